@@ -1,0 +1,5 @@
+"""cfgfix: configuration validator and auto-fixer for TensorFlow training runs."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The rule catalogue: rules as data, their expressions, and their cases."""

@@ -1,0 +1,1 @@
+"""Schemas of configs: validation with exact places, suggestions, and inference from code."""
