@@ -1,0 +1,461 @@
+"""The expression language of rule files.
+
+An expression is parsed by Python's own parser, checked against a short list of allowed forms, and written
+again as Python source in which every operand is a call on a scope. Nothing else of the language is reachable:
+no attributes, no calls but the listed functions, no powers, no text arithmetic, no names of Python. So a rule
+file is data, wherever it comes from.
+
+A missing operand raises `Missing`, values of different types raise `TypeError`; both make a rule not
+applicable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+MAX_LENGTH = 2_000
+"""Longest accepted expression, in characters: the longest in the catalogue is under 300."""
+MAX_DEPTH = 40
+"""Deepest accepted nesting."""
+MAX_INTEGER = 10**18
+"""Largest accepted literal: an exbibyte, far above any byte count in a training run."""
+
+Code = Callable[["Scope"], Any]
+
+
+class Missing(Exception):  # noqa: N818 - it is a signal that an operand is unknown, not an error
+    """An operand has no known value."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class ExpressionError(ValueError):
+    """The text is not an expression of the rule language."""
+
+
+class Scope(Protocol):
+    """Where operands get their values."""
+
+    def value(self, name: str) -> Any:
+        """Return the operand's value or raise `Missing`."""
+
+    def has(self, name: str) -> bool:
+        """Tell whether the operand has a known value."""
+
+    def given(self, name: str) -> bool:
+        """Tell whether the checked file itself says the value."""
+
+    def tier(self, table: str, column: str, gib: float) -> Any:
+        """Return a column of the highest memory tier that `gib` reaches, or raise `Missing`."""
+
+    def gpu(self, index: int, field: str) -> Any:
+        """Return a fact of one GPU by its index, or raise `Missing`."""
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError("a number is needed")
+    return value
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, bool) or value is None:
+        raise TypeError("an ordered value is needed")
+    return value
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Equality that keeps `true` and `1` apart."""
+    if isinstance(left, bool) is not isinstance(right, bool):
+        return False
+    return bool(left == right)
+
+
+def _within(item: Any, group: Any) -> bool:
+    if not isinstance(group, (list, tuple)):
+        raise TypeError("`in` needs a list")
+    return any(_equal(item, other) for other in group)
+
+
+def _to_int(value: Any) -> int:
+    return int(_number(value))
+
+
+def _to_float(value: Any) -> float:
+    return float(_number(value))
+
+
+def _round(value: Any, digits: Any = 0) -> Any:
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
+        raise TypeError("round needs 0 to 15 digits")
+    return round(_number(value), digits) if digits else round(_number(value))
+
+
+def _lower(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text is needed")
+    return value.lower()
+
+
+def _matches(value: Any, *prefixes: Any) -> bool:
+    return isinstance(value, str) and value.startswith(tuple(str(prefix) for prefix in prefixes))
+
+
+def _length(value: Any) -> int:
+    if not isinstance(value, (str, list, tuple, dict)):
+        raise TypeError("len needs text or a list")
+    return len(value)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _minimum(*values: Any) -> Any:
+    return min(_flat(values))
+
+
+def _maximum(*values: Any) -> Any:
+    return max(_flat(values))
+
+
+def _flat(values: tuple[Any, ...]) -> list[Any]:
+    items = list(values[0]) if len(values) == 1 and isinstance(values[0], (list, tuple)) else list(values)
+    if not items:
+        raise TypeError("min and max need a value")
+    return [_number(item) for item in items]
+
+
+_SLOT_BYTES = {
+    "sgd": 0,
+    "momentum": 4,
+    "rmsprop": 4,
+    "lion": 4,
+    "adagrad": 4,
+    "adam": 8,
+    "adamw": 8,
+    "nadam": 8,
+    "adamax": 8,
+    "lamb": 8,
+    "adadelta": 8,
+    "ftrl": 8,
+}
+"""Bytes of optimizer state per float32 parameter, read off built Keras 3.15 optimizers."""
+
+
+def optimizer_slots(name: Any) -> int:
+    """Return the bytes of optimizer state that one float32 parameter needs.
+
+    Raises:
+        Missing: The optimizer is not known.
+    """
+    if not isinstance(name, str) or name.lower() not in _SLOT_BYTES:
+        raise Missing("optimizer")
+    return _SLOT_BYTES[name.lower()]
+
+
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
+    "min": (_minimum, 1, 8),
+    "max": (_maximum, 1, 8),
+    "abs": (lambda value: abs(_number(value)), 1, 1),
+    "floor": (lambda value: math.floor(_number(value)), 1, 1),
+    "ceil": (lambda value: math.ceil(_number(value)), 1, 1),
+    "round": (_round, 1, 2),
+    "int": (_to_int, 1, 1),
+    "float": (_to_float, 1, 1),
+    "len": (_length, 1, 1),
+    "lower": (_lower, 1, 1),
+    "is_int": (_is_int, 1, 1),
+    "is_float": (lambda value: isinstance(value, float), 1, 1),
+    "is_number": (_is_number, 1, 1),
+    "is_str": (lambda value: isinstance(value, str), 1, 1),
+    "is_bool": (lambda value: isinstance(value, bool), 1, 1),
+    "is_null": (lambda value: value is None, 1, 1),
+    "is_list": (lambda value: isinstance(value, (list, tuple)), 1, 1),
+    "matches": (_matches, 2, 8),
+    "optimizer_slots": (optimizer_slots, 1, 1),
+}
+
+GLOBALS: dict[str, Any] = {
+    "__builtins__": {},
+    "_num": _number,
+    "_ord": _ordered,
+    "_eq": _equal,
+    "_in": _within,
+    **{f"_f_{name}": function for name, (function, _, _) in _FUNCTIONS.items()},
+}
+"""The names that generated source may use."""
+
+_OPERAND_FUNCTIONS = {"has", "given"}
+_CONSTANTS = {"true": "True", "false": "False", "null": "None"}
+_ARITHMETIC = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%"}
+_ORDER = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
+
+
+class Translated:
+    """Python source of an expression, and the operands it uses."""
+
+    __slots__ = ("operands", "source")
+
+    def __init__(self, source: str, operands: frozenset[str]) -> None:
+        self.source = source
+        self.operands = operands
+
+
+def translate(text: str) -> Translated:
+    """Return `text` as Python source over a scope named `s`.
+
+    Raises:
+        ExpressionError: The text is not an expression of the rule language.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"longer than {MAX_LENGTH} characters")
+    import ast
+
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ExpressionError(f"not an expression: {text!r}") from error
+    operands: set[str] = set()
+
+    def operand(node: ast.expr) -> str | None:
+        steps: list[str] = []
+        while isinstance(node, ast.Attribute):
+            steps.append(node.attr)
+            node = node.value
+        if isinstance(node, ast.Name) and (not steps or node.id == "hardware"):
+            return ".".join([node.id, *reversed(steps)])
+        return None
+
+    def emit(node: ast.expr, depth: int) -> str:
+        if depth > MAX_DEPTH:
+            raise ExpressionError(f"nested deeper than {MAX_DEPTH}")
+        kind = type(node).__name__
+        if isinstance(node, ast.Constant):
+            return literal(node.value)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            name = operand(node)
+            if name is None:
+                raise ExpressionError("attributes are allowed on `hardware` only")
+            if name in _CONSTANTS:
+                return _CONSTANTS[name]
+            operands.add(name)
+            return f"s.value({name!r})"
+        if isinstance(node, ast.BoolOp):
+            word = " and " if isinstance(node.op, ast.And) else " or "
+            return "(" + word.join(emit(value, depth + 1) for value in node.values) + ")"
+        if isinstance(node, ast.UnaryOp):
+            inner = emit(node.operand, depth + 1)
+            if isinstance(node.op, ast.Not):
+                return f"(not {inner})"
+            if isinstance(node.op, ast.USub):
+                return f"(-_num({inner}))"
+            if isinstance(node.op, ast.UAdd):
+                return f"(+_num({inner}))"
+        if isinstance(node, ast.BinOp):
+            sign = _ARITHMETIC.get(type(node.op).__name__)
+            if sign is None:
+                raise ExpressionError(f"operator {type(node.op).__name__} is not allowed")
+            return f"(_num({emit(node.left, depth + 1)}) {sign} _num({emit(node.right, depth + 1)}))"
+        if isinstance(node, ast.IfExp):
+            test, body, other = (emit(part, depth + 1) for part in (node.test, node.body, node.orelse))
+            return f"({body} if {test} else {other})"
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return "[" + ", ".join(emit(item, depth + 1) for item in node.elts) + "]"
+        if isinstance(node, ast.Compare):
+            return compare(node, depth)
+        if isinstance(node, ast.Call):
+            return call(node, depth)
+        raise ExpressionError(f"{kind} is not allowed")
+
+    def literal(value: object) -> str:
+        if isinstance(value, str):
+            return repr(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER:
+            return repr(value)
+        raise ExpressionError(f"literal {value!r} is not allowed")
+
+    def compare(node: ast.Compare, depth: int) -> str:
+        items = [emit(item, depth + 1) for item in (node.left, *node.comparators)]
+        names = [type(op).__name__ for op in node.ops]
+        if all(name in _ORDER for name in names):
+            text = f"_ord({items[0]})"
+            for name, item in zip(names, items[1:], strict=True):
+                text += f" {_ORDER[name]} _ord({item})"
+            return f"({text})"
+        if len(names) != 1:
+            raise ExpressionError("only <, <=, > and >= can be chained")
+        forms = {"Eq": "_eq({}, {})", "NotEq": "(not _eq({}, {}))", "In": "_in({}, {})", "NotIn": "(not _in({}, {}))"}
+        if names[0] not in forms:
+            raise ExpressionError(f"comparison {names[0]} is not allowed")
+        return forms[names[0]].format(*items)
+
+    def call(node: ast.Call, depth: int) -> str:
+        if not isinstance(node.func, ast.Name) or node.keywords:
+            raise ExpressionError("only plain calls of the listed functions are allowed")
+        name = node.func.id
+        count = len(node.args)
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise ExpressionError("a starred argument is not allowed")
+        if name in _OPERAND_FUNCTIONS:
+            target = operand(node.args[0]) if count == 1 else None
+            if target is None:
+                raise ExpressionError(f"{name} takes one operand name")
+            return f"s.{name}({target!r})"
+        if name == "default":
+            target = operand(node.args[0]) if count == 2 else None
+            if target is None:
+                raise ExpressionError("default takes an operand name and an expression")
+            return f"(s.value({target!r}) if s.has({target!r}) else {emit(node.args[1], depth + 1)})"
+        if name == "tier":
+            if count != 3:
+                raise ExpressionError("tier takes a table, a column and a size in GiB")
+            table, column = (argument_name(argument) for argument in node.args[:2])
+            return f"s.tier({table!r}, {column!r}, {emit(node.args[2], depth + 1)})"
+        if name == "gpu":
+            if count != 2:
+                raise ExpressionError("gpu takes an index and a field")
+            return f"s.gpu({emit(node.args[0], depth + 1)}, {argument_name(node.args[1])!r})"
+        if name not in _FUNCTIONS:
+            raise ExpressionError(f"function {name!r} is not known")
+        _, least, most = _FUNCTIONS[name]
+        if not least <= count <= most:
+            raise ExpressionError(f"{name} takes {least} to {most} arguments, not {count}")
+        return f"_f_{name}(" + ", ".join(emit(argument, depth + 1) for argument in node.args) + ")"
+
+    def argument_name(node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+        raise ExpressionError("a table, column or field is a plain name")
+
+    source = emit(tree.body, 0)
+    return Translated(source, frozenset(operands))
+
+
+def translate_template(text: str) -> Translated:
+    """Return a message template as Python source that yields the finished text.
+
+    `{expression}` or `{expression|format}` is filled in; `{{` and `}}` are braces.
+
+    Raises:
+        ExpressionError: A brace is not closed, or an expression is not of the rule language.
+    """
+    parts: list[str] = []
+    operands: set[str] = set()
+    plain: list[str] = []
+    position = 0
+    while position < len(text):
+        char = text[position]
+        if text[position : position + 2] in ("{{", "}}"):
+            plain.append(char)
+            position += 2
+        elif char == "{":
+            close = text.find("}", position)
+            if close < 0:
+                raise ExpressionError(f"unclosed brace in {text!r}")
+            inner, _, form = text[position + 1 : close].partition("|")
+            form = form.strip()
+            if form and form not in FORMATS:
+                raise ExpressionError(f"unknown format {form!r} in {text!r}")
+            translated = translate(inner)
+            operands |= translated.operands
+            if plain:
+                parts.append(repr("".join(plain)))
+                plain = []
+            parts.append(f"_fmt(lambda: {translated.source}, {form!r})")
+            position = close + 1
+        elif char == "}":
+            raise ExpressionError(f"single closing brace in {text!r}")
+        else:
+            plain.append(char)
+            position += 1
+    if plain or not parts:
+        parts.append(repr("".join(plain)))
+    return Translated("_cat(" + ", ".join(parts) + ")", frozenset(operands))
+
+
+def format_bytes(count: float) -> str:
+    """Return a byte count in decimal units, as storage and memory tables write it: `3.28 GB`."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if abs(value) < 1000 or unit == "TB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.3g} {unit}"
+        value /= 1000
+    raise AssertionError("unreachable")
+
+
+def _format_mib(value: float) -> str:
+    return f"{value / 1024:.3g} GiB" if value >= 1024 else f"{value:.4g} MiB"
+
+
+def _format_raw(value: Any) -> str:
+    if value is True or value is False:
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        return f"{value:g}" if value != int(value) or abs(value) >= 1e15 else f"{value:.1f}"
+    return str(value)
+
+
+def _format_plain(value: Any) -> str:
+    if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return _format_raw(value)
+
+
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "": _format_plain,
+    "bytes": format_bytes,
+    "mib": _format_mib,
+    "pct": lambda value: f"{100 * value:.3g} %",
+    "int": lambda value: f"{round(value):,}",
+    "g": lambda value: f"{value:.3g}",
+    "raw": _format_raw,
+}
+"""How a value in a template is written."""
+
+
+def _fill(thunk: Callable[[], Any], form: str) -> str:
+    try:
+        return FORMATS[form](thunk())
+    except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return "unknown"
+
+
+def _concatenate(*parts: str) -> str:
+    return "".join(parts)
+
+
+GLOBALS["_fmt"] = _fill
+GLOBALS["_cat"] = _concatenate
+
+
+def compile_source(source: str) -> Code:
+    """Return generated source as a function of a scope."""
+    function: Code = eval(f"lambda s: {source}", GLOBALS)  # noqa: S307 - source comes from `translate` only
+    return function
+
+
+def evaluate(code: Code, scope: Scope) -> Any:
+    """Return the value of an expression, or raise `Missing` where it has none.
+
+    Different types, a division by zero and a number out of range mean that the rule does not apply.
+
+    Raises:
+        Missing: An operand is unknown, or the operands do not fit the operation.
+    """
+    try:
+        return code(scope)
+    except (TypeError, ZeroDivisionError, OverflowError, ValueError, RecursionError) as error:
+        raise Missing("") from error

@@ -1,0 +1,196 @@
+"""Compile rule files into the catalogue and load it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cfgfix.catalog import compiled
+from cfgfix.catalog.expression import GLOBALS
+from cfgfix.catalog.read import expression_source, fixes_of, read_rule, rule_error, template_source
+from cfgfix.catalog.rule import Each, FixSpec, Related, Rule
+from cfgfix.edits import Safety
+from cfgfix.errors import CfgfixError
+from cfgfix.findings import Confidence, Severity
+
+_SCOPE: dict[str, Any] = {
+    **GLOBALS,
+    "Rule": Rule,
+    "Each": Each,
+    "FixSpec": FixSpec,
+    "Related": Related,
+    "Severity": Severity,
+    "Confidence": Confidence,
+    "Safety": Safety,
+    "frozenset": frozenset,
+}
+
+
+class Catalogue:
+    """All rules, by id and by name."""
+
+    __slots__ = ("_by_key", "rules")
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(sorted(rules, key=lambda rule: rule.id))
+        self._by_key: dict[str, Rule] = {}
+        for rule in self.rules:
+            for key in (rule.id, rule.name):
+                other = self._by_key.get(key)
+                if other is not None:
+                    raise CfgfixError(f"{key} is used by two rules", path=rule.path, hint=f"the other is {other.path}")
+                self._by_key[key] = rule
+
+    def find(self, key: str) -> Rule | None:
+        """Return the rule with this id (any case) or name."""
+        return self._by_key.get(key) or self._by_key.get(key.upper()) or self._by_key.get(key.lower())
+
+    def matching(self, selector: str) -> list[Rule]:
+        """Return the rules that a selector names: an id, a name, a prefix of ids such as `YML` or `YML01`, or `ALL`."""
+        if selector.upper() == "ALL":
+            return list(self.rules)
+        exact = self.find(selector)
+        if exact is not None:
+            return [exact]
+        prefix = selector.upper()
+        return [rule for rule in self.rules if prefix and rule.id.startswith(prefix)]
+
+    def keys(self) -> list[str]:
+        """Return every id and name, for suggestions."""
+        return list(self._by_key)
+
+
+_LOADED: Catalogue | None = None
+
+
+def builtin() -> Catalogue:
+    """Return the rules that ship with cfgfix."""
+    global _LOADED  # noqa: PLW0603 - loaded once a process
+    if _LOADED is None:
+        folder = compiled.data_folder("rules")
+        names = compiled.namespace(
+            "rules",
+            lambda: compiled.files_below(folder, (".yaml",)),
+            lambda: render(folder),
+            _SCOPE,
+        )
+        make: Callable[[str], tuple[Rule, ...]] = names["make"]
+        _LOADED = Catalogue(make(folder))
+    return _LOADED
+
+
+def with_folders(folders: Iterable[str]) -> Catalogue:
+    """Return the built-in rules and those of further folders.
+
+    Raises:
+        CfgfixError: A folder has no rules, or a rule file is wrong.
+    """
+    rules = list(builtin().rules)
+    for folder in folders:
+        rules += read_folder(folder)
+    return Catalogue(rules) if len(rules) > len(builtin().rules) else builtin()
+
+
+def read_folder(folder: str) -> tuple[Rule, ...]:
+    """Return the rules of one folder, compiled afresh.
+
+    Raises:
+        CfgfixError: The folder has no rules, or a rule file is wrong.
+    """
+    paths = compiled.files_below(folder, (".yaml", ".yml"))
+    if not paths:
+        raise CfgfixError("holds no rule files", path=folder, hint="a rule file ends in .yaml; see docs/rule-format.md")
+    names = dict(_SCOPE)
+    exec(compile(render(folder), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
+    rules: tuple[Rule, ...] = names["make"](folder)
+    return rules
+
+
+def render(folder: str) -> str:
+    """Return Python source that makes all rules of a folder.
+
+    Raises:
+        CfgfixError: A rule file is wrong.
+    """
+    lines = ["def make(folder):", "    return ("]
+    for path in compiled.files_below(folder, (".yaml", ".yml")):
+        relative = path[len(folder) :].lstrip("/\\").replace("\\", "/")
+        lines.append(f"        {_render_rule(path, relative, read_rule(path))},")
+    lines.append("    )")
+    return "\n".join(lines) + "\n"
+
+
+def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
+    operands: set[str] = set()
+
+    def expression(where: str, value: object, *, counted: bool = False) -> str:
+        source, names = expression_source(path, where, value)
+        if counted:
+            operands.update(names)
+        return f"lambda s: {source}"
+
+    def template(where: str, value: object) -> str:
+        return f"lambda s: {template_source(path, where, value)}"
+
+    lets = {}
+    for name, value in (data.get("let") or {}).items():
+        lets[str(name)] = expression(f"let.{name}", value, counted=True)
+    when = expression("when", data["when"], counted=True) if "when" in data else "None"
+    operands -= set(lets)
+    escalate = [
+        (severity, expression(f"escalate.{severity}", value)) for severity, value in (data.get("escalate") or {}).items()
+    ]
+    for severity, _ in escalate:
+        if severity not in ("info", "warning", "error"):
+            raise rule_error(path, f"escalate: {severity!r} is no severity")
+    related = [
+        f"Related({str(item['at'])!r}, {template('related.label', item.get('label', ''))})" for item in data.get("related") or []
+    ]
+    fixes = []
+    for fix in fixes_of(data):
+        action = next((key for key in ("set", "delete", "rename") if key in fix), "code")
+        to = expression("fix.to", fix["to"]) if "to" in fix else "None"
+        text = template("fix.text", fix["text"]) if "text" in fix else "None"
+        guard = expression("fix.when", fix["when"]) if "when" in fix else "None"
+        fixes.append(
+            f"FixSpec({action!r}, {str(fix.get(action, 'value'))!r}, {to}, {text}, {guard}, "
+            f"Safety.{fix['safety'].upper()}, {template('fix.title', fix['title'])}, {' '.join(str(fix['why']).split())!r})"
+        )
+    at = data.get("at") or ()
+    notes = [template("notes", note) for note in data.get("notes") or []]
+    folklore = data.get("folklore")
+    if folklore:
+        for item in folklore if isinstance(folklore, list) else [folklore]:
+            text = f"advice: {item['claim']} - measured: {item['measured']} - instead: {item['instead']}"
+            notes.append(template("folklore", text.replace("{", "{{").replace("}", "}}")))
+    dialects = data.get("dialects") or ([data["dialect"]] if data.get("dialect") else [])
+    return (
+        f"Rule(id={data['id']!r}, name={data['name']!r}, summary={str(data['summary']).strip()!r}, "
+        f"severity=Severity.{data['severity'].upper()}, confidence=Confidence.{data.get('confidence', 'high').upper()}, "
+        f"preview={bool(data.get('preview', False))}, dialects=frozenset({sorted(map(str, dialects))!r}), check={data.get('check')!r}, "
+        f"at={tuple([at] if isinstance(at, str) else at)!r}, each={_render_each(path, data.get('each'))}, "
+        f"lets={{{', '.join(f'{name!r}: {code}' for name, code in lets.items())}}}, when={when}, "
+        f"operands=frozenset({sorted(operands)!r}), "
+        f"escalate=({''.join(f'(Severity.{severity.upper()}, {code}), ' for severity, code in escalate)}), "
+        f"message={template('message', data['message'])}, related=({''.join(f'{item}, ' for item in related)}), "
+        f"fixes=({''.join(f'{item}, ' for item in fixes)}), no_fix={data.get('no_fix') and ' '.join(str(data['no_fix']).split())!r}, "
+        f"notes=({''.join(f'({item}), ' for item in notes)}), tables={_plain(data.get('tables') or {})!r}, path=folder + '/' + {relative!r})"
+    )
+
+
+def _render_each(path: str, each: object) -> str:
+    if each is None:
+        return "None"
+    if not isinstance(each, dict) or not ({"concept", "keys"} & set(each)) or set(each) - {"concept", "keys", "under"}:
+        raise rule_error(path, "`each` needs `concept` or `keys`, and may have `under`")
+    keys = sorted(str(key) for key in each.get("keys") or [])
+    under = tuple(str(section) for section in each.get("under") or ())
+    return f"Each({each.get('concept')!r}, frozenset({keys!r}), {under!r})"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key if isinstance(key, (int, float)) else str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, (bool, int, float)) or value is None else str(value)

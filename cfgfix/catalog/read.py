@@ -1,0 +1,178 @@
+"""Read rule files: YAML to checked data. A rule file may come from an untrusted repository."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cfgfix.catalog.expression import ExpressionError, translate, translate_template
+from cfgfix.errors import CfgfixError, ExitCode
+
+MAX_BYTES = 256 * 1024
+"""Largest accepted rule file; the longest one of the catalogue is under 20 kB."""
+
+SEVERITIES = ("info", "warning", "error")
+CONFIDENCES = ("low", "medium", "high")
+SAFETIES = ("display", "unsafe", "safe")
+
+KEYS = frozenset(
+    "id name summary severity confidence preview dialects dialect check at each let when escalate message related fix no_fix notes "
+    "why evidence false_positives folklore tables cases references formula".split()
+)
+_FIX_KEYS = frozenset("set delete rename to text when safety title why".split())
+_CASE_KEYS = frozenset(
+    "name config config_base64 files hardware dialect loader schema set settings finds severity message fixed refused fixed_files "
+    "path state states".split()
+)
+
+
+def rule_error(path: str, message: str, hint: str | None = None) -> CfgfixError:
+    """Return the error for a bad rule file."""
+    return CfgfixError(message, code=ExitCode.USAGE, path=path, hint=hint)
+
+
+def load_yaml(path: str) -> Any:
+    """Return the content of a small YAML file, read safely: no tags, no aliases, bounded size.
+
+    Raises:
+        CfgfixError: The file cannot be read or is not such YAML.
+    """
+    import yaml
+
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise rule_error(path, f"cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise rule_error(path, f"is larger than {MAX_BYTES // 1024} kB")
+    loader_class: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        text = data.decode("utf-8")
+        for event in yaml.parse(text, Loader=loader_class):
+            if isinstance(event, yaml.AliasEvent):
+                raise rule_error(path, "uses a YAML alias, which rule files may not")
+        return yaml.load(text, Loader=loader_class)  # noqa: S506 - a safe loader
+    except UnicodeDecodeError as error:
+        raise rule_error(path, "is not UTF-8") from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "is not YAML"
+        raise CfgfixError(str(problem), path=path, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None) from error
+
+
+def read_rule(path: str) -> dict[str, Any]:
+    """Return the data of one rule file, checked for shape.
+
+    Raises:
+        CfgfixError: Something in the file is not as docs/rule-format.md says.
+    """
+    data = load_yaml(path)
+    if not isinstance(data, dict):
+        raise rule_error(path, "is not a mapping")
+    for key in data:
+        if key not in KEYS:
+            import difflib
+
+            near = difflib.get_close_matches(str(key), KEYS, 1)
+            raise rule_error(path, f"has the unknown key {key!r}", f"did you mean {near[0]!r}?" if near else None)
+    for key in ("id", "name", "summary", "severity", "message", "why", "evidence", "cases"):
+        if not data.get(key):
+            raise rule_error(path, f"lacks {key!r}")
+    identifier = data["id"]
+    if not (isinstance(identifier, str) and len(identifier) >= 4 and identifier.rstrip("0123456789").isupper() and identifier[-1].isdigit()):
+        raise rule_error(path, f"id {identifier!r} is not letters and digits such as HWR001")
+    if not (isinstance(data["name"], str) and data["name"].replace("-", "").isalnum() and data["name"] == data["name"].lower()):
+        raise rule_error(path, f"name {data['name']!r} is not lower-case words joined by hyphens")
+    _one_of(path, "severity", data["severity"], SEVERITIES)
+    _one_of(path, "confidence", data.get("confidence", "high"), CONFIDENCES)
+    if "check" in data:
+        for key in ("when", "at", "each", "let"):
+            if key in data:
+                raise rule_error(path, f"has both `check` and `{key}`")
+    elif "when" not in data:
+        raise rule_error(path, "has neither `when` nor `check`")
+    elif "at" not in data and "each" not in data:
+        raise rule_error(path, "has neither `at` nor `each`")
+    for fix in fixes_of(data):
+        _check_fix(path, fix, code="check" in data)
+    if not fixes_of(data) and not data.get("no_fix"):
+        raise rule_error(path, "has no fix and no reason for it (`no_fix`)")
+    if not isinstance(data["cases"], list):
+        raise rule_error(path, "`cases` is not a list")
+    for case in data["cases"]:
+        if not isinstance(case, dict) or "name" not in case or "finds" not in case:
+            raise rule_error(path, "a case lacks `name` or `finds`")
+        unknown = set(case) - _CASE_KEYS
+        if unknown:
+            raise rule_error(path, f"case {case['name']!r} has the unknown key {min(unknown)!r}")
+        if sum(key in case for key in ("config", "config_base64", "files")) == 0:
+            raise rule_error(path, f"case {case['name']!r} has no input")
+    finds = [bool(case["finds"]) for case in data["cases"]]
+    if not (any(finds) and not all(finds)):
+        raise rule_error(path, "needs a case that finds and a case that does not")
+    return data
+
+
+def fixes_of(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the fixes of a rule as a list."""
+    fix = data.get("fix")
+    if fix is None:
+        return []
+    return fix if isinstance(fix, list) else [fix]
+
+
+def _one_of(path: str, key: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise rule_error(path, f"{key} {value!r} is not one of {', '.join(allowed)}")
+
+
+def _check_fix(path: str, fix: object, *, code: bool) -> None:
+    if not isinstance(fix, dict):
+        raise rule_error(path, "`fix` is not a mapping")
+    unknown = set(fix) - _FIX_KEYS
+    if unknown:
+        raise rule_error(path, f"`fix` has the unknown key {min(unknown)!r}")
+    for key in ("safety", "title", "why"):
+        if not fix.get(key):
+            raise rule_error(path, f"`fix` lacks {key!r}")
+    _one_of(path, "fix safety", fix["safety"], SAFETIES)
+    actions = [key for key in ("set", "delete", "rename") if key in fix]
+    if code:
+        if actions:
+            raise rule_error(path, "`fix` of a code rule says only safety, title and why")
+    elif len(actions) != 1:
+        raise rule_error(path, "`fix` needs exactly one of set, delete and rename")
+    elif actions[0] != "delete" and "to" not in fix:
+        raise rule_error(path, f"`fix.{actions[0]}` needs `to`")
+
+
+def expression_source(path: str, where: str, value: object) -> tuple[str, frozenset[str]]:
+    """Return an expression of a rule file as Python source, with its operands.
+
+    Raises:
+        CfgfixError: It is no expression of the rule language.
+    """
+    text = {True: "true", False: "false", None: "null"}.get(value, value) if not isinstance(value, (int, float)) or isinstance(value, bool) else value
+    try:
+        translated = translate(str(text))
+    except ExpressionError as error:
+        raise rule_error(path, f"`{where}`: {error}") from error
+    return translated.source, translated.operands
+
+
+def template_source(path: str, where: str, value: object) -> str:
+    """Return a template of a rule file as Python source.
+
+    Raises:
+        CfgfixError: It is no template.
+    """
+    try:
+        return translate_template(str(value).strip()).source
+    except ExpressionError as error:
+        raise rule_error(path, f"`{where}`: {error}") from error
+
+
+def relative_name(path: str, folder: str) -> str:
+    """Return a rule file's path below its folder, with forward slashes."""
+    return os.path.relpath(path, folder).replace(os.sep, "/")
