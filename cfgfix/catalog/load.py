@@ -13,7 +13,7 @@ from cfgfix.edits import Safety
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Confidence, Severity
 
-_SCOPE: dict[str, Any] = {
+SCOPE: dict[str, Any] = {
     **GLOBALS,
     "Rule": Rule,
     "Each": Each,
@@ -72,7 +72,7 @@ def builtin() -> Catalogue:
             "rules",
             lambda: compiled.files_below(folder, (".yaml",)),
             lambda: render(folder),
-            _SCOPE,
+            SCOPE,
         )
         make: Callable[[str], tuple[Rule, ...]] = names["make"]
         _LOADED = Catalogue(make(folder))
@@ -100,7 +100,7 @@ def read_folder(folder: str) -> tuple[Rule, ...]:
     paths = compiled.files_below(folder, (".yaml", ".yml"))
     if not paths:
         raise CfgfixError("holds no rule files", path=folder, hint="a rule file ends in .yaml; see docs/rule-format.md")
-    names = dict(_SCOPE)
+    names = dict(SCOPE)
     exec(compile(render(folder), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
     rules: tuple[Rule, ...] = names["make"](folder)
     return rules
@@ -185,7 +185,9 @@ def _render_each(path: str, each: object) -> str:
         raise rule_error(path, "`each` needs `concept` or `keys`, and may have `under`")
     keys = sorted(str(key) for key in each.get("keys") or [])
     under = tuple(str(section) for section in each.get("under") or ())
-    return f"Each({each.get('concept')!r}, frozenset({keys!r}), {under!r})"
+    concept = each.get("concept") or []
+    concepts = tuple(str(item) for item in ([concept] if isinstance(concept, str) else concept))
+    return f"Each({concepts!r}, frozenset({keys!r}), {under!r})"
 
 
 def _plain(value: Any) -> Any:

@@ -13,9 +13,9 @@ from cfgfix.findings import Confidence, Severity
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """Run a rule once per match: per place of a concept, or per key with one of some names."""
+    """Run a rule once per match: per place of some concepts, or per key with one of some names."""
 
-    concept: str | None
+    concepts: tuple[str, ...]
     keys: frozenset[str]
     under: tuple[str, ...]
 

@@ -1,0 +1,120 @@
+"""The commands as click sees them: help, completion, messages about wrong use; each command is imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from cfgfix.cli.options import FLAG, MANY, TABLE, defaults
+
+_COMMANDS = {
+    "check": ("cfgfix.cli.app", "check", "Find what will crash, corrupt or starve a training run."),
+    "fix": ("cfgfix.cli.app", "fix", "Repair what can be repaired safely; the same as check --fix."),
+    "explain": ("cfgfix.cli.explain", "explain", "Explain a rule, or what is known about a key on this machine."),
+    "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "hardware": ("cfgfix.cli.hardware", "hardware", "Show what this process may really use, and where each number came from."),
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported when they are called; only the list with short helps is always there."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        entry = _COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module, name, _ = entry
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], _COMMANDS, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"To check a file: cfgfix check {args[0]}"
+            raise click.UsageError(f"No command {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry[2]) for name, entry in _COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", "-V", is_flag=True, help="Show the version and exit.")
+@click.option("--fix", "fix_flag", is_flag=True, help="The same as the command fix.")
+@click.pass_context
+def cli(ctx: click.Context, *, version: bool, fix_flag: bool) -> None:
+    """Check TensorFlow training configs against the code that reads them and the machine they run on, and repair them."""
+    if version:
+        from cfgfix import __version__
+
+        click.echo(f"cfgfix {__version__}")
+    elif ctx.invoked_subcommand is None and not fix_flag:
+        click.echo(ctx.get_help())
+
+
+def _with_options(function: Any) -> Any:
+    for name, flags, kind, choices, text in reversed(TABLE):
+        settings: dict[str, Any] = {"help": text}
+        if kind == FLAG:
+            settings["is_flag"] = True
+        elif choices:
+            settings["type"] = click.Choice(choices)
+        if kind == MANY:
+            settings["multiple"] = True
+        function = click.option(*flags, name, **settings)(function)
+    return click.argument("paths", nargs=-1)(function)
+
+
+def _run(values: dict[str, Any], *, fixing: bool) -> None:
+    from cfgfix.cli.check import command
+
+    raise SystemExit(int(command({**defaults(), **values}, fixing=fixing)))
+
+
+@click.command("check")
+@_with_options
+def check(**values: Any) -> None:
+    """Find what will crash, corrupt or starve a training run.
+
+    PATHS are files or folders; without any, the configs of this folder are found. Exit code 0: nothing found; 1: findings;
+    2: wrong use; 3: a file could not be read or a fix was refused; 4: a fault in cfgfix.
+    """
+    _run(values, fixing=False)
+
+
+@click.command("fix")
+@_with_options
+def fix(**values: Any) -> None:
+    """Repair what can be repaired safely, each fix proven before it is written.
+
+    The same as `cfgfix check --fix` and `cfgfix --fix`.
+    """
+    _run(values, fixing=True)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run click with these arguments and return the exit code."""
+    try:
+        result = cli.main(list(arguments), prog_name="cfgfix", standalone_mode=False)
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.exceptions.Abort:
+        return 130
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except SystemExit as leave:
+        return leave.code if isinstance(leave.code, int) else 0
+    return result if isinstance(result, int) else 0

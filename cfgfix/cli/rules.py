@@ -1,0 +1,71 @@
+"""`cfgfix rules`: list the rules, or run the cases of a folder."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from cfgfix.catalog.load import builtin, with_folders
+from cfgfix.catalog.rule import Rule
+
+
+@click.group("rules", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@click.pass_context
+def rules(ctx: click.Context, *, as_json: bool) -> None:
+    """List all rules; `cfgfix rules test FOLDER` runs the cases of a rule folder."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from cfgfix.settings import discover
+
+    settings = discover(".")
+    catalogue = with_folders(os.path.join(settings.root, folder) for folder in settings.rules) if settings.rules else builtin()
+    if as_json:
+        import json
+
+        click.echo(json.dumps([_row(rule) for rule in catalogue.rules], indent=2, ensure_ascii=False))
+        return
+    width = max((len(rule.name) for rule in catalogue.rules), default=0)
+    for rule in catalogue.rules:
+        mark = {"safe": "*", "unsafe": "!"}.get(_best(rule), " ")
+        preview = " (preview)" if rule.preview else ""
+        click.echo(f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}")
+    click.echo(f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one; `cfgfix explain RULE` tells the rest")
+
+
+def _best(rule: Rule) -> str:
+    return max(rule.fixes, key=lambda fix: fix.safety).safety.label if rule.fixes else ""
+
+
+def _row(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "summary": rule.summary,
+        "family": rule.family,
+        "severity": rule.severity.label,
+        "confidence": rule.confidence.label,
+        "preview": rule.preview,
+        "fix": _best(rule) or None,
+        "needs_hardware": rule.needs_hardware,
+        "path": rule.path,
+    }
+
+
+@rules.command("test")
+@click.argument("folders", nargs=-1, required=True)
+def run_cases(*, folders: tuple[str, ...]) -> None:
+    """Run the cases of the rule files in FOLDERS: found as said, fixed as said, clean after, stable."""
+    from cfgfix.rulecases import run_folder
+
+    total = failed = 0
+    for folder in folders:
+        for result in run_folder(folder):
+            total += 1
+            for problem in result.problems:
+                click.echo(f"{result.rule} [{result.case}]: {problem}")
+            failed += bool(result.problems)
+    click.echo(f"{total - failed} passed, {failed} failed")
+    raise SystemExit(1 if failed else 0)

@@ -1,0 +1,528 @@
+"""The one place that knows everything: a request becomes a report.
+
+`check` looks, `fix` repairs. Both only return data; nothing is printed, and nothing but proven fixes is written.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cfgfix.catalog.load import Catalogue, with_folders
+from cfgfix.catalog.rule import Rule
+from cfgfix.dialects.detect import detect
+from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
+from cfgfix.discovery import find
+from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.editor import Refusal, plan
+from cfgfix.documents.resolve import LOADERS, Loader
+from cfgfix.edits import Edit, InsertKey, SetValue, splice
+from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.files import SourceFile, read_source, replace_atomically
+from cfgfix.findings import Finding, KeyPath, Location, Severity, parse_key_path
+from cfgfix.fixing import Applied, Outcome, Refused, fix_text, wanted
+from cfgfix.judge import Judge, Skip, Target, ignored_by_path
+from cfgfix.schema.validate import Schema
+from cfgfix.settings import Settings, discover
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asks for."""
+
+    paths: tuple[str, ...] = ()
+    settings: Settings | None = None
+    """None: discovered from the working folder."""
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    """Prove and show the fixes, write nothing."""
+    overrides: tuple[tuple[str, str], ...] = ()
+    """Key paths and YAML values, as a command line of the program would override them."""
+    stdin: bytes | None = None
+    stdin_name: str = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What came of one file."""
+
+    path: str
+    text: str | None = None
+    """The decoded text the findings' places refer to; None where the file could not be read."""
+    dialect: str | None = None
+    loader: str | None = None
+    findings: tuple[Finding, ...] = ()
+    applied: tuple[Applied, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    cycle: tuple[str, ...] = ()
+    passed_over: str | None = None
+    """Why the file was not checked, where it is no training config."""
+    before: str | None = None
+    after: str | None = None
+    """Texts before and after fixing, where they differ."""
+    encoded: bytes | None = None
+    """For standard input: the fixed bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a request."""
+
+    files: tuple[FileReport, ...]
+    errors: tuple[CfgfixError, ...]
+    skipped: tuple[Skip, ...]
+    hardware: str
+    """One line: which machine was judged by."""
+    settings: Settings
+    fixed: bool
+    unsafe_fixes: bool
+    written: bool
+    rules: dict[str, Rule] = field(default_factory=dict)
+
+    def findings(self) -> list[Finding]:
+        """Return all findings of all files."""
+        return [finding for report in self.files for finding in report.findings]
+
+    def exit_code(self) -> ExitCode:
+        """Return the exit code of this report, the same for every output format."""
+        if self.errors or any(report.refused or report.cycle for report in self.files):
+            return ExitCode.UNREADABLE
+        threshold = self.settings.threshold()
+        if threshold is not None and any(finding.severity >= threshold for finding in self.findings()):
+            return ExitCode.FINDINGS
+        return ExitCode.CLEAN
+
+
+def check(request: Request) -> Report:
+    """Look at the files of a request and report what is wrong.
+
+    Raises:
+        CfgfixError: The arguments or the settings are wrong.
+    """
+    return _run(replace(request, fix=False))
+
+
+def fix(request: Request) -> Report:
+    """Repair what can be repaired: each fix proven, all files written only after all are proven.
+
+    Raises:
+        CfgfixError: The arguments or the settings are wrong.
+    """
+    return _run(replace(request, fix=True))
+
+
+@dataclass(slots=True)
+class _Run:
+    """The parts of a run that are the same for all its files."""
+
+    settings: Settings
+    judge: Judge
+    dialects: dict[str, Dialect]
+    lookup: Callable[[str], Any] | None
+    label: str | None
+    schemas: dict[str, Schema | None]
+    targets: dict[str, Target]
+
+
+def _run(request: Request) -> Report:
+    settings = request.settings if request.settings is not None else discover(".")
+    if request.overrides and request.fix:
+        raise CfgfixError("--set checks a config as an override would make it; it cannot be combined with fixing")
+    catalogue = with_folders(_inside(settings, folder) for folder in settings.rules)
+    rules = select(catalogue, settings)
+    judge = Judge(catalogue, rules, {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()})
+    hardware, line = _hardware(settings)
+    run = _Run(
+        settings=settings,
+        judge=judge,
+        dialects=_dialects(settings),
+        lookup=_lookup(hardware),
+        label=hardware.label if hardware is not None else None,
+        schemas={},
+        targets={},
+    )
+    errors: list[CfgfixError] = []
+    sources: list[tuple[SourceFile, bool, bool]] = []
+    reports: list[FileReport] = []
+    skips: dict[str, Skip] = {}
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        if request.stdin is not None:
+            try:
+                source = SourceFile.from_bytes(request.stdin, request.stdin_name)
+            except UnreadableError as error:
+                errors.append(error)
+            else:
+                _one(run, source, request, reports, skips, named=True)
+        else:
+            paths, searched = (request.paths, False) if request.paths else ((".",), True)
+            for found in find(paths, settings):
+                if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
+                    continue
+                try:
+                    source = read_source(found.path)
+                except UnreadableError as error:
+                    if found.named:
+                        errors.append(error)
+                    else:
+                        reports.append(FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}"))
+                    continue
+                _one(run, source, request, reports, skips, named=found.named and not searched)
+                if len(reports) % 64 == 0:
+                    gc.collect(0)
+    finally:
+        if collecting:
+            gc.enable()
+    del sources
+    written = False
+    if request.fix and not request.diff and request.stdin is None:
+        written = _write(reports, errors)
+    return Report(
+        files=tuple(replace(report, encoded=report.encoded if request.stdin is not None else None) for report in reports),
+        errors=tuple(errors),
+        skipped=tuple(skips.values()),
+        hardware=line,
+        settings=settings,
+        fixed=request.fix,
+        unsafe_fixes=request.unsafe_fixes,
+        written=written,
+        rules={rule.id: rule for rule in judge.rules},
+    )
+
+
+def _one(
+    run: _Run, source: SourceFile, request: Request, reports: list[FileReport], skips: dict[str, Skip], *, named: bool
+) -> None:
+    """Check or fix one file and add its report."""
+    document = compose(source)
+    dialect = _dialect_of(document, run)
+    if dialect is None:
+        reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
+        return
+    target = _target(run, dialect)
+    shift: tuple[Edit, ...] = ()
+    if request.overrides:
+        document, shift = override(document, request.overrides)
+
+    def judge(candidate: Document) -> list[Finding]:
+        findings, skipped = run.judge.document(candidate, target)
+        for skip in skipped:
+            skips.setdefault(skip.rule, skip)
+        return _permitted(run, findings, source.path)
+
+    if not request.fix:
+        findings = judge(document)
+        if shift:
+            findings = [_shifted(finding, shift, source) for finding in findings]
+        reports.append(
+            FileReport(source.path, source.text, dialect.name, target.loader.name, tuple(findings))
+        )
+        return
+    outcome = fix_text(source, target.loader, judge, unsafe=request.unsafe_fixes)
+    reports.append(_fixed_report(source, dialect, target.loader, outcome))
+
+
+def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome: Outcome) -> FileReport:
+    after = outcome.document.source.text
+    changed = after != source.text
+    return FileReport(
+        source.path,
+        after,
+        dialect.name,
+        loader.name,
+        tuple(outcome.findings),
+        tuple(outcome.applied) if changed else (),
+        tuple(outcome.refused),
+        outcome.cycle,
+        before=source.text if changed else None,
+        after=after if changed else None,
+        encoded=source.encode(after),
+    )
+
+
+def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
+    """Write all proven results; the file must still be what was read."""
+    written = False
+    for position, report in enumerate(reports):
+        if report.after is None or report.encoded is None or report.before is None:
+            continue
+        try:
+            current = read_source(report.path)
+            if current.text != report.before:
+                raise UnreadableError("changed while it was being fixed; nothing was written", path=report.path, hint="run cfgfix again")
+            assert current.stamp is not None
+            replace_atomically(report.path, report.encoded, current.stamp)
+            written = True
+        except UnreadableError as error:
+            errors.append(error)
+            reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+    return written
+
+
+def _inside(settings: Settings, path: str) -> str:
+    return path if os.path.isabs(path) else os.path.join(settings.root, path)
+
+
+def select(catalogue: Catalogue, settings: Settings) -> list[Rule]:
+    """Return the rules that the settings ask for.
+
+    Raises:
+        CfgfixError: A selector names no rule.
+    """
+    chosen: dict[str, Rule] = {}
+    for selector in (*settings.select, *settings.extend_select):
+        exact = catalogue.find(selector) is not None
+        for rule in _selected(catalogue, selector):
+            if exact or settings.preview or not rule.preview:
+                chosen[rule.id] = rule
+    for selector in settings.ignore:
+        for rule in _selected(catalogue, selector):
+            chosen.pop(rule.id, None)
+    return list(chosen.values())
+
+
+def _selected(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
+    found = catalogue.matching(selector)
+    if not found:
+        import difflib
+
+        near = difflib.get_close_matches(selector, [*catalogue.keys(), "ALL"], 1)
+        raise CfgfixError(f"no rule is called {selector!r}", hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`")
+    return found
+
+
+def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
+    return {rule.id: value for selector, value in settings.severity.items() for rule in _selected(catalogue, selector)}
+
+
+def _hardware(settings: Settings) -> tuple[Any, str]:
+    request = settings.hardware
+    if request == "none":
+        return None, "hardware: none - rules about the machine are skipped"
+    from cfgfix.hardware.presets import resolve_hardware
+
+    return resolve_hardware(request, environ=os.environ)
+
+
+def _lookup(hardware: Any) -> Callable[[str], Any] | None:
+    if hardware is None:
+        return None
+
+    def look(name: str) -> Any:
+        found = hardware.lookup(name)
+        return None if found is None else found.value
+
+    return look
+
+
+def _dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the known dialects, with the settings' own key paths in front."""
+    known = dict(dialects())
+    if settings.keys:
+        extra: dict[str, tuple[Pattern, ...]] = {}
+        for concept, paths in settings.keys.items():
+            try:
+                extra[concept] = tuple(parse_pattern(path) for path in paths)
+            except ValueError as error:
+                raise CfgfixError(f"keys.{concept}: {error}", path=settings.origin) from error
+        _check_concepts(extra, known, settings)
+        for name, dialect in known.items():
+            concepts = dict(dialect.concepts)
+            for concept, patterns in extra.items():
+                concepts[concept] = (*patterns, *(old for old in concepts.get(concept, ()) if old not in patterns))
+            known[name] = replace(dialect, concepts=concepts)
+    if settings.dialect is not None and settings.dialect not in known:
+        import difflib
+
+        near = difflib.get_close_matches(settings.dialect, known, 1)
+        raise CfgfixError(
+            f"no dialect is called {settings.dialect!r}",
+            path=settings.origin,
+            hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}",
+        )
+    if settings.loader is not None and settings.loader not in LOADERS:
+        raise CfgfixError(f"no loader is called {settings.loader!r}", path=settings.origin, hint=f"known: {', '.join(sorted(LOADERS))}")
+    return known
+
+
+def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: Settings) -> None:
+    concepts = {concept for dialect in known.values() for concept in dialect.concepts}
+    for name in extra:
+        if name not in concepts:
+            import difflib
+
+            near = difflib.get_close_matches(name, concepts, 1)
+            raise CfgfixError(
+                f"keys: {name!r} is no concept", path=settings.origin, hint=f"did you mean {near[0]!r}?" if near else "see docs/concepts.md"
+            )
+
+
+_KEY_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:", re.MULTILINE)
+_MIN_NAMES = 3
+"""Telling names a text must have before a file that is no YAML is taken for a broken training config."""
+
+
+def _dialect_of(document: Document, run: _Run) -> Dialect | None:
+    if run.settings.dialect is not None:
+        return run.dialects[run.settings.dialect]
+    if document.problem is not None:
+        return _dialect_by_text(document.source.text, run.dialects)
+    for root in document.roots:
+        found = detect(root, run.dialects.values())
+        if found is not None:
+            return found
+    if run.settings.keys or run.settings.schema:
+        generic = run.dialects.get("generic")
+        if generic is not None and _has_own_keys(document, run, generic):
+            return generic
+    return None
+
+
+def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
+    from cfgfix.dialects.detect import exists
+
+    patterns = [pattern for concept in run.settings.keys for pattern in generic.concepts.get(concept, ())]
+    return any(exists(root, pattern) for root in document.roots for pattern in patterns)
+
+
+def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
+    """Guess the dialect of a text that does not parse, by the names that stand before a colon."""
+    names = set(_KEY_LINE.findall(text[:200_000]))
+    best, found = 0, None
+    for dialect in known.values():
+        telling = {
+            step
+            for pattern in (*dialect.signature.any_of, *(item for group in dialect.signature.every for item in group))
+            for step in pattern
+            if isinstance(step, str)
+        }
+        count = len(names & telling)
+        if count >= _MIN_NAMES and count > best:
+            best, found = count, dialect
+    return found
+
+
+def _target(run: _Run, dialect: Dialect) -> Target:
+    target = run.targets.get(dialect.name)
+    if target is None:
+        loader = LOADERS[run.settings.loader or dialect.loader]
+        target = Target(dialect, loader, _schema(run, dialect), run.lookup, run.label)
+        run.targets[dialect.name] = target
+    return target
+
+
+def _schema(run: _Run, dialect: Dialect) -> Schema | None:
+    if run.settings.schema is not None:
+        path = _inside(run.settings, run.settings.schema)
+        if ":" in os.path.basename(run.settings.schema):
+            raise CfgfixError(f"schema {run.settings.schema!r} is no JSON Schema file", path=run.settings.origin)
+        import json
+
+        source = read_source(path)
+        try:
+            data = json.loads(source.text)
+        except (ValueError, RecursionError) as error:
+            raise CfgfixError(f"is not JSON: {error}", path=path) from error
+        return Schema.load(data, path, base_dir=run.settings.root)
+    data = schema_data(dialect)
+    return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
+
+
+def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
+    patterns = run.settings.per_file_ignores
+    if not patterns:
+        return findings
+    return [
+        finding
+        for finding in findings
+        if not ignored_by_path(finding.rule, finding.name, path, run.settings.root, patterns)
+    ]
+
+
+def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[Document, tuple[Edit, ...]]:
+    """Return the document as a command line's overrides would make it, and the edits that made it so.
+
+    Raises:
+        CfgfixError: A key path is wrong or cannot be set.
+    """
+    if document.problem is not None or not document.roots:
+        return document, ()
+    edits: list[Edit] = []
+    for key, text in overrides:
+        try:
+            path = parse_key_path(key)
+        except ValueError as error:
+            raise CfgfixError(f"--set {key}: {error}") from error
+        present = document.find(path) is not None
+        value = _override_value(text)
+        if present:
+            change: SetValue | InsertKey = SetValue(path, value, text if _is_plain(text) else None)
+        else:
+            last = path[-1] if path else 0
+            if not isinstance(last, str):
+                raise CfgfixError(f"--set {key}: there is no such place in {document.source.path}")
+            change = InsertKey(path[:-1], last, value)
+        try:
+            edits += plan(document, [change])
+        except Refusal as refusal:
+            raise CfgfixError(f"--set {key}: {refusal}", path=document.source.path) from refusal
+    try:
+        text = splice(document.source.text, edits)
+    except ValueError as error:
+        raise CfgfixError(f"--set: {error}; give each key once") from error
+    source = SourceFile.from_bytes(document.source.encode(text), document.source.path)
+    return compose(source), tuple(edits)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and "\n" not in text and "#" not in text and text[0] not in "&*!|>%@`{}[],'\"" and ": " not in text
+
+
+def _override_value(text: str) -> Any:
+    from cfgfix.documents.resolve import resolve
+
+    return resolve(text, LOADERS["pyyaml"]).value
+
+
+def _shifted(finding: Finding, edits: Sequence[Edit], source: SourceFile) -> Finding:
+    """Return a finding with its places in the file as it is, not as the overrides made it."""
+    ordered = sorted(edits, key=lambda edit: edit.start)
+
+    def back(offset: int, *, end: bool) -> int:
+        moved = 0
+        for edit in ordered:
+            new_start = edit.start + moved
+            new_end = new_start + len(edit.new)
+            if offset <= new_start and not (end and offset == new_start == new_end):
+                break
+            if offset <= new_end:
+                return edit.end if end else edit.start
+            moved += len(edit.new) - (edit.end - edit.start)
+        return offset - moved
+
+    def place(location: Location) -> Location:
+        start = back(location.start, end=False)
+        stop = max(start, back(location.end, end=True))
+        return source.location(start, min(stop, len(source.text)), location.label)
+
+    return replace(
+        finding,
+        location=place(finding.location),
+        related=tuple(place(location) for location in finding.related),
+        fix=None,
+        no_fix_reason="the value comes from --set",
+    )
+
+
+def applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Tell whether `--fix` would repair a finding."""
+    return wanted(finding, unsafe=unsafe)
+
+
+__all__ = ["Applied", "FileReport", "KeyPath", "Refused", "Report", "Request", "applicable", "check", "fix", "select"]

@@ -1,0 +1,429 @@
+"""Apply the rules to one document: operands in, findings out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cfgfix.catalog.expression import Code, Missing, evaluate
+from cfgfix.catalog.load import Catalogue
+from cfgfix.catalog.rule import FixSpec, Rule
+from cfgfix.dialects.dialect import Dialect, matches
+from cfgfix.dialects.view import Binding, RuleScope, View, intended, real
+from cfgfix.documents.compose import Document, Kind, Node
+from cfgfix.documents.resolve import Loader
+from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
+from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
+from cfgfix.pitfalls import Context, Hit, scan
+from cfgfix.schema.validate import MISSING, Schema, SchemaProblem
+
+MAX_FINDINGS = 1_000
+"""Most findings of one rule in one file: a hostile file must not fill the memory."""
+_SPEAKS_LAST = frozenset({"SCH002", "SCH003", "SCH004", "SCH006"})
+"""Schema rules that stay silent where a more telling rule has found the same value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A rule that could not be judged, and why."""
+
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a run judges by, the same for all files of one dialect."""
+
+    dialect: Dialect
+    loader: Loader
+    schema: Schema | None
+    hardware: Callable[[str], Any] | None
+    hardware_label: str | None
+
+
+class Judge:
+    """The selected rules, ready to be applied to documents."""
+
+    def __init__(self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]) -> None:
+        self._catalogue = catalogue
+        self._severities = severities
+        chosen = sorted(rules, key=lambda rule: rule.id)
+        self.rules = tuple(chosen)
+        self._declarative = [rule for rule in chosen if rule.check is None]
+        self._yaml = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("yaml.")}
+        self._schema = {rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")}
+        self._wanted = frozenset(self._yaml)
+
+    def document(self, document: Document, target: Target) -> tuple[list[Finding], list[Skip]]:
+        """Return what the rules find in a document, ordered by place, and the rules that could not be judged."""
+        findings: list[Finding] = []
+        skips: dict[str, str] = {}
+        findings += self._pitfalls(document, target)
+        if document.problem is None:
+            for index in range(len(document.roots)):
+                if document.roots[index].kind != Kind.MAPPING:
+                    continue
+                findings += self._by_schema(document, index, target)
+                view = View(
+                    document,
+                    index,
+                    target.dialect,
+                    target.loader,
+                    default=target.schema.default if target.schema is not None and target.dialect.defaults == "schema" else None,
+                    missing=MISSING,
+                    hardware=target.hardware,
+                )
+                for rule in self._declarative:
+                    if rule.dialects and target.dialect.name not in rule.dialects:
+                        continue
+                    findings += self._declared(rule, view, target, skips)
+        findings = _without_echoes(findings)
+        if target.dialect.confidence == "low":
+            findings = [replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings]
+        findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+        return findings, [Skip(rule, reason) for rule, reason in sorted(skips.items())]
+
+    def severity(self, rule: Rule, severity: Severity) -> Severity:
+        """Return a severity as the settings want it."""
+        return self._severities.get(rule.id, severity)
+
+    def _pitfalls(self, document: Document, target: Target) -> Iterator[Finding]:
+        if not self._wanted:
+            return
+        schema = target.schema
+        dialect = target.dialect
+        context = Context(
+            document=document,
+            loader=target.loader,
+            dialect_name=dialect.name,
+            expected=schema.expected_types if schema is not None else lambda _path: None,
+            coerces=lambda path: any(matches(pattern, path) for pattern in dialect.coerces),
+            concept_of=_concept_lookup(dialect),
+            enum=schema.enum if schema is not None else lambda _path: (),
+        )
+        for name, hits in scan(context, self._wanted).items():
+            rule = self._yaml[name]
+            for hit in hits[:MAX_FINDINGS]:
+                yield self._from_hit(rule, hit, document)
+
+    def _from_hit(self, rule: Rule, hit: Hit, document: Document) -> Finding:
+        own: dict[str, Any] = {
+            "key": format_key_path(hit.path) if hit.path is not None else "",
+            "name": str(hit.path[-1]) if hit.path else "",
+            "raw": document.source.text[hit.start : hit.end],
+            **hit.values,
+        }
+        scope = _PlainScope(own)
+        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        fix = None
+        if hit.changes:
+            spec = rule.fixes[0] if rule.fixes else None
+            safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
+            title = hit.title or (str(spec.title(scope)) if spec else "")
+            fix = Fix(title, safety, hit.changes, spec.why if spec else "")
+        return Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=self.severity(rule, severity),
+            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
+            message=str(rule.message(scope)),
+            location=document.source.location(hit.start, hit.end),
+            related=tuple(document.source.location(start, end, label) for start, end, label in hit.related),
+            key_path=hit.path,
+            fix=fix,
+            no_fix_reason=None if fix else (hit.no_fix or rule.no_fix),
+            notes=hit.notes,
+            context=own["raw"][:200],
+        )
+
+    def _by_schema(self, document: Document, index: int, target: Target) -> Iterator[Finding]:
+        if target.schema is None or not self._schema:
+            return
+        for problem in target.schema.problems(document, document.roots[index], target.loader)[:MAX_FINDINGS]:
+            rule = self._schema.get(problem.code)
+            if rule is not None:
+                yield self._from_problem(rule, problem, document)
+
+    def _from_problem(self, rule: Rule, problem: SchemaProblem, document: Document) -> Finding:
+        own = {
+            "message": problem.message,
+            "expected": problem.expected,
+            "suggestion": problem.suggestion,
+            "key": format_key_path(problem.path),
+        }
+        scope = _PlainScope(own)
+        spec = rule.fixes[0] if rule.fixes else None
+        fix = Fix(str(spec.title(scope)), spec.safety, problem.changes, spec.why) if problem.changes and spec else None
+        severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
+        return Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=self.severity(rule, severity),
+            confidence=rule.confidence,
+            message=str(rule.message(scope)),
+            location=document.source.location(problem.start, problem.end),
+            related=tuple(document.source.location(start, end, label) for start, end, label in problem.related),
+            key_path=problem.path,
+            fix=fix,
+            no_fix_reason=None if fix else rule.no_fix,
+            context="pitfall" if problem.pitfall else "",
+        )
+
+    def _declared(self, rule: Rule, view: View, target: Target, skips: dict[str, str]) -> Iterator[Finding]:
+        assert rule.when is not None
+        count = 0
+        for concept, binding in _targets(rule, view):
+            if rule.needs_hardware and target.hardware is None:
+                skips.setdefault(rule.id, "no target machine is named")
+                return
+            own = _place_names(view, binding)
+            if concept is not None:
+                own[concept] = binding.value
+                own["concept"] = concept
+            scope = RuleScope(view, own, rule.lets, rule.tables)
+            try:
+                holds = evaluate(rule.when, scope)
+            except Missing as missing:
+                if missing.name.startswith("hardware."):
+                    skips.setdefault(rule.id, f"{missing.name[9:]} of {target.hardware_label} is unknown")
+                continue
+            if holds is not True and not holds:
+                continue
+            count += 1
+            if count > MAX_FINDINGS:
+                return
+            yield self._finding(rule, view, binding, scope)
+
+    def _finding(self, rule: Rule, view: View, binding: Binding, scope: RuleScope) -> Finding:
+        severity = rule.severity
+        for other, condition in rule.escalate:
+            if _true(condition, scope):
+                severity = other
+                break
+        fix, reason = _first_fix(rule, view, binding, scope)
+        related: list[Location] = []
+        own_place = place_of(view, binding)
+        for item in rule.related:
+            for other_binding in view.bindings(item.target)[:3]:
+                if other_binding.node is not None and other_binding.node is not binding.node:
+                    place = place_of(view, other_binding)
+                    related.append(replace(place, label=str(item.label(scope))))
+        return Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=self.severity(rule, severity),
+            confidence=rule.confidence,
+            message=str(rule.message(scope)),
+            location=own_place,
+            related=tuple(related),
+            key_path=binding.path,
+            fix=fix,
+            no_fix_reason=None if fix else reason,
+            notes=tuple(str(note(scope)) for note in rule.notes),
+            context=format_key_path(binding.path) if binding.path else "",
+        )
+
+
+class _PlainScope:
+    """Operands of a template that has only its own names."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
+        self._own = own
+
+    def value(self, name: str) -> Any:
+        if name in self._own and self._own[name] is not None:
+            return self._own[name]
+        raise Missing(name)
+
+    def has(self, name: str) -> bool:
+        return self._own.get(name) is not None
+
+    def given(self, name: str) -> bool:
+        return self.has(name)
+
+    def tier(self, table: str, column: str, gib: float) -> Any:
+        raise Missing(f"{table}.{column} at {gib}")
+
+    def gpu(self, index: int, field: str) -> Any:
+        raise Missing(f"{field} of {index}")
+
+
+def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
+    plain: dict[KeyPath, str] = {}
+    wild: list[tuple[Any, str]] = []
+    for concept, patterns in dialect.concepts.items():
+        for pattern in patterns:
+            if all(isinstance(step, str) for step in pattern):
+                plain.setdefault(tuple(step for step in pattern if isinstance(step, str)), concept)
+            else:
+                wild.append((pattern, concept))
+
+    def look(path: KeyPath) -> str | None:
+        found = plain.get(path)
+        if found is None:
+            found = next((concept for pattern, concept in wild if matches(pattern, path)), None)
+        return found
+
+    return look
+
+
+def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
+    """Yield the places a rule is judged at, with the concept each stands for."""
+    each = rule.each
+    if each is None:
+        found: list[tuple[str, Binding]] = []
+        for concept in rule.at:
+            bindings = view.bindings(concept)
+            if bindings:
+                found.append((concept, bindings[0]))
+                if bindings[0].origin == "file":
+                    yield None, bindings[0]
+                    return
+        if found:
+            yield None, found[0][1]
+        return
+    if each.concepts:
+        for concept in each.concepts:
+            for binding in view.all_bindings(concept):
+                yield concept, binding
+        return
+    for path, key, node in _entries(view, view.root, (), 0):
+        if path[-1] in each.keys and (not each.under or any(step in each.under for step in path[:-1])):
+            yield None, Binding(path, key, node, intended(real(node), view.loader), "file")
+
+
+def _entries(view: View, node: Node, path: KeyPath, depth: int) -> Iterator[tuple[KeyPath, Node, Node]]:
+    if depth > 20:
+        return
+    if node.kind == Kind.MAPPING:
+        for key, value in node.items:
+            if key.kind == Kind.SCALAR:
+                here = (*path, key.text)
+                yield here, key, value
+                if value.kind in (Kind.MAPPING, Kind.SEQUENCE):
+                    yield from _entries(view, value, here, depth + 1)
+    elif node.kind == Kind.SEQUENCE:
+        for position, value in enumerate(node.items):
+            if value.kind in (Kind.MAPPING, Kind.SEQUENCE):
+                yield from _entries(view, value, (*path, position), depth + 1)
+
+
+def _place_names(view: View, binding: Binding) -> dict[str, Any]:
+    path = binding.path or ()
+    text = view.document.source.text
+    node = binding.node
+    raw = text[node.value_start : node.end] if node is not None else ""
+    return {
+        "value": binding.value,
+        "key": format_key_path(path),
+        "name": str(path[-1]) if path else "",
+        "raw": raw.strip()[:200],
+        "section": str(path[-2]) if len(path) > 1 else "",
+    }
+
+
+def place_of(view: View, binding: Binding) -> Location:
+    """Return where a binding stands: its value; for an absent key the section it belongs to."""
+    source = view.document.source
+    if binding.node is not None:
+        node = binding.node
+        if node.kind == Kind.SCALAR and node.end > node.value_start:
+            return source.location(node.value_start, node.end)
+        if binding.key_node is not None:
+            return source.location(binding.key_node.start, binding.key_node.end)
+        return source.location(node.start, max(node.start, min(node.end, node.start + 80)))
+    path = binding.path or ()
+    for length in range(len(path) - 1, 0, -1):
+        for _, key, _node in view.places(path[:length]):
+            if key is not None:
+                return source.location(key.start, key.end, f"{path[-1]} is not set here")
+    first = view.root.items[0][0] if view.root.kind == Kind.MAPPING and view.root.items else view.root
+    return source.location(first.start, first.end)
+
+
+def _true(code: Code, scope: RuleScope) -> bool:
+    try:
+        return bool(evaluate(code, scope))
+    except Missing:
+        return False
+
+
+def _first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tuple[Fix | None, str | None]:
+    reason = rule.no_fix
+    for spec in rule.fixes:
+        if spec.when is not None and not _true(spec.when, scope):
+            continue
+        try:
+            change = _change(spec, view, binding, scope)
+        except Missing as missing:
+            reason = reason or (f"{missing.name or 'a value it needs'} is unknown")
+            continue
+        return Fix(str(spec.title(scope)), spec.safety, (change,), spec.why), None
+    return None, reason
+
+
+def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Change:
+    """Return what a fix changes.
+
+    Raises:
+        Missing: A value it needs is unknown, or the place cannot be named.
+    """
+    place = binding if spec.target == "value" else next(iter(view.bindings(spec.target)), None)
+    if place is None or place.path is None:
+        path = _first_path(view, spec.target)
+    else:
+        path = place.path
+    present = place is not None and place.node is not None
+    if spec.action == "delete":
+        if not present:
+            raise Missing(spec.target)
+        return DeleteKey(path, document=view.index)
+    assert spec.to is not None
+    value = evaluate(spec.to, scope)
+    if spec.action == "rename":
+        if not present or not isinstance(value, str):
+            raise Missing(spec.target)
+        return RenameKey(path, value, document=view.index)
+    text = str(spec.text(scope)) if spec.text is not None else None
+    if present:
+        return SetValue(path, value, text, document=view.index)
+    key = path[-1]
+    if not isinstance(key, str) or (len(path) > 1 and not any(True for _ in view.places(path[:-1]))):
+        raise Missing(f"section {format_key_path(path[:-1])}")
+    return InsertKey(path[:-1], key, value, document=view.index)
+
+
+def _first_path(view: View, concept: str) -> KeyPath:
+    for pattern in view.dialect.concepts.get(concept, ()):
+        path = tuple(step for step in pattern if isinstance(step, str))
+        if len(path) == len(pattern):
+            return path
+    raise Missing(concept)
+
+
+def _without_echoes(findings: list[Finding]) -> list[Finding]:
+    """Leave out what the schema says of a value about which a more telling rule speaks."""
+    spoken = {(finding.location.start, finding.location.end) for finding in findings if finding.rule not in _SPEAKS_LAST}
+    return [
+        finding
+        for finding in findings
+        if finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken
+    ]
+
+
+def ignored_by_path(rule: str, name: str, path: str, root: str, patterns: Mapping[str, tuple[str, ...]]) -> bool:
+    """Tell whether the settings' per-file ignores silence a rule in a file."""
+    import fnmatch
+
+    relative = os.path.relpath(path, root).replace(os.sep, "/")
+    for pattern, selectors in patterns.items():
+        if fnmatch.fnmatch(relative, pattern) or fnmatch.fnmatch(os.path.basename(path), pattern):
+            for selector in selectors:
+                if selector.upper() == "ALL" or selector in (rule, name) or rule.startswith(selector.upper()):
+                    return True
+    return False

@@ -1,0 +1,203 @@
+"""The report as a person reads it: place, rule, message, the lines themselves with carets, and what to do."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from cfgfix.edits import Safety
+from cfgfix.engine import FileReport, Report
+from cfgfix.findings import Finding, Location, Severity, State
+from cfgfix.report.style import Paint
+
+TAB = 4
+"""Columns a tab is shown as in a code frame."""
+MAX_LINE = 160
+"""Longest part of a source line shown in a frame, in characters."""
+
+
+def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
+    """Return the full report with code frames."""
+    lines: list[str] = []
+    for file in report.files:
+        for finding in file.findings:
+            lines += _finding(finding, file, paint)
+            lines.append("")
+    if report.fixed and not report.written:
+        lines += _diffs(report, paint)
+    lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
+    """Return one line per finding."""
+    lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
+    if report.fixed and not report.written:
+        lines += _diffs(report, paint)
+    lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def concise_line(finding: Finding, paint: Paint) -> str:
+    """Return a finding on one line, as editors and scripts read it."""
+    place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}:"
+    mark = {Safety.SAFE: " [*]", Safety.UNSAFE: " [unsafe fix]"}.get(finding.fix.safety, "") if finding.fix else ""
+    return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {finding.message}{mark}"
+
+
+def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
+    place = finding.location
+    head = (
+        f"{paint('path', f'{place.path}:{place.line}:{place.column}')}: {paint(finding.severity.label, finding.severity.label)} "
+        f"{paint('bold', finding.rule)} {finding.name}"
+    )
+    if finding.state is not State.ACTIVE:
+        head += f" ({finding.state.value})"
+    if finding.profile:
+        head += f" [{finding.profile}]"
+    lines = [head, f"  {finding.message}"]
+    if file.text is not None:
+        lines += frame(file.text, place, finding.related, paint)
+    for other in finding.related:
+        if other.path != place.path:
+            lines.append(f"  {paint('frame', '=')} {other.path}:{other.line}:{other.column}: {other.label or ''}".rstrip())
+    for step in finding.flow:
+        lines.append(f"  {paint('frame', '>')} {step.path}:{step.line}:{step.column}: {step.label or ''}".rstrip())
+    if finding.fix is not None:
+        kind = {Safety.SAFE: "fix", Safety.UNSAFE: "unsafe fix", Safety.DISPLAY: "suggestion"}[finding.fix.safety]
+        lines.append(f"  {paint('frame', '=')} {paint('good', kind)}: {finding.fix.title}")
+        if finding.fix.safety is not Safety.SAFE and finding.fix.why:
+            lines.append(f"  {paint('frame', '=')} why not by itself: {finding.fix.why}")
+    elif finding.no_fix_reason:
+        lines.append(f"  {paint('frame', '=')} no fix: {finding.no_fix_reason}")
+    lines += [f"  {paint('frame', '=')} note: {note}" for note in finding.notes]
+    return lines
+
+
+def frame(text: str, place: Location, related: Sequence[Location], paint: Paint) -> list[str]:
+    """Return the source lines of a finding with carets under the places and their labels."""
+    marks: dict[int, list[tuple[Location, bool]]] = {}
+    marks.setdefault(place.line, []).append((place, True))
+    for other in related:
+        if other.path == place.path:
+            marks.setdefault(other.line, []).append((other, False))
+    rows = _lines(text)
+    gutter = len(str(max(marks)))
+    shown: list[str] = [f"{' ' * gutter} {paint('frame', '|')}"]
+    previous = None
+    for number in sorted(marks):
+        if number > len(rows):
+            continue
+        if previous is not None and number > previous + 1:
+            shown.append(paint("frame", "..."))
+        previous = number
+        row = rows[number - 1]
+        shown.append(f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row)[:MAX_LINE]}".rstrip())
+        for location, primary in sorted(marks[number], key=lambda item: item[0].column):
+            start = _width(row[: location.column - 1])
+            stop_column = location.end_column - 1 if location.end_line == location.line else len(row)
+            width = max(1, _width(row[location.column - 1 : stop_column]))
+            if start >= MAX_LINE:
+                continue
+            mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
+            label = f" {location.label}" if location.label else ""
+            shown.append(f"{' ' * gutter} {paint('frame', '|')} {' ' * start}{paint('error' if primary else 'frame', mark)}{label}")
+    return shown
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _shown(row: str) -> str:
+    return "".join(" " * TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in row)
+
+
+def _width(part: str) -> int:
+    total = 0
+    for char in part:
+        if char == "\t":
+            total += TAB
+        elif unicodedata.combining(char):
+            continue
+        else:
+            total += 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    return total
+
+
+def diff(before: str, after: str, path: str) -> Iterable[str]:
+    """Return a unified diff, line by line; a missing final newline and carriage returns are told as `diff` tells them."""
+    import difflib
+
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+        body = line.rstrip("\n")
+        yield body
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _diffs(report: Report, paint: Paint) -> list[str]:
+    lines: list[str] = []
+    for file in report.files:
+        if file.before is not None and file.after is not None:
+            for line in diff(file.before, file.after, file.path):
+                style = {"+": "added", "-": "removed", "@": "frame"}.get(line[:1])
+                lines.append(paint(style, line) if style else line)
+            lines.append("")
+    return lines
+
+
+def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> list[str]:
+    """Return the closing lines: fixes made and held back, refusals, errors, counts, the machine."""
+    lines: list[str] = []
+    for file in report.files:
+        for applied in file.applied:
+            assert applied.finding.fix is not None
+            verb = "fixed" if report.written else "would fix"
+            lines.append(f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}")
+        for refused in file.refused:
+            lines.append(f"{paint('warning', 'refused')} {file.path}:{refused.finding.location.line}: {refused.finding.rule} {refused.reason}")
+        if file.cycle:
+            lines.append(f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other; the file is as it was")
+    for error in report.errors:
+        lines.append(f"{paint('error', 'error')}: {error}")
+    findings = report.findings()
+    counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
+    checked = [file for file in report.files if file.passed_over is None]
+    passed = [file for file in report.files if file.passed_over is not None]
+    if show_skipped:
+        lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
+        lines += [f"passed over {file.path}: {file.passed_over}" for file in passed]
+    if quiet:
+        return lines
+    if findings or report.errors or checked:
+        total = ", ".join(_plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity])
+        lines.append(f"{total or 'no findings'} in {_plural(len(checked), 'config')}" + (f", {_plural(len(passed), 'other file')} passed over" if passed else ""))
+    elif passed:
+        lines.append(f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why, --dialect NAME checks anyway)")
+    else:
+        lines.append("no configs found")
+    lines += _fix_hint(findings, report, paint)
+    if report.hardware and checked:
+        lines.append(report.hardware)
+    return lines
+
+
+def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list[str]:
+    safe = sum(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings)
+    unsafe = sum(finding.fix is not None and finding.fix.safety is Safety.UNSAFE for finding in findings)
+    if report.fixed:
+        if unsafe and not report.unsafe_fixes:
+            return [f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: they may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"]
+        return []
+    parts = []
+    if safe:
+        parts.append(f"{paint('good', str(safe))} fixable with `cfgfix --fix`")
+    if unsafe:
+        parts.append(f"{unsafe} more with --unsafe-fixes")
+    return [", ".join(parts)] if parts else []
+
+
+def _plural(count: int, word: str, plural: str | None = None) -> str:
+    return f"{count} {word if count == 1 else plural or word + 's'}"

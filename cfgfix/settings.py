@@ -1,0 +1,188 @@
+"""Settings: `[tool.cfgfix]` in pyproject.toml, or cfgfix.toml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from cfgfix.errors import CfgfixError
+from cfgfix.findings import Severity
+
+DEFAULT_INCLUDE = ("*.yaml", "*.yml")
+DEFAULT_EXCLUDE = (
+    ".git",
+    ".hg",
+    ".svn",
+    ".tox",
+    ".nox",
+    ".venv",
+    "venv",
+    "env",
+    "node_modules",
+    "__pycache__",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    "build",
+    "dist",
+    "site-packages",
+    "wandb",
+    "mlruns",
+)
+"""Folders that hold no configs of the project itself; `wandb` and `mlruns` hold copies made by past runs."""
+MAX_BYTES = 1024 * 1024
+"""Largest accepted settings file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, with their defaults."""
+
+    root: str = "."
+    """Folder that relative paths in the settings start from."""
+    origin: str | None = None
+    """The file they come from."""
+    include: tuple[str, ...] = DEFAULT_INCLUDE
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    source_roots: tuple[str, ...] = ()
+    schema: str | None = None
+    dialect: str | None = None
+    loader: str | None = None
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hardware: str | None = None
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    severity: Mapping[str, str] = field(default_factory=dict)
+    fail_on: str = "warning"
+    preview: bool = False
+    rules: tuple[str, ...] = ()
+    show_skipped: bool = False
+
+    def threshold(self) -> Severity | None:
+        """Return the least severity that makes a run fail, or None for never."""
+        return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
+
+
+_LISTS = frozenset({"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules"})
+_TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
+_FLAGS = frozenset({"preview", "show_skipped"})
+_TABLES = frozenset({"keys", "per_file_ignores", "severity"})
+NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings) if item.name not in ("root", "origin"))
+FAIL_ON = ("info", "warning", "error", "never")
+
+
+def discover(start: str) -> Settings:
+    """Return the settings for a folder: the nearest settings file at or above it, else the defaults.
+
+    Raises:
+        CfgfixError: A settings file is wrong.
+    """
+    here = os.path.abspath(start)
+    if not os.path.isdir(here):
+        here = os.path.dirname(here)
+    while True:
+        for name in ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml"):
+            path = os.path.join(here, name)
+            found = read(path) if os.path.isfile(path) else None
+            if found is not None:
+                return found
+        above = os.path.dirname(here)
+        if above == here or os.path.isdir(os.path.join(here, ".git")):
+            return Settings(root=os.path.abspath(start) if os.path.isdir(start) else here)
+        here = above
+
+
+def read(path: str) -> Settings | None:
+    """Return the settings in one file, or None where a pyproject.toml has no `[tool.cfgfix]`.
+
+    Raises:
+        CfgfixError: The file cannot be read or says something unknown.
+    """
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CfgfixError(f"cannot be read: {error.strerror}", path=path) from error
+    if len(data) > MAX_BYTES:
+        raise CfgfixError(f"is larger than {MAX_BYTES // 1024} kB", path=path)
+    in_project = os.path.basename(path) == "pyproject.toml"
+    if in_project and b"cfgfix" not in data:
+        return None
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+    try:
+        table: Any = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise CfgfixError(f"is not TOML: {error}", path=path) from error
+    if in_project:
+        table = table.get("tool", {}).get("cfgfix")
+        if table is None:
+            return None
+    if not isinstance(table, dict):
+        raise CfgfixError("[tool.cfgfix] is not a table", path=path)
+    return build(table, path)
+
+
+def build(table: Mapping[str, Any], path: str) -> Settings:
+    """Return the settings that a table gives.
+
+    Raises:
+        CfgfixError: A name is unknown or a value has the wrong type.
+    """
+    values: dict[str, Any] = {"root": os.path.dirname(os.path.abspath(path)), "origin": path}
+    for name, value in table.items():
+        attribute = name.replace("-", "_")
+        if name not in NAMES and attribute.replace("_", "-") not in NAMES:
+            raise unknown_setting(name, path)
+        if attribute in _LISTS:
+            values[attribute] = _texts(name, value, path)
+        elif attribute in _TEXTS:
+            if not isinstance(value, str):
+                raise CfgfixError(f"{name} is not text", path=path)
+            values[attribute] = value
+        elif attribute in _FLAGS:
+            if not isinstance(value, bool):
+                raise CfgfixError(f"{name} is not true or false", path=path)
+            values[attribute] = value
+        elif attribute in _TABLES:
+            if not isinstance(value, dict):
+                raise CfgfixError(f"{name} is not a table", path=path)
+            if attribute == "severity":
+                values[attribute] = {str(key): _choice(f"{name}.{key}", item, ("info", "warning", "error"), path) for key, item in value.items()}
+            else:
+                values[attribute] = {str(key): _texts(f"{name}.{key}", item, path) for key, item in value.items()}
+    if "fail_on" in values:
+        _choice("fail-on", values["fail_on"], FAIL_ON, path)
+    return Settings(**values)
+
+
+def unknown_setting(name: str, path: str) -> CfgfixError:
+    """Return the error for a setting that does not exist."""
+    import difflib
+
+    near = difflib.get_close_matches(name, NAMES, 1)
+    return CfgfixError(f"unknown setting {name!r}", path=path, hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(NAMES)}")
+
+
+def _texts(name: str, value: Any, path: str) -> tuple[str, ...]:
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise CfgfixError(f"{name} is not a list of texts", path=path)
+    return tuple(items)
+
+
+def _choice(name: str, value: Any, allowed: tuple[str, ...], path: str) -> str:
+    if value not in allowed:
+        raise CfgfixError(f"{name} {value!r} is not one of {', '.join(allowed)}", path=path)
+    return str(value)
+
+
+def overruled(settings: Settings, **changes: Any) -> Settings:
+    """Return settings with the values of a command line; None leaves a setting as it is."""
+    return replace(settings, **{name: value for name, value in changes.items() if value is not None})
