@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from cfgfix.errors import CfgfixError
+from cfgfix.settings import Settings, discover, read
+
+
+def test_defaults_without_a_file(tmp_path):
+    (tmp_path / ".git").mkdir()
+    settings = discover(str(tmp_path))
+    assert settings.origin is None
+    assert settings.fail_on == "warning"
+
+
+def test_nearest_file_wins(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.cfgfix]\nfail-on = 'error'\n")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert discover(str(below)).fail_on == "error"
+    (tmp_path / "a" / "cfgfix.toml").write_text("fail-on = 'info'\n")
+    assert discover(str(below)).fail_on == "info"
+
+
+def test_a_project_file_without_our_table_is_passed(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nx = 1 # cfgfix\n")
+    assert read(str(tmp_path / "pyproject.toml")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hardwear = 'x'", ["hardwear", "did you mean 'hardware'"]),
+        ("select = 3", ["select", "list"]),
+        ("preview = 'yes'", ["preview", "true or false"]),
+        ("fail-on = 'never-ever'", ["fail-on", "never"]),
+        ("keys = 3", ["keys", "table"]),
+        ("severity = {YML001 = 'fatal'}", ["severity.YML001", "error"]),
+        ("x = ", ["TOML"]),
+    ],
+)
+def test_mistakes_are_told(tmp_path, text, words):
+    path = tmp_path / "cfgfix.toml"
+    path.write_text(text)
+    with pytest.raises(CfgfixError) as caught:
+        read(str(path))
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_every_setting_is_read(tmp_path):
+    path = tmp_path / "cfgfix.toml"
+    path.write_text(
+        "include = ['*.yml']\nexclude = 'old'\nsource-roots = ['src']\nschema = 's.json'\ndialect = 'myxtts'\nloader = 'ruamel'\n"
+        "hardware = 'rtx4090'\nselect = ['YML']\nignore = ['YML002']\nextend-select = ['CFG']\nfail-on = 'info'\npreview = true\nrules = ['r']\n"
+        "show-skipped = true\n[keys]\nbatch_size = 'a.b'\n[per-file-ignores]\n'x/*.yaml' = ['YML']\n[severity]\nYML001 = 'info'\n"
+    )
+    settings = read(str(path))
+    assert settings is not None
+    changed = [name for name in Settings.__slots__ if getattr(settings, name) != getattr(Settings(), name)]
+    assert set(changed) == set(Settings.__slots__)
