@@ -35,7 +35,9 @@ def cache_folder() -> str | None:
         facts = os.stat(place)
     except OSError:
         return None
-    if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+    if hasattr(os, "getuid") and (
+        facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ):
         return None
     return place
 

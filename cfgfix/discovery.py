@@ -73,7 +73,11 @@ def find(paths: Iterable[str], settings: Settings) -> list[Found]:
         elif os.path.lexists(path):
             add(path, named=True)
         else:
-            raise UnreadableError("does not exist", path=path, hint="check the path; without paths cfgfix looks for configs itself")
+            raise UnreadableError(
+                "does not exist",
+                path=path,
+                hint="check the path; without paths cfgfix looks for configs itself",
+            )
     return found
 
 

@@ -133,5 +133,6 @@ def compatible(first: Iterable[Edit], second: Iterable[Edit]) -> bool:
     """Tell whether two groups of edits can be applied together: none overlaps or inserts at the same place."""
     spans = sorted((edit.start, edit.end) for group in (first, second) for edit in group)
     return all(
-        after[0] > before[0] and after[0] >= before[1] for before, after in zip(spans, spans[1:], strict=False)
+        after[0] > before[0] and after[0] >= before[1]
+        for before, after in zip(spans, spans[1:], strict=False)
     )

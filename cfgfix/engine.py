@@ -132,10 +132,16 @@ class _Run:
 def _run(request: Request) -> Report:
     settings = request.settings if request.settings is not None else discover(".")
     if request.overrides and request.fix:
-        raise CfgfixError("--set checks a config as an override would make it; it cannot be combined with fixing")
+        raise CfgfixError(
+            "--set checks a config as an override would make it; it cannot be combined with fixing"
+        )
     catalogue = with_folders(_inside(settings, folder) for folder in settings.rules)
     rules = select(catalogue, settings)
-    judge = Judge(catalogue, rules, {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()})
+    judge = Judge(
+        catalogue,
+        rules,
+        {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()},
+    )
     hardware, line = _hardware(settings)
     run = _Run(
         settings=settings,
@@ -171,7 +177,9 @@ def _run(request: Request) -> Report:
                     if found.named:
                         errors.append(error)
                     else:
-                        reports.append(FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}"))
+                        reports.append(
+                            FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
+                        )
                     continue
                 _one(run, source, request, reports, skips, named=found.named and not searched)
                 if len(reports) % 64 == 0:
@@ -184,7 +192,10 @@ def _run(request: Request) -> Report:
     if request.fix and not request.diff and request.stdin is None:
         written = _write(reports, errors)
     return Report(
-        files=tuple(replace(report, encoded=report.encoded if request.stdin is not None else None) for report in reports),
+        files=tuple(
+            replace(report, encoded=report.encoded if request.stdin is not None else None)
+            for report in reports
+        ),
         errors=tuple(errors),
         skipped=tuple(skips.values()),
         hardware=line,
@@ -197,7 +208,13 @@ def _run(request: Request) -> Report:
 
 
 def _one(
-    run: _Run, source: SourceFile, request: Request, reports: list[FileReport], skips: dict[str, Skip], *, named: bool
+    run: _Run,
+    source: SourceFile,
+    request: Request,
+    reports: list[FileReport],
+    skips: dict[str, Skip],
+    *,
+    named: bool,
 ) -> None:
     """Check or fix one file and add its report."""
     document = compose(source)
@@ -255,7 +272,11 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
         try:
             current = read_source(report.path)
             if current.text != report.before:
-                raise UnreadableError("changed while it was being fixed; nothing was written", path=report.path, hint="run cfgfix again")
+                raise UnreadableError(
+                    "changed while it was being fixed; nothing was written",
+                    path=report.path,
+                    hint="run cfgfix again",
+                )
             assert current.stamp is not None
             replace_atomically(report.path, report.encoded, current.stamp)
             written = True
@@ -293,12 +314,19 @@ def _selected(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
         import difflib
 
         near = difflib.get_close_matches(selector, [*catalogue.keys(), "ALL"], 1)
-        raise CfgfixError(f"no rule is called {selector!r}", hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`")
+        raise CfgfixError(
+            f"no rule is called {selector!r}",
+            hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
+        )
     return found
 
 
 def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
-    return {rule.id: value for selector, value in settings.severity.items() for rule in _selected(catalogue, selector)}
+    return {
+        rule.id: value
+        for selector, value in settings.severity.items()
+        for rule in _selected(catalogue, selector)
+    }
 
 
 def _hardware(settings: Settings) -> tuple[Any, str]:
@@ -335,7 +363,10 @@ def _dialects(settings: Settings) -> dict[str, Dialect]:
         for name, dialect in known.items():
             concepts = dict(dialect.concepts)
             for concept, patterns in extra.items():
-                concepts[concept] = (*patterns, *(old for old in concepts.get(concept, ()) if old not in patterns))
+                concepts[concept] = (
+                    *patterns,
+                    *(old for old in concepts.get(concept, ()) if old not in patterns),
+                )
             known[name] = replace(dialect, concepts=concepts)
     if settings.dialect is not None and settings.dialect not in known:
         import difflib
@@ -347,7 +378,11 @@ def _dialects(settings: Settings) -> dict[str, Dialect]:
             hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}",
         )
     if settings.loader is not None and settings.loader not in LOADERS:
-        raise CfgfixError(f"no loader is called {settings.loader!r}", path=settings.origin, hint=f"known: {', '.join(sorted(LOADERS))}")
+        raise CfgfixError(
+            f"no loader is called {settings.loader!r}",
+            path=settings.origin,
+            hint=f"known: {', '.join(sorted(LOADERS))}",
+        )
     return known
 
 
@@ -359,7 +394,9 @@ def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: S
 
             near = difflib.get_close_matches(name, concepts, 1)
             raise CfgfixError(
-                f"keys: {name!r} is no concept", path=settings.origin, hint=f"did you mean {near[0]!r}?" if near else "see docs/concepts.md"
+                f"keys: {name!r} is no concept",
+                path=settings.origin,
+                hint=f"did you mean {near[0]!r}?" if near else "see docs/concepts.md",
             )
 
 
@@ -398,7 +435,10 @@ def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
     for dialect in known.values():
         telling = {
             step
-            for pattern in (*dialect.signature.any_of, *(item for group in dialect.signature.every for item in group))
+            for pattern in (
+                *dialect.signature.any_of,
+                *(item for group in dialect.signature.every for item in group),
+            )
             for step in pattern
             if isinstance(step, str)
         }
@@ -421,7 +461,9 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
     if run.settings.schema is not None:
         path = _inside(run.settings, run.settings.schema)
         if ":" in os.path.basename(run.settings.schema):
-            raise CfgfixError(f"schema {run.settings.schema!r} is no JSON Schema file", path=run.settings.origin)
+            raise CfgfixError(
+                f"schema {run.settings.schema!r} is no JSON Schema file", path=run.settings.origin
+            )
         import json
 
         source = read_source(path)
@@ -481,7 +523,13 @@ def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[
 
 
 def _is_plain(text: str) -> bool:
-    return bool(text) and "\n" not in text and "#" not in text and text[0] not in "&*!|>%@`{}[],'\"" and ": " not in text
+    return (
+        bool(text)
+        and "\n" not in text
+        and "#" not in text
+        and text[0] not in "&*!|>%@`{}[],'\""
+        and ": " not in text
+    )
 
 
 def _override_value(text: str) -> Any:
@@ -525,4 +573,15 @@ def applicable(finding: Finding, *, unsafe: bool) -> bool:
     return wanted(finding, unsafe=unsafe)
 
 
-__all__ = ["Applied", "FileReport", "KeyPath", "Refused", "Report", "Request", "applicable", "check", "fix", "select"]
+__all__ = [
+    "Applied",
+    "FileReport",
+    "KeyPath",
+    "Refused",
+    "Report",
+    "Request",
+    "applicable",
+    "check",
+    "fix",
+    "select",
+]

@@ -65,5 +65,7 @@ class CfgfixError(Exception):
 class UnreadableError(CfgfixError):
     """A file could not be read or written; exit code 3."""
 
-    def __init__(self, message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None
+    ) -> None:
         super().__init__(message, code=ExitCode.UNREADABLE, path=path, line=line, hint=hint)

@@ -70,7 +70,9 @@ def fix_text(source: SourceFile, loader: Loader, check: Check, *, unsafe: bool) 
     seen = {source.text}
     for _ in range(MAX_PASSES):
         candidates = [
-            finding for finding in findings if wanted(finding, unsafe=unsafe) and _identity(finding) not in refused
+            finding
+            for finding in findings
+            if wanted(finding, unsafe=unsafe) and _identity(finding) not in refused
         ]
         step = _round(document, candidates, findings, loader, check, refused)
         if step is None:
@@ -118,7 +120,14 @@ def _round(
     except ProofError as error:
         if len(batch) == 1:
             refused[_identity(batch[0].finding)] = Refused(batch[0].finding, str(error))
-            return _round(document, [item for item in candidates if _identity(item) not in refused], findings, loader, check, refused)
+            return _round(
+                document,
+                [item for item in candidates if _identity(item) not in refused],
+                findings,
+                loader,
+                check,
+                refused,
+            )
     else:
         return done, after, batch
     for item in batch:
@@ -155,5 +164,7 @@ def _attempt(
         before = {_identity(finding) for finding in findings}
         for finding in remaining:
             if finding.severity is Severity.ERROR and _identity(finding) not in before:
-                raise ProofError("new-error", f"the fix would bring a new error: {finding.rule} {finding.message}")
+                raise ProofError(
+                    "new-error", f"the fix would bring a new error: {finding.rule} {finding.message}"
+                )
     return after, remaining

@@ -11,7 +11,7 @@ from cfgfix.catalog.expression import Code, Missing, evaluate
 from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import FixSpec, Rule
 from cfgfix.dialects.dialect import Dialect, matches
-from cfgfix.dialects.view import Binding, RuleScope, View, intended, real
+from cfgfix.dialects.view import Binding, RuleScope, View, intended
 from cfgfix.documents.compose import Document, Kind, Node
 from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
@@ -47,14 +47,20 @@ class Target:
 class Judge:
     """The selected rules, ready to be applied to documents."""
 
-    def __init__(self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]
+    ) -> None:
         self._catalogue = catalogue
         self._severities = severities
         chosen = sorted(rules, key=lambda rule: rule.id)
         self.rules = tuple(chosen)
         self._declarative = [rule for rule in chosen if rule.check is None]
-        self._yaml = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("yaml.")}
-        self._schema = {rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")}
+        self._yaml = {
+            rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("yaml.")
+        }
+        self._schema = {
+            rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
+        }
         self._wanted = frozenset(self._yaml)
 
     def document(self, document: Document, target: Target) -> tuple[list[Finding], list[Skip]]:
@@ -72,7 +78,9 @@ class Judge:
                     index,
                     target.dialect,
                     target.loader,
-                    default=target.schema.default if target.schema is not None and target.dialect.defaults == "schema" else None,
+                    default=target.schema.default
+                    if target.schema is not None and target.dialect.defaults == "schema"
+                    else None,
                     missing=MISSING,
                     hardware=target.hardware,
                 )
@@ -82,7 +90,9 @@ class Judge:
                     findings += self._declared(rule, view, target, skips)
         findings = _without_echoes(findings)
         if target.dialect.confidence == "low":
-            findings = [replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings]
+            findings = [
+                replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings
+            ]
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         return findings, [Skip(rule, reason) for rule, reason in sorted(skips.items())]
 
@@ -156,7 +166,11 @@ class Judge:
         }
         scope = _PlainScope(own)
         spec = rule.fixes[0] if rule.fixes else None
-        fix = Fix(str(spec.title(scope)), spec.safety, problem.changes, spec.why) if problem.changes and spec else None
+        fix = (
+            Fix(str(spec.title(scope)), spec.safety, problem.changes, spec.why)
+            if problem.changes and spec
+            else None
+        )
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
         return Finding(
             rule=rule.id,
@@ -165,7 +179,9 @@ class Judge:
             confidence=rule.confidence,
             message=str(rule.message(scope)),
             location=document.source.location(problem.start, problem.end),
-            related=tuple(document.source.location(start, end, label) for start, end, label in problem.related),
+            related=tuple(
+                document.source.location(start, end, label) for start, end, label in problem.related
+            ),
             key_path=problem.path,
             fix=fix,
             no_fix_reason=None if fix else rule.no_fix,
@@ -294,7 +310,11 @@ def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
         return
     for path, key, node in _entries(view, view.root, (), 0):
         if path[-1] in each.keys and (not each.under or any(step in each.under for step in path[:-1])):
-            yield None, Binding(path, key, node, intended(real(node), view.loader), "file")
+            try:
+                value = intended(node, view.loader, view.document)
+            except Missing:
+                continue
+            yield None, Binding(path, key, node, value, "file")
 
 
 def _entries(view: View, node: Node, path: KeyPath, depth: int) -> Iterator[tuple[KeyPath, Node, Node]]:
@@ -408,7 +428,11 @@ def _first_path(view: View, concept: str) -> KeyPath:
 
 def _without_echoes(findings: list[Finding]) -> list[Finding]:
     """Leave out what the schema says of a value about which a more telling rule speaks."""
-    spoken = {(finding.location.start, finding.location.end) for finding in findings if finding.rule not in _SPEAKS_LAST}
+    spoken = {
+        (finding.location.start, finding.location.end)
+        for finding in findings
+        if finding.rule not in _SPEAKS_LAST
+    }
     return [
         finding
         for finding in findings
@@ -416,7 +440,9 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def ignored_by_path(rule: str, name: str, path: str, root: str, patterns: Mapping[str, tuple[str, ...]]) -> bool:
+def ignored_by_path(
+    rule: str, name: str, path: str, root: str, patterns: Mapping[str, tuple[str, ...]]
+) -> bool:
     """Tell whether the settings' per-file ignores silence a rule in a file."""
     import fnmatch
 

@@ -154,9 +154,14 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
             if not isinstance(value, dict):
                 raise CfgfixError(f"{name} is not a table", path=path)
             if attribute == "severity":
-                values[attribute] = {str(key): _choice(f"{name}.{key}", item, ("info", "warning", "error"), path) for key, item in value.items()}
+                values[attribute] = {
+                    str(key): _choice(f"{name}.{key}", item, ("info", "warning", "error"), path)
+                    for key, item in value.items()
+                }
             else:
-                values[attribute] = {str(key): _texts(f"{name}.{key}", item, path) for key, item in value.items()}
+                values[attribute] = {
+                    str(key): _texts(f"{name}.{key}", item, path) for key, item in value.items()
+                }
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
     return Settings(**values)
@@ -167,7 +172,11 @@ def unknown_setting(name: str, path: str) -> CfgfixError:
     import difflib
 
     near = difflib.get_close_matches(name, NAMES, 1)
-    return CfgfixError(f"unknown setting {name!r}", path=path, hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(NAMES)}")
+    return CfgfixError(
+        f"unknown setting {name!r}",
+        path=path,
+        hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(NAMES)}",
+    )
 
 
 def _texts(name: str, value: Any, path: str) -> tuple[str, ...]:

@@ -57,11 +57,15 @@ def machinery() -> tuple[tuple[str, int, int], ...]:
     global _MACHINERY  # noqa: PLW0603 - read once a process
     if _MACHINERY is None:
         here = os.path.dirname(os.path.abspath(__file__))
-        _MACHINERY = manifest(os.path.join(here, name) for name in ("compiled.py", "expression.py", "load.py", "read.py"))
+        _MACHINERY = manifest(
+            os.path.join(here, name) for name in ("compiled.py", "expression.py", "load.py", "read.py")
+        )
     return _MACHINERY
 
 
-def namespace(name: str, paths: Callable[[], list[str]], build: Callable[[], str], scope: dict[str, Any]) -> dict[str, Any]:
+def namespace(
+    name: str, paths: Callable[[], list[str]], build: Callable[[], str], scope: dict[str, Any]
+) -> dict[str, Any]:
     """Return the names that a compiled module defines.
 
     Args:

@@ -293,7 +293,12 @@ def translate(text: str) -> Translated:
             return f"({text})"
         if len(names) != 1:
             raise ExpressionError("only <, <=, > and >= can be chained")
-        forms = {"Eq": "_eq({}, {})", "NotEq": "(not _eq({}, {}))", "In": "_in({}, {})", "NotIn": "(not _in({}, {}))"}
+        forms = {
+            "Eq": "_eq({}, {})",
+            "NotEq": "(not _eq({}, {}))",
+            "In": "_in({}, {})",
+            "NotIn": "(not _in({}, {}))",
+        }
         if names[0] not in forms:
             raise ExpressionError(f"comparison {names[0]} is not allowed")
         return forms[names[0]].format(*items)

@@ -38,7 +38,9 @@ class Catalogue:
             for key in (rule.id, rule.name):
                 other = self._by_key.get(key)
                 if other is not None:
-                    raise CfgfixError(f"{key} is used by two rules", path=rule.path, hint=f"the other is {other.path}")
+                    raise CfgfixError(
+                        f"{key} is used by two rules", path=rule.path, hint=f"the other is {other.path}"
+                    )
                 self._by_key[key] = rule
 
     def find(self, key: str) -> Rule | None:
@@ -99,7 +101,9 @@ def read_folder(folder: str) -> tuple[Rule, ...]:
     """
     paths = compiled.files_below(folder, (".yaml", ".yml"))
     if not paths:
-        raise CfgfixError("holds no rule files", path=folder, hint="a rule file ends in .yaml; see docs/rule-format.md")
+        raise CfgfixError(
+            "holds no rule files", path=folder, hint="a rule file ends in .yaml; see docs/rule-format.md"
+        )
     names = dict(SCOPE)
     exec(compile(render(folder), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
     rules: tuple[Rule, ...] = names["make"](folder)
@@ -138,13 +142,15 @@ def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
     when = expression("when", data["when"], counted=True) if "when" in data else "None"
     operands -= set(lets)
     escalate = [
-        (severity, expression(f"escalate.{severity}", value)) for severity, value in (data.get("escalate") or {}).items()
+        (severity, expression(f"escalate.{severity}", value))
+        for severity, value in (data.get("escalate") or {}).items()
     ]
     for severity, _ in escalate:
         if severity not in ("info", "warning", "error"):
             raise rule_error(path, f"escalate: {severity!r} is no severity")
     related = [
-        f"Related({str(item['at'])!r}, {template('related.label', item.get('label', ''))})" for item in data.get("related") or []
+        f"Related({str(item['at'])!r}, {template('related.label', item.get('label', ''))})"
+        for item in data.get("related") or []
     ]
     fixes = []
     for fix in fixes_of(data):
@@ -181,7 +187,11 @@ def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
 def _render_each(path: str, each: object) -> str:
     if each is None:
         return "None"
-    if not isinstance(each, dict) or not ({"concept", "keys"} & set(each)) or set(each) - {"concept", "keys", "under"}:
+    if (
+        not isinstance(each, dict)
+        or not ({"concept", "keys"} & set(each))
+        or set(each) - {"concept", "keys", "under"}
+    ):
         raise rule_error(path, "`each` needs `concept` or `keys`, and may have `under`")
     keys = sorted(str(key) for key in each.get("keys") or [])
     under = tuple(str(section) for section in each.get("under") or ())
@@ -192,7 +202,9 @@ def _render_each(path: str, each: object) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key if isinstance(key, (int, float)) else str(key): _plain(item) for key, item in value.items()}
+        return {
+            key if isinstance(key, (int, float)) else str(key): _plain(item) for key, item in value.items()
+        }
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value if isinstance(value, (bool, int, float)) or value is None else str(value)

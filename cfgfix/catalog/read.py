@@ -58,7 +58,12 @@ def load_yaml(path: str) -> Any:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "is not YAML"
-        raise CfgfixError(str(problem), path=path, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None) from error
+        raise CfgfixError(
+            str(problem),
+            path=path,
+            line=mark.line + 1 if mark else None,
+            column=mark.column + 1 if mark else None,
+        ) from error
 
 
 def read_rule(path: str) -> dict[str, Any]:
@@ -75,14 +80,25 @@ def read_rule(path: str) -> dict[str, Any]:
             import difflib
 
             near = difflib.get_close_matches(str(key), KEYS, 1)
-            raise rule_error(path, f"has the unknown key {key!r}", f"did you mean {near[0]!r}?" if near else None)
+            raise rule_error(
+                path, f"has the unknown key {key!r}", f"did you mean {near[0]!r}?" if near else None
+            )
     for key in ("id", "name", "summary", "severity", "message", "why", "evidence", "cases"):
         if not data.get(key):
             raise rule_error(path, f"lacks {key!r}")
     identifier = data["id"]
-    if not (isinstance(identifier, str) and len(identifier) >= 4 and identifier.rstrip("0123456789").isupper() and identifier[-1].isdigit()):
+    if not (
+        isinstance(identifier, str)
+        and len(identifier) >= 4
+        and identifier.rstrip("0123456789").isupper()
+        and identifier[-1].isdigit()
+    ):
         raise rule_error(path, f"id {identifier!r} is not letters and digits such as HWR001")
-    if not (isinstance(data["name"], str) and data["name"].replace("-", "").isalnum() and data["name"] == data["name"].lower()):
+    if not (
+        isinstance(data["name"], str)
+        and data["name"].replace("-", "").isalnum()
+        and data["name"] == data["name"].lower()
+    ):
         raise rule_error(path, f"name {data['name']!r} is not lower-case words joined by hyphens")
     _one_of(path, "severity", data["severity"], SEVERITIES)
     _one_of(path, "confidence", data.get("confidence", "high"), CONFIDENCES)
@@ -153,7 +169,11 @@ def expression_source(path: str, where: str, value: object) -> tuple[str, frozen
     Raises:
         CfgfixError: It is no expression of the rule language.
     """
-    text = {True: "true", False: "false", None: "null"}.get(value, value) if not isinstance(value, (int, float)) or isinstance(value, bool) else value
+    text = (
+        {True: "true", False: "false", None: "null"}.get(value, value)
+        if not isinstance(value, (int, float)) or isinstance(value, bool)
+        else value
+    )
     try:
         translated = translate(str(text))
     except ExpressionError as error:

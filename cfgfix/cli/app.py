@@ -13,9 +13,17 @@ from cfgfix.cli.options import FLAG, MANY, TABLE, defaults
 _COMMANDS = {
     "check": ("cfgfix.cli.app", "check", "Find what will crash, corrupt or starve a training run."),
     "fix": ("cfgfix.cli.app", "fix", "Repair what can be repaired safely; the same as check --fix."),
-    "explain": ("cfgfix.cli.explain", "explain", "Explain a rule, or what is known about a key on this machine."),
+    "explain": (
+        "cfgfix.cli.explain",
+        "explain",
+        "Explain a rule, or what is known about a key on this machine.",
+    ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
-    "hardware": ("cfgfix.cli.hardware", "hardware", "Show what this process may really use, and where each number came from."),
+    "hardware": (
+        "cfgfix.cli.hardware",
+        "hardware",
+        "Show what this process may really use, and where each number came from.",
+    ),
 }
 
 
@@ -33,7 +41,9 @@ class _Lazy(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS:
             import difflib
 

@@ -66,7 +66,9 @@ def settings_for(options: Mapping[str, Any]) -> Settings:
         hardware=options["hardware"],
         select=_rules(options["select"]) or None,
         ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
-        extend_select=(*settings.extend_select, *_rules(options["extend_select"])) if options["extend_select"] else None,
+        extend_select=(*settings.extend_select, *_rules(options["extend_select"]))
+        if options["extend_select"]
+        else None,
         fail_on=options["fail_on"],
         dialect=options["dialect"],
         loader=options["loader"],

@@ -39,9 +39,15 @@ def explain(*, what: str, as_json: bool) -> None:
 
         from cfgfix.dialects.dialect import dialects
 
-        names = [*catalogue.keys(), *{concept for dialect in dialects().values() for concept in dialect.concepts}]
+        names = [
+            *catalogue.keys(),
+            *{concept for dialect in dialects().values() for concept in dialect.concepts},
+        ]
         near = difflib.get_close_matches(what, names, 1)
-        raise CfgfixError(f"{what!r} is no rule, concept or known key", hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`")
+        raise CfgfixError(
+            f"{what!r} is no rule, concept or known key",
+            hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
+        )
     click.echo("\n".join(page))
 
 
@@ -49,16 +55,30 @@ def _catalogue() -> Catalogue:
     from cfgfix.settings import discover
 
     settings = discover(".")
-    return with_folders(os.path.join(settings.root, folder) for folder in settings.rules) if settings.rules else builtin()
+    return (
+        with_folders(os.path.join(settings.root, folder) for folder in settings.rules)
+        if settings.rules
+        else builtin()
+    )
 
 
 def _wrapped(text: object, indent: str = "  ") -> list[str]:
-    return textwrap.wrap(" ".join(str(text).split()), WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        " ".join(str(text).split()),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
     """Return everything the rule file says, as a page of text."""
-    lines = [f"{rule.id} {rule.name} ({rule.severity.label}, confidence {rule.confidence.label}{', preview' if rule.preview else ''})", ""]
+    lines = [
+        f"{rule.id} {rule.name} ({rule.severity.label}, confidence {rule.confidence.label}{', preview' if rule.preview else ''})",
+        "",
+    ]
     lines += [*_wrapped(data["summary"]), "", "Why", *_wrapped(data["why"])]
     if "when" in data:
         lines += ["", "When", *_wrapped(data["when"])]
@@ -67,11 +87,23 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
         if "source" in item:
             lines += _wrapped(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
         else:
-            extra = ", ".join(f"{key} {value}" for key, value in item.items() if key not in ("measured", "note"))
-            lines += _wrapped(f"- measured ({item.get('measured')}{', ' + extra if extra else ''}): {item.get('note', '')}".rstrip(": "))
+            extra = ", ".join(
+                f"{key} {value}" for key, value in item.items() if key not in ("measured", "note")
+            )
+            lines += _wrapped(
+                f"- measured ({item.get('measured')}{', ' + extra if extra else ''}): {item.get('note', '')}".rstrip(
+                    ": "
+                )
+            )
     folklore = data.get("folklore")
     for item in folklore if isinstance(folklore, list) else [folklore] if folklore else []:
-        lines += ["", "Folklore", *_wrapped(f"Advice: {item['claim']}"), *_wrapped(f"Measured: {item['measured']}"), *_wrapped(f"Instead: {item['instead']}")]
+        lines += [
+            "",
+            "Folklore",
+            *_wrapped(f"Advice: {item['claim']}"),
+            *_wrapped(f"Measured: {item['measured']}"),
+            *_wrapped(f"Instead: {item['instead']}"),
+        ]
     lines += _examples(data)
     lines += ["", "Fix"]
     fixes = fixes_of(data)
@@ -128,10 +160,18 @@ def concept_page(what: str, catalogue: Catalogue) -> list[str] | None:
             patterns = dialect.concepts.get(concept)
             if patterns:
                 if not known:
-                    lines.append(f"{what}: the concept {concept}" if concept != what else f"{what}: a concept")
+                    lines.append(
+                        f"{what}: the concept {concept}" if concept != what else f"{what}: a concept"
+                    )
                 known = True
-                lines.append(f"  in {dialect.title}: {', '.join(_pattern_text(pattern) for pattern in patterns)}")
-        rules = [rule for rule in catalogue.rules if concept in rule.operands or concept in rule.at or (rule.each and rule.each.concept == concept)]
+                lines.append(
+                    f"  in {dialect.title}: {', '.join(_pattern_text(pattern) for pattern in patterns)}"
+                )
+        rules = [
+            rule
+            for rule in catalogue.rules
+            if concept in rule.operands or concept in rule.at or (rule.each and rule.each.concept == concept)
+        ]
         if rules:
             lines += ["", "Rules about it"]
             lines += [f"  {rule.id} {rule.name} ({rule.severity.label}): {rule.summary}" for rule in rules]
@@ -151,5 +191,11 @@ def concept_page(what: str, catalogue: Catalogue) -> list[str] | None:
 def _pattern_text(pattern: tuple[str | int | None, ...]) -> str:
     text = ""
     for step in pattern:
-        text += "[]" if step == -1 else f"[{step}]" if isinstance(step, int) else ("." if text else "") + ("*" if step is None else step)
+        text += (
+            "[]"
+            if step == -1
+            else f"[{step}]"
+            if isinstance(step, int)
+            else ("." if text else "") + ("*" if step is None else step)
+        )
     return text

@@ -21,7 +21,11 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
     from cfgfix.settings import discover
 
     settings = discover(".")
-    catalogue = with_folders(os.path.join(settings.root, folder) for folder in settings.rules) if settings.rules else builtin()
+    catalogue = (
+        with_folders(os.path.join(settings.root, folder) for folder in settings.rules)
+        if settings.rules
+        else builtin()
+    )
     if as_json:
         import json
 
@@ -31,8 +35,12 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
     for rule in catalogue.rules:
         mark = {"safe": "*", "unsafe": "!"}.get(_best(rule), " ")
         preview = " (preview)" if rule.preview else ""
-        click.echo(f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}")
-    click.echo(f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one; `cfgfix explain RULE` tells the rest")
+        click.echo(
+            f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
+        )
+    click.echo(
+        f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one; `cfgfix explain RULE` tells the rest"
+    )
 
 
 def _best(rule: Rule) -> str:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgfix.dialects.dialect import Dialect, Pattern
-from cfgfix.documents.compose import Kind, Node
+from cfgfix.documents.compose import Kind, Node, deref
 
 
 def exists(node: Node, pattern: Pattern, start: int = 0) -> bool:
     """Tell whether the document has a key path that fits the pattern."""
-    while node.kind == Kind.ALIAS:
-        target = node.target
-        if target is None:
-            return False
-        node = target
+    node = deref(node)
     if start == len(pattern):
         return True
     step = pattern[start]
@@ -27,7 +23,10 @@ def exists(node: Node, pattern: Pattern, start: int = 0) -> bool:
         return False
     if step is None:
         return any(exists(value, pattern, start + 1) for _, value in node.items[:200])
-    return any(key.kind == Kind.SCALAR and key.text == step and exists(value, pattern, start + 1) for key, value in node.items)
+    return any(
+        key.kind == Kind.SCALAR and key.text == step and exists(value, pattern, start + 1)
+        for key, value in node.items
+    )
 
 
 def score(root: Node, dialect: Dialect) -> int:

@@ -168,7 +168,8 @@ def build(data: Mapping[str, Any], origin: str, folder: str = "") -> Dialect:
 
     detect = data.get("detect") or {}
     every = tuple(
-        patterns(group if isinstance(group, list) else [group], "detect.all") for group in detect.get("all") or []
+        patterns(group if isinstance(group, list) else [group], "detect.all")
+        for group in detect.get("all") or []
     )
     any_of = patterns(detect.get("any"), "detect.any")
     return Dialect(
@@ -179,10 +180,20 @@ def build(data: Mapping[str, Any], origin: str, folder: str = "") -> Dialect:
         coerces=patterns(data.get("coerces"), "coerces"),
         defaults=str(data.get("defaults", "none")),
         schema=f"{folder}/{data['schema']}" if data.get("schema") else None,
-        signature=Signature(every, any_of, int(detect.get("min_any", 1 if any_of else 0)), patterns(detect.get("none"), "detect.none")),
-        concepts={str(name): patterns(value, f"concepts.{name}") for name, value in (data.get("concepts") or {}).items() if value},
+        signature=Signature(
+            every,
+            any_of,
+            int(detect.get("min_any", 1 if any_of else 0)),
+            patterns(detect.get("none"), "detect.none"),
+        ),
+        concepts={
+            str(name): patterns(value, f"concepts.{name}")
+            for name, value in (data.get("concepts") or {}).items()
+            if value
+        },
         components=tuple(
-            Component(str(item["name"]), tuple(item["dims"]), str(item["dtype"])) for item in data.get("batch_components") or []
+            Component(str(item["name"]), tuple(item["dims"]), str(item["dtype"]))
+            for item in data.get("batch_components") or []
         ),
         confidence=str(data.get("confidence", "high")),
         facts={**(data.get("facts") or {}), "values": data.get("values") or {}},
@@ -203,7 +214,9 @@ def dialects() -> dict[str, Dialect]:
             lambda: render(folder),
             {},
         )
-        _LOADED = {name: build(data, f"{name}/dialect.yaml", name) for name, data in names["DIALECTS"].items()}
+        _LOADED = {
+            name: build(data, f"{name}/dialect.yaml", name) for name, data in names["DIALECTS"].items()
+        }
     return _LOADED
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from cfgfix.catalog.expression import Missing
 from cfgfix.dialects.derived import DERIVED
 from cfgfix.dialects.dialect import Dialect, Pattern
-from cfgfix.documents.compose import Document, Kind, Node, value_of
+from cfgfix.documents.compose import DataError, Document, Kind, Node, deref, value_of
 from cfgfix.documents.resolve import LOADERS, Loader, resolve
 from cfgfix.findings import KeyPath
 
@@ -30,7 +30,9 @@ class Binding:
 
     __slots__ = ("key_node", "node", "origin", "path", "value")
 
-    def __init__(self, path: KeyPath | None, key_node: Node | None, node: Node | None, value: Any, origin: str) -> None:
+    def __init__(
+        self, path: KeyPath | None, key_node: Node | None, node: Node | None, value: Any, origin: str
+    ) -> None:
         self.path = path
         self.key_node = key_node
         self.node = node
@@ -38,24 +40,29 @@ class Binding:
         self.origin = origin
 
 
-def intended(node: Node, loader: Loader) -> Any:
-    """Return the value a reader means: a plain scalar that only another YAML version reads as a number is that number."""
-    value = value_of(node, loader)
-    if isinstance(value, str) and node.kind == Kind.SCALAR and node.style == "" and node.tag is None:
+def intended(node: Node, loader: Loader, document: Document) -> Any:
+    """Return the value a reader means: a plain scalar that only another YAML version reads as a number is that number.
+
+    Raises:
+        Missing: The loader refuses the value.
+    """
+    node = deref(node)
+    if node.kind != Kind.SCALAR or node.tag is not None:
+        try:
+            return value_of(node, loader, document)
+        except DataError as error:
+            raise Missing("") from error
+    if node.style:
+        return node.text
+    found = resolve(node.text, loader)
+    if found.error is not None:
+        raise Missing("")
+    if found.tag == "str":
         for other in ("ruamel", "pyyaml"):
-            found = resolve(node.text, LOADERS[other])
-            if found.tag in ("int", "float"):
-                return found.value
-    return value
-
-
-def real(node: Node) -> Node:
-    """Return the node itself, or what an alias stands for."""
-    seen = 0
-    while node.kind == Kind.ALIAS and node.target is not None and seen < 100:
-        node = node.target
-        seen += 1
-    return node
+            reading = resolve(node.text, LOADERS[other])
+            if reading.tag in ("int", "float"):
+                return reading.value
+    return found.value
 
 
 class View:
@@ -112,9 +119,9 @@ class View:
                 else:
                     found[key.text] = (key, value)
             for value in merged:
-                target = real(value)
+                target = deref(value)
                 for source in target.items if target.kind == Kind.SEQUENCE else [target]:
-                    source_node = real(source)
+                    source_node = deref(source)
                     if source_node.kind == Kind.MAPPING and source_node is not mapping:
                         for text, entry in self.entries(source_node).items():
                             found.setdefault(text, entry)
@@ -130,7 +137,7 @@ class View:
         if start == len(pattern):
             yield path, key, node
             return
-        node = real(node)
+        node = deref(node)
         step = pattern[start]
         if isinstance(step, int):
             if node.kind == Kind.SEQUENCE:
@@ -156,7 +163,11 @@ class View:
         patterns = self.dialect.concepts.get(concept, ())
         for pattern in patterns:
             for path, key, node in self.places(pattern):
-                found.append(Binding(path, key, node, intended(real(node), self.loader), "file"))
+                try:
+                    value = intended(node, self.loader, self.document)
+                except Missing:
+                    continue
+                found.append(Binding(path, key, node, value, "file"))
         if not found and self._default is not None:
             for pattern in patterns:
                 if all(isinstance(step, str) for step in pattern):
@@ -268,7 +279,11 @@ class RuleScope:
     __slots__ = ("_computed", "_lets", "_own", "_tables", "_view")
 
     def __init__(
-        self, view: View, own: Mapping[str, Any], lets: Mapping[str, Callable[[Any], Any]], tables: Mapping[str, Mapping[str, Any]]
+        self,
+        view: View,
+        own: Mapping[str, Any],
+        lets: Mapping[str, Callable[[Any], Any]],
+        tables: Mapping[str, Mapping[str, Any]],
     ) -> None:
         self._view = view
         self._own = own

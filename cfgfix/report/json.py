@@ -44,7 +44,10 @@ def _file(file: FileReport) -> dict[str, Any]:
         "passed_over": file.passed_over,
         "findings": [finding_data(finding) for finding in file.findings],
         "fixed": [
-            {**finding_data(applied.finding), "edits": [{"start": edit.start, "end": edit.end, "new": edit.new} for edit in applied.edits]}
+            {
+                **finding_data(applied.finding),
+                "edits": [{"start": edit.start, "end": edit.end, "new": edit.new} for edit in applied.edits],
+            }
             for applied in file.applied
         ],
         "refused": [{**finding_data(refused.finding), "reason": refused.reason} for refused in file.refused],
@@ -86,16 +89,34 @@ def _location(location: Location) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    return {"title": fix.title, "safety": fix.safety.label, "why": fix.why, "changes": [_change(change) for change in fix.changes]}
+    return {
+        "title": fix.title,
+        "safety": fix.safety.label,
+        "why": fix.why,
+        "changes": [_change(change) for change in fix.changes],
+    }
 
 
 def _change(change: Any) -> dict[str, Any]:
     data: dict[str, Any] = {"action": type(change).__name__}
     for name in change.__slots__:
         value = getattr(change, name)
-        data[name] = format_key_path(value) if name == "path" else value if isinstance(value, (str, int, float, bool, list, dict)) or value is None else str(value)
+        data[name] = (
+            format_key_path(value)
+            if name == "path"
+            else value
+            if isinstance(value, (str, int, float, bool, list, dict)) or value is None
+            else str(value)
+        )
     return data
 
 
 def _error(error: CfgfixError) -> dict[str, Any]:
-    return {"message": error.message, "path": error.path, "line": error.line, "column": error.column, "hint": error.hint, "code": int(error.code)}
+    return {
+        "message": error.message,
+        "path": error.path,
+        "line": error.line,
+        "column": error.column,
+        "hint": error.hint,
+        "code": int(error.code),
+    }

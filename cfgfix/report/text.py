@@ -41,7 +41,11 @@ def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
 def concise_line(finding: Finding, paint: Paint) -> str:
     """Return a finding on one line, as editors and scripts read it."""
     place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}:"
-    mark = {Safety.SAFE: " [*]", Safety.UNSAFE: " [unsafe fix]"}.get(finding.fix.safety, "") if finding.fix else ""
+    mark = (
+        {Safety.SAFE: " [*]", Safety.UNSAFE: " [unsafe fix]"}.get(finding.fix.safety, "")
+        if finding.fix
+        else ""
+    )
     return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {finding.message}{mark}"
 
 
@@ -60,11 +64,17 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
         lines += frame(file.text, place, finding.related, paint)
     for other in finding.related:
         if other.path != place.path:
-            lines.append(f"  {paint('frame', '=')} {other.path}:{other.line}:{other.column}: {other.label or ''}".rstrip())
+            lines.append(
+                f"  {paint('frame', '=')} {other.path}:{other.line}:{other.column}: {other.label or ''}".rstrip()
+            )
     for step in finding.flow:
-        lines.append(f"  {paint('frame', '>')} {step.path}:{step.line}:{step.column}: {step.label or ''}".rstrip())
+        lines.append(
+            f"  {paint('frame', '>')} {step.path}:{step.line}:{step.column}: {step.label or ''}".rstrip()
+        )
     if finding.fix is not None:
-        kind = {Safety.SAFE: "fix", Safety.UNSAFE: "unsafe fix", Safety.DISPLAY: "suggestion"}[finding.fix.safety]
+        kind = {Safety.SAFE: "fix", Safety.UNSAFE: "unsafe fix", Safety.DISPLAY: "suggestion"}[
+            finding.fix.safety
+        ]
         lines.append(f"  {paint('frame', '=')} {paint('good', kind)}: {finding.fix.title}")
         if finding.fix.safety is not Safety.SAFE and finding.fix.why:
             lines.append(f"  {paint('frame', '=')} why not by itself: {finding.fix.why}")
@@ -92,7 +102,9 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
             shown.append(paint("frame", "..."))
         previous = number
         row = rows[number - 1]
-        shown.append(f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row)[:MAX_LINE]}".rstrip())
+        shown.append(
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row)[:MAX_LINE]}".rstrip()
+        )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
             start = _width(row[: location.column - 1])
             stop_column = location.end_column - 1 if location.end_line == location.line else len(row)
@@ -101,7 +113,9 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
                 continue
             mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
             label = f" {location.label}" if location.label else ""
-            shown.append(f"{' ' * gutter} {paint('frame', '|')} {' ' * start}{paint('error' if primary else 'frame', mark)}{label}")
+            shown.append(
+                f"{' ' * gutter} {paint('frame', '|')} {' ' * start}{paint('error' if primary else 'frame', mark)}{label}"
+            )
     return shown
 
 
@@ -110,7 +124,10 @@ def _lines(text: str) -> list[str]:
 
 
 def _shown(row: str) -> str:
-    return "".join(" " * TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in row)
+    return "".join(
+        " " * TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for char in row
+    )
 
 
 def _width(part: str) -> int:
@@ -155,11 +172,17 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         for applied in file.applied:
             assert applied.finding.fix is not None
             verb = "fixed" if report.written else "would fix"
-            lines.append(f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}")
+            lines.append(
+                f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
+            )
         for refused in file.refused:
-            lines.append(f"{paint('warning', 'refused')} {file.path}:{refused.finding.location.line}: {refused.finding.rule} {refused.reason}")
+            lines.append(
+                f"{paint('warning', 'refused')} {file.path}:{refused.finding.location.line}: {refused.finding.rule} {refused.reason}"
+            )
         if file.cycle:
-            lines.append(f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other; the file is as it was")
+            lines.append(
+                f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other; the file is as it was"
+            )
     for error in report.errors:
         lines.append(f"{paint('error', 'error')}: {error}")
     findings = report.findings()
@@ -172,10 +195,17 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     if quiet:
         return lines
     if findings or report.errors or checked:
-        total = ", ".join(_plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity])
-        lines.append(f"{total or 'no findings'} in {_plural(len(checked), 'config')}" + (f", {_plural(len(passed), 'other file')} passed over" if passed else ""))
+        total = ", ".join(
+            _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
+        )
+        lines.append(
+            f"{total or 'no findings'} in {_plural(len(checked), 'config')}"
+            + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
+        )
     elif passed:
-        lines.append(f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why, --dialect NAME checks anyway)")
+        lines.append(
+            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why, --dialect NAME checks anyway)"
+        )
     else:
         lines.append("no configs found")
     lines += _fix_hint(findings, report, paint)
@@ -189,7 +219,9 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
     unsafe = sum(finding.fix is not None and finding.fix.safety is Safety.UNSAFE for finding in findings)
     if report.fixed:
         if unsafe and not report.unsafe_fixes:
-            return [f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: they may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"]
+            return [
+                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: they may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
+            ]
         return []
     parts = []
     if safe:

@@ -1,0 +1,54 @@
+"""`cfgfix hardware`: what this process may really use, or what a profile says."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cfgfix.errors import CfgfixError, UnreadableError
+
+
+@click.command("hardware")
+@click.option("--hardware", "request", default="auto", help="auto (this machine), a profile such as rtx4090x2,cpus=16, or a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--save", type=click.Path(dir_okay=False), help="Write it to a .json or .yaml file that --hardware takes, for use on other machines.")
+@click.option("--list", "list_profiles", is_flag=True, help="List the profiles --hardware knows.")
+@click.option("--measure-storage", "measure", type=click.Path(exists=True), help="Measure cold read speed on the files below PATH (evicts them from the page cache).")
+def hardware(*, request: str, as_json: bool, save: str | None, list_profiles: bool, measure: str | None) -> None:
+    """Show what this process may really use - GPUs, CPUs, memory, storage - and where each number came from."""
+    from cfgfix.hardware import presets, saved
+
+    if list_profiles:
+        for name, title in presets.profile_names():
+            click.echo(f"{name:32} {title}")
+        return
+    if measure is not None:
+        from cfgfix.hardware.storage import describe_measurement, measure_storage
+
+        for line in describe_measurement(measure_storage(measure)):
+            click.echo(line)
+        return
+    found, line = presets.resolve_hardware(request)
+    if found is None:
+        raise CfgfixError("there is no machine to show", hint="use auto, a profile or a file")
+    if save is not None:
+        text = saved.to_yaml(found) if save.endswith((".yaml", ".yml")) else saved.to_json(found)
+        try:
+            with open(save, "w", encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise UnreadableError(f"cannot be written: {error.strerror}", path=save) from error
+        sys.stderr.write(f"saved to {save}; use it with --hardware {save}\n")
+    if as_json:
+        click.echo(saved.to_json(found).rstrip("\n"))
+        return
+    section = None
+    for row in saved.describe(found):
+        if row[0] != section:
+            section = row[0]
+            click.echo(section)
+        click.echo(f"  {row[1]:24} {row[2]:28} {row[4]:9} {row[3]}".rstrip())
+    for note in found.notes:
+        click.echo(f"note: {note}")
+    click.echo(line)
