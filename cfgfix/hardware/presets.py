@@ -128,7 +128,8 @@ def summary(hardware: Hardware) -> str:
     if hardware.cpu.usable.value is not None:
         parts.append(f"{hardware.cpu.usable.value:g} CPU{'' if hardware.cpu.usable.value == 1 else 's'}")
     if hardware.memory.total_mib.value is not None:
-        parts.append(f"{hardware.memory.total_mib.value / 1024:.3g} GiB RAM")
+        gib = hardware.memory.total_mib.value / 1024
+        parts.append(f"{gib:.0f} GiB RAM" if gib >= 10 else f"{gib:.2g} GiB RAM")
     return ", ".join(parts)
 
 
