@@ -17,8 +17,8 @@ from cfgfix.findings import Location
 MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read by default, in bytes.
 
-Parsing runs at 5-10 MB/s and builds about 60 bytes of nodes per byte of dense YAML, so this keeps one file
-below a few seconds and about 1 GB. The largest of 777 real training configurations has 47,729 bytes.
+Parsing runs at 5-10 MB/s, so one file takes a few seconds at most; `documents.compose` bounds what its nodes
+take. The largest of 777 real training configurations has 47,729 bytes.
 """
 
 _BOMS: tuple[tuple[bytes, str], ...] = (
