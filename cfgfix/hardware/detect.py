@@ -46,7 +46,7 @@ def detect(
         label="auto",
         origin="live",
         gpus=gpus.gpus,
-        gpu_count=gpus.count,
+        gpu_count=gpus.number,
         cpu=cpu.cpu,
         memory=memory.memory,
         storage=read_storage(path, root),

@@ -70,7 +70,7 @@ class GpuReading(NamedTuple):
     """The GPUs of this process, their number, and remarks for the user."""
 
     gpus: tuple[Gpu, ...]
-    count: Value[int]
+    number: Value[int]
     notes: tuple[str, ...]
 
 
@@ -79,6 +79,8 @@ class _Device(NamedTuple):
 
     gpu: Gpu
     uuid: str | None
+    card_uuid: str | None
+    """That of the card; for a MIG instance the card it is a part of."""
     is_mig: bool
 
 
@@ -286,7 +288,8 @@ def _read_card(
         mig=_mig_name(name, uuid) if parent is not None else None,
         unified_memory=shares_ram,
     )
-    return _Device(gpu, uuid, parent is not None)
+    card_uuid = uuid if parent is None else _text(ask("nvmlDeviceGetUUID", parent))
+    return _Device(gpu, uuid, card_uuid, parent is not None)
 
 
 def _or_table(value: Value[T], reason: str) -> Value[T]:
@@ -387,16 +390,15 @@ def _mig_name(name: str | None, uuid: str | None) -> str:
 def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str], source: str) -> GpuReading:
     """Apply the rules of CUDA for MIG and CUDA_VISIBLE_DEVICES."""
     value = environ.get(visible.VARIABLE)
-    has_mig = any(device.is_mig for device in devices)
-    by_mig_id = value is not None and value.strip()[:4].upper() == "MIG-"
-    by_gpu_id = value is not None and value.strip()[:4].upper() == "GPU-"
+    instances = [device for device in devices if device.is_mig]
     pool = devices
-    if has_mig and by_gpu_id:
-        notes.append(
-            f"{visible.VARIABLE} names cards, and some are in MIG mode: name a MIG instance to be sure"
-        )
-        pool = [device for device in devices if not device.is_mig] or devices
-    choice = visible.choose(value, [device.uuid for device in pool])
+    uuids = [device.uuid for device in devices]
+    unsure = False
+    if instances and value is not None and not value.strip().startswith("MIG-"):
+        # Numbers and GPU- ids mean cards; of a card in MIG mode CUDA takes one instance.
+        pool = list({device.gpu.index: device for device in reversed(devices)}.values())[::-1]
+        uuids = [device.card_uuid for device in pool]
+    choice = visible.choose(value, uuids)
     if choice.note is not None:
         notes.append(choice.note)
     chosen = [pool[position] for position in choice.chosen]
@@ -405,7 +407,8 @@ def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str
         first = next(device for device in chosen if device.is_mig)
         if len(chosen) > 1:
             notes.append(f"CUDA shows a process one MIG instance only: {first.gpu.mig}")
-        if not by_mig_id and sum(device.is_mig for device in devices) > 1:
+        if len(instances) > 1 and (value is None or pool is not devices):
+            unsure = len({device.gpu.total_mib.value for device in instances}) > 1
             notes.append(
                 f"which MIG instance CUDA takes is not certain: set {visible.VARIABLE} to the UUID of one"
             )
@@ -418,6 +421,8 @@ def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str
             f"{visible.VARIABLE}={(value or '')[:60]} picks cards by number, the cards differ, and CUDA numbers them "
             "fastest first: which cards are meant is not certain. Set CUDA_DEVICE_ORDER=PCI_BUS_ID, or use UUIDs"
         )
+        unsure = True
+    if unsure:
         gpus = tuple(_doubtful(gpu) for gpu in gpus)
     return GpuReading(gpus, exact(len(gpus), source), tuple(notes))
 
@@ -488,8 +493,7 @@ def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Val
         reason = "no NVIDIA GPU on this machine"
         return GpuReading((), exact(0, reason), (reason,) if is_real(root) else ())
     notes = [f"the GPUs are known by name only: {advice}"]
-    reading = _visible(devices, environ, notes, folder)
-    return reading
+    return _visible(devices, environ, notes, folder)
 
 
 def _device_by_name(name: str | None, uuid: str | None, index: int, system_ram_mib: Value[float]) -> _Device:
@@ -526,4 +530,4 @@ def _device_by_name(name: str | None, uuid: str | None, index: int, system_ram_m
         index=index,
         unified_memory=row is not None and row.unified_memory,
     )
-    return _Device(gpu, uuid, is_mig=False)
+    return _Device(gpu, uuid, uuid, is_mig=False)

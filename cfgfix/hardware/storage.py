@@ -15,11 +15,39 @@ from dataclasses import dataclass
 from cfgfix.hardware.model import Certainty, Storage, Value, estimated, exact, unknown
 from cfgfix.hardware.system import Mount, Root, mounts, read_word, under
 
-NETWORK_TYPES = frozenset(
-    "nfs nfs4 cifs smb3 smbfs ceph glusterfs lustre beegfs gpfs afs 9p virtiofs ocfs2 orangefs pvfs2 "
-    "fuse.sshfs fuse.gcsfuse fuse.s3fs fuse.rclone fuse.mount-s3 fuse.mountpoint-s3 fuse.blobfuse fuse.blobfuse2 "
-    "fuse.juicefs fuse.glusterfs fuse.ceph fuse.beegfs fuse.goofys".split()  # noqa: SIM905 - thirty lines otherwise
+_NETWORK_NAMES = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "ceph",
+    "glusterfs",
+    "lustre",
+    "beegfs",
+    "gpfs",
+    "afs",
+    "9p",
+    "virtiofs",
+    "ocfs2",
 )
+_NETWORK_FUSE = (
+    "sshfs",
+    "gcsfuse",
+    "s3fs",
+    "rclone",
+    "mount-s3",
+    "mountpoint-s3",
+    "blobfuse",
+    "blobfuse2",
+    "juicefs",
+    "glusterfs",
+    "ceph",
+    "beegfs",
+    "goofys",
+)
+
+NETWORK_TYPES = frozenset((*_NETWORK_NAMES, *(f"fuse.{name}" for name in _NETWORK_FUSE)))
 """File systems that are served over a network or by the host of a virtual machine."""
 
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -322,12 +350,7 @@ def measure(
         hits = _drop(share)
         probed += hits[0]
         cached += hits[1]
-        left = max_seconds * (position + 1) / len(plan) - sum(
-            entry[0] for runs in measured.values() for entry in runs
-        )
-        measured.setdefault(count, []).append(
-            _read(share, count, max(left, max_seconds / len(plan) / 4), now)
-        )
+        measured.setdefault(count, []).append(_read(share, count, max_seconds / len(plan), now))
     runs = tuple(
         _run(count, entries) for count, entries in measured.items() if any(entry[1] for entry in entries)
     )
@@ -337,7 +360,7 @@ def measure(
             "none of the files could be read",
             (),
             None,
-            whole_files=whole,
+            method="",
             seed=seed,
             storage=storage,
             remarks=(),

@@ -49,12 +49,11 @@ def choose(value: str | None, uuids: Sequence[str | None]) -> Choice:
     first = entries[0].strip()
     if not value.strip():
         return Choice((), by_index=False, note=f"{VARIABLE} is empty: no GPU is visible")
-    if first[:4].upper() in {"GPU-", "MIG-"}:
+    if first[:4] in {"GPU-", "MIG-"}:
         return _by_uuid(entries, uuids)
     chosen: list[int] = []
     for entry in entries:
         number = leading_number(entry)
-        # -0 is 0 for strtoul, but no one writes it to mean a device
         if number is None or number < 0 or number >= len(uuids):
             left = "no GPU is visible" if not chosen else f"only {len(chosen)} of the entries before it count"
             text = entry.strip()[:40]
@@ -72,24 +71,19 @@ def _repeated(value: str, entry: str) -> str:
 
 def _by_uuid(entries: list[str], uuids: Sequence[str | None]) -> Choice:
     """Devices by UUID: an unambiguous beginning is enough; the first entry that names none ends the list."""
-    kind = entries[0].strip()[:4].upper()
+    kind = entries[0].strip()[:4]
     chosen: list[int] = []
     shown = ",".join(entries)[:60]
     for raw in entries:
         entry = raw.strip()
         problem = None
         matches: list[int] = []
-        if entry[:4].upper() != kind:
+        if entry[:4] != kind:
             problem = f"it is not of the kind {kind}..., and kinds cannot be mixed"
         else:
-            wanted = entry.lower()
-            matches = [
-                index for index, uuid in enumerate(uuids) if uuid is not None and uuid.lower() == wanted
-            ]
+            matches = [index for index, uuid in enumerate(uuids) if uuid == entry]
             matches = matches or [
-                index
-                for index, uuid in enumerate(uuids)
-                if uuid is not None and uuid.lower().startswith(wanted)
+                index for index, uuid in enumerate(uuids) if uuid is not None and uuid.startswith(entry)
             ]
             if not matches:
                 problem = "it is no device of this machine"
