@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeAlias
 
 from cfgfix.errors import CfgfixError
 from cfgfix.schema.patterns import Pattern, read_pattern
 
-Node: TypeAlias = "dict[str, object] | bool"
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` costs more than reading a schema
+    from typing import Any, NoReturn, TypeAlias
+
+Node: TypeAlias = "dict[str, Any] | bool"
 """A schema or subschema."""
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,6 +34,10 @@ MAX_FILES = 64
 
 MAX_FILE_BYTES = 8 << 20
 """Size of one schema file."""
+
+MAX_KEY = 256
+"""Longer keys of a document are not held against a schema. A pattern for keys must be safe on this many characters;
+the longest key in 777 real training configurations has fewer than 100."""
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
@@ -299,21 +306,25 @@ class _Builder:
             del copy["pattern"]
         named = copy.get("patternProperties")
         if isinstance(named, dict):
-            bad = [each for each in named if not self.pattern(each)]
+            bad = [each for each in named if not self.pattern(each, MAX_KEY)]
             for each in bad:
                 del named[each]
             if bad:
                 copy.pop("additionalProperties", None)
 
-    def pattern(self, text: str) -> bool:
-        if text not in self.loaded.patterns:
-            read = read_pattern(text)
-            if isinstance(read, str):
-                if all(text != known for known, _ in self.loaded.unchecked):
-                    self.loaded.unchecked.append((text, read))
-                return False
+    def pattern(self, text: str, length: int = 1) -> bool:
+        """Tell whether a pattern can be run on texts of `length` characters; note it where not."""
+        read = self.loaded.patterns.get(text) or read_pattern(text)
+        if isinstance(read, str):
+            reason = read
+        elif read.max_length < length:
+            reason = f"it may take too long on {length} characters"
+        else:
             self.loaded.patterns[text] = read
-        return True
+            return True
+        if all(text != known for known, _ in self.loaded.unchecked):
+            self.loaded.unchecked.append((text, reason))
+        return False
 
     def resolve(self, name: str, pointer: str, reference: str) -> Node | None:
         """Return the schema that `reference` in document `name` leads to; None where only jsonschema can tell."""
