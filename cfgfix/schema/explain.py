@@ -636,9 +636,10 @@ class _Explainer:
             branches.setdefault(each.relative_schema_path[0], []).append(each)
         ranked = sorted(branches.values(), key=_distance)
         nearest = ranked[0]
-        if any(
-            not each.relative_path and each.validator in ("type", "const", "enum") for each in nearest
-        ) or all(not each.relative_path and each.validator in _RANGE for errors in ranked for each in errors):
+        plain = {"type", "const", "enum", *_RANGE}
+        if all(
+            not each.relative_path and each.validator in plain for errors in ranked for each in errors
+        ) or any(not each.relative_path and each.validator == "type" for each in nearest):
             kinds = {each.validator for errors in ranked for each in errors if not each.relative_path}
             code = "wrong-type" if "type" in kinds else "out-of-range" if kinds & _RANGE else "wrong-value"
             yield self.wrong(path, error, schema, str(error.validator), code)
@@ -771,4 +772,7 @@ def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any
             digits = re.match(r"[-+]?[\d,]+", text)
             assert digits is not None
             with contextlib.suppress(ValueError):
-                yield "human-number", int(digits.group().replace(",", ""))
+                number = int(digits.group().replace(",", ""))
+                # Which number is meant is open (90 or 0.9 for `90%`), so any that fits will do.
+                for reading in (number, number / 100, 1, 0.5):
+                    yield "human-number", reading

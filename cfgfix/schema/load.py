@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from cfgfix.errors import CfgfixError
-from cfgfix.schema.patterns import Pattern, read_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs more than reading a schema
     from typing import Any, NoReturn, TypeAlias
+
+    from cfgfix.schema.patterns import Pattern
 
 Node: TypeAlias = "dict[str, Any] | bool"
 """A schema or subschema."""
@@ -139,22 +139,31 @@ SAME_INSTANCE = ("allOf", "anyOf", "dependentSchemas", "else", "if", "not", "one
 """Keywords whose subschemas apply to the value itself, not to a part of it."""
 
 
-@dataclass(slots=True)
 class Loaded:
-    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them."""
+    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them.
 
-    origin: str
-    root: Node
-    files: dict[str, Node] = field(default_factory=dict)
-    """Other documents by their path relative to the base folder."""
-    identifiers: dict[str, str] = field(default_factory=dict)
-    """`$id` of a document to its path; the main document has the path ''."""
-    targets: dict[int, Node | None] = field(default_factory=dict)
-    """For each node with `$ref`, by id: where it leads; None where only jsonschema can tell."""
-    patterns: dict[str, Pattern] = field(default_factory=dict)
-    """Every pattern that is run."""
-    unchecked: list[tuple[str, str]] = field(default_factory=list)
-    """Patterns that are not run, each with the reason."""
+    A plain class with slots, since making a dataclass costs more than reading a schema.
+
+    Attributes:
+        origin: What to call it in messages.
+        root: The main document.
+        files: Other documents by their path relative to the base folder.
+        identifiers: `$id` of a document to its path; the main document has the path ''.
+        targets: For each node with a reference, by id: where it leads; None where only jsonschema can tell.
+        patterns: Every pattern that is run.
+        unchecked: Patterns that are not run, each with the reason.
+    """
+
+    __slots__ = ("files", "identifiers", "origin", "patterns", "root", "targets", "unchecked")
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.root: Node = True
+        self.files: dict[str, Node] = {}
+        self.identifiers: dict[str, str] = {}
+        self.targets: dict[int, Node | None] = {}
+        self.patterns: dict[str, Pattern] = {}
+        self.unchecked: list[tuple[str, str]] = []
 
 
 def load(data: object, origin: str, base_dir: str | None = None) -> Loaded:
@@ -176,7 +185,7 @@ class _Builder:
         self.origin = origin
         self.base_dir = base_dir
         self.count = 0
-        self.loaded = Loaded(origin, root=True)
+        self.loaded = Loaded(origin)
         self.references: list[tuple[str, str, dict[str, object], str]] = []
         self.anchors: dict[tuple[str, str], Node] = {}
         self.nested: set[str] = set()
@@ -314,6 +323,8 @@ class _Builder:
 
     def pattern(self, text: str, length: int = 1) -> bool:
         """Tell whether a pattern can be run on texts of `length` characters; note it where not."""
+        from cfgfix.schema.patterns import read_pattern
+
         read = self.loaded.patterns.get(text) or read_pattern(text)
         if isinstance(read, str):
             reason = read
