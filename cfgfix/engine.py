@@ -10,24 +10,26 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cfgfix.catalog.compiled import files_below
 from cfgfix.catalog.load import Catalogue, with_folders
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.editor import Refusal, plan
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.files import SourceFile, read_source, replace_atomically
-from cfgfix.findings import Finding, KeyPath, Location, Severity, parse_key_path
-from cfgfix.fixing import Applied, Outcome, Refused, fix_text, wanted
+from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severity, fixable, parse_key_path
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Settings, discover
+
+if TYPE_CHECKING:
+    from cfgfix.fixing import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class Report:
     unsafe_fixes: bool
     written: bool
     rules: dict[str, Rule] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    """Every file and folder the answer rests on, for caches."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -153,7 +157,9 @@ def _run(request: Request) -> Report:
         targets={},
     )
     errors: list[CfgfixError] = []
-    sources: list[tuple[SourceFile, bool, bool]] = []
+    inputs = [_inside(settings, folder) for folder in settings.rules]
+    inputs += [path for folder in inputs for path in files_below(folder, (".yaml", ".yml"))]
+    inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
     collecting = gc.isenabled()
@@ -165,10 +171,10 @@ def _run(request: Request) -> Report:
             except UnreadableError as error:
                 errors.append(error)
             else:
-                _one(run, source, request, reports, skips, named=True)
+                _one(run, source, request, reports, skips)
         else:
-            paths, searched = (request.paths, False) if request.paths else ((".",), True)
-            for found in find(paths, settings):
+            for found in find(request.paths or (".",), settings, inputs):
+                inputs.append(found.path)
                 if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
                     continue
                 try:
@@ -181,13 +187,12 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                _one(run, source, request, reports, skips, named=found.named and not searched)
+                _one(run, source, request, reports, skips)
                 if len(reports) % 64 == 0:
                     gc.collect(0)
     finally:
         if collecting:
             gc.enable()
-    del sources
     written = False
     if request.fix and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -204,6 +209,7 @@ def _run(request: Request) -> Report:
         unsafe_fixes=request.unsafe_fixes,
         written=written,
         rules={rule.id: rule for rule in judge.rules},
+        inputs=tuple(inputs),
     )
 
 
@@ -213,8 +219,6 @@ def _one(
     request: Request,
     reports: list[FileReport],
     skips: dict[str, Skip],
-    *,
-    named: bool,
 ) -> None:
     """Check or fix one file and add its report."""
     document = compose(source)
@@ -241,6 +245,8 @@ def _one(
             FileReport(source.path, source.text, dialect.name, target.loader.name, tuple(findings))
         )
         return
+    from cfgfix.fixing import fix_text
+
     outcome = fix_text(source, target.loader, judge, unsafe=request.unsafe_fixes)
     reports.append(_fixed_report(source, dialect, target.loader, outcome))
 
@@ -493,6 +499,8 @@ def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[
     Raises:
         CfgfixError: A key path is wrong or cannot be set.
     """
+    from cfgfix.documents.editor import Refusal, plan
+
     if document.problem is not None or not document.roots:
         return document, ()
     edits: list[Edit] = []
@@ -570,7 +578,7 @@ def _shifted(finding: Finding, edits: Sequence[Edit], source: SourceFile) -> Fin
 
 def applicable(finding: Finding, *, unsafe: bool) -> bool:
     """Tell whether `--fix` would repair a finding."""
-    return wanted(finding, unsafe=unsafe)
+    return fixable(finding, unsafe=unsafe)
 
 
 __all__ = [

@@ -394,10 +394,7 @@ def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Ch
         Missing: A value it needs is unknown, or the place cannot be named.
     """
     place = binding if spec.target == "value" else next(iter(view.bindings(spec.target)), None)
-    if place is None or place.path is None:
-        path = _first_path(view, spec.target)
-    else:
-        path = place.path
+    path = _first_path(view, spec.target) if place is None or place.path is None else place.path
     present = place is not None and place.node is not None
     if spec.action == "delete":
         if not present:
