@@ -192,9 +192,6 @@ class Judge:
         assert rule.when is not None
         count = 0
         for concept, binding in _targets(rule, view):
-            if rule.needs_hardware and target.hardware is None:
-                skips.setdefault(rule.id, "no target machine is named")
-                return
             own = _place_names(view, binding)
             if concept is not None:
                 own[concept] = binding.value
@@ -204,7 +201,8 @@ class Judge:
                 holds = evaluate(rule.when, scope)
             except Missing as missing:
                 if missing.name.startswith("hardware."):
-                    skips.setdefault(rule.id, f"{missing.name[9:]} of {target.hardware_label} is unknown")
+                    reason = f"{missing.name[9:]} of {target.hardware_label} is unknown"
+                    skips.setdefault(rule.id, reason if target.hardware is not None else "no target machine is named")
                 continue
             if holds is not True and not holds:
                 continue
