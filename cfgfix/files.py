@@ -389,7 +389,7 @@ def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result
             for attribute in os.listxattr(target):
                 try:
                     os.setxattr(handle, attribute, os.getxattr(target, attribute))
-                except OSError:  # noqa: PERF203 - each attribute may be refused on its own
+                except OSError:
                     continue
         except OSError:
             pass

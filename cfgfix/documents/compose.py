@@ -704,10 +704,16 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
 def _place_empty_value(text: str, node: Node, key: Node) -> None:
     """Put a value that is not there right behind its colon, or behind the key where there is no colon.
 
-    libyaml's mark is right behind the colon already, but for `? key` alone it is at the next token.
+    libyaml's mark is right behind the colon in block mappings, but in flow mappings and for `? key` alone it is at
+    the next token.
     """
-    if node.start > 0 and text[node.start - 1] != ":":
-        node.start = node.end = node.value_start = key.end
+    if node.start > 0 and text[node.start - 1] == ":":
+        return
+    gap = _SEPARATION.match(text, key.end)
+    offset = gap.end() if gap is not None else key.end
+    if offset >= node.start or text[offset] != ":":
+        offset = key.end - 1
+    node.start = node.end = node.value_start = offset + 1
 
 
 def _block_scalar_end(text: str, node: Node) -> int:

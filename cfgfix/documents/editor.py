@@ -366,11 +366,10 @@ class _Plan:
             through_alias = number > 0 and steps[number - 1].value.kind is ALIAS
             if (step.shared or through_alias) and not self.shared:
                 origin = steps[number - 1].value.anchor if through_alias else step.parent.anchor
-                source = f"&{origin}" if origin else "another mapping"
-                places = self.uses.get(id(step.parent), 0)
+                count = self.uses.get(id(step.parent), 0)
+                source = f"&{origin}, used in {_places(count)}" if origin else "another mapping"
                 raise Refusal(
-                    RefusalReason.INHERITED,
-                    f"{shown} comes from {source}, which {_places(places)} use: change it there",
+                    RefusalReason.INHERITED, f"{shown} is shared: it comes from {source}; change it there"
                 )
             if step.key is not None and deref(step.key).kind is not SCALAR:
                 raise Refusal(
@@ -384,7 +383,7 @@ class _Plan:
         if count and not self.shared:
             raise Refusal(
                 RefusalReason.SHARED,
-                f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} would change too",
+                f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} more would change",
             )
 
     # --- Setting a value ---
@@ -465,7 +464,13 @@ class _Plan:
         offset = node.end
         before = self.text[offset - 1 : offset]
         if before == ":" or (before == "-" and key is None) or node.start < node.end:
-            self.edits.append(Edit(offset, offset, " " + text))
+            if (
+                self.text[offset : offset + 1] == " "
+                and not self.text[offset : self.at.line_end(offset)].strip()
+            ):
+                self.edits.append(Edit(offset + 1, offset + 1, text))
+            else:
+                self.edits.append(Edit(offset, offset, " " + text))
         elif key is not None and offset == key.end and self.is_plain_flow_key(key):
             self.edits.append(Edit(offset, offset, ": " + text))
         else:
@@ -970,4 +975,4 @@ def _kind_name(node: Node) -> str:
 
 
 def _places(count: int) -> str:
-    return "1 other place" if count == 1 else f"{count} other places"
+    return "1 place" if count == 1 else f"{count} places"
