@@ -99,11 +99,11 @@ def walk(folder: str, matcher: Matcher, consulted: list[str] | None = None) -> l
         except OSError:
             continue
         for entry in entries:
-            path = entry.path[2:] if here == "." else entry.path
+            path = entry.path[2:] if entry.path.startswith(f".{os.sep}") else entry.path
             if matcher.excluded(path):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                pending.append(entry.path)
+                pending.append(path)
             elif matcher.included(path) and entry.is_file():
                 found.append(path)
     return sorted(found)
