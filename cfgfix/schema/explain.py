@@ -99,11 +99,11 @@ class _Machinery:
         checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
         checks.update(pattern=self._pattern, uniqueItems=self._unique)
         guarded = {keyword: self._guard(check) for keyword, check in checks.items()}
-        documents = [("", schema.loaded.root), *schema.loaded.files.items()]
+        loaded = schema.loaded
         registry: Any = REGISTRY
-        for name, content in documents:
+        for name, content in (("", loaded.root), *loaded.files.items()):
             resource: Any = Resource.from_contents(content, default_specification=DRAFT202012)
-            registry = registry.with_resource(name, resource)
+            registry = registry.with_resource(loaded.address(name), resource)
         # The registry has no way to fetch anything, so an address that is not in it is an error.
         extend: Any = validators.extend
         validator: Any = extend(Draft202012Validator, guarded)

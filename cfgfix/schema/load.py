@@ -165,6 +165,10 @@ class Loaded:
         self.patterns: dict[str, Pattern] = {}
         self.unchecked: list[tuple[str, str]] = []
 
+    def address(self, name: str) -> str:
+        """Return the address under which jsonschema finds the document at the path `name`."""
+        return f"urn:cfgfix:document:{[*self.files].index(name) + 1 if name else 0}"
+
 
 def load(data: object, origin: str, base_dir: str | None = None) -> Loaded:
     """Check `data`, copy it and resolve its references.
@@ -197,7 +201,7 @@ class _Builder:
         done = 0
         while done < len(self.references):  # resolving may read files that hold more references
             name, pointer, node, reference = self.references[done]
-            self.loaded.targets[id(node)] = self.resolve(name, pointer, reference)
+            self.loaded.targets[id(node)] = self.resolve(name, pointer, node, reference)
             done += 1
         self.refuse_endless()
         if self.loaded.unchecked:
@@ -337,7 +341,7 @@ class _Builder:
             self.loaded.unchecked.append((text, reason))
         return False
 
-    def resolve(self, name: str, pointer: str, reference: str) -> Node | None:
+    def resolve(self, name: str, pointer: str, node: dict[str, Any], reference: str) -> Node | None:
         """Return the schema that `reference` in document `name` leads to; None where only jsonschema can tell."""
         here = pointer
         address, _, fragment = reference.partition("#")
@@ -346,6 +350,9 @@ class _Builder:
         target = name if not address else self.find_document(name, here, address)
         if target is None:
             return None
+        if address:
+            # One kind of address for jsonschema, whatever `$id` says about bases.
+            node[pointer.rsplit("/", 1)[1]] = f"{self.loaded.address(target)}#{fragment}"
         from urllib.parse import unquote
 
         fragment = unquote(fragment)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import itertools
 import json
 import math
@@ -121,7 +121,15 @@ def test_every_keyword_of_the_metaschema_has_a_checked_shape():
     from jsonschema_specifications import REGISTRY
 
     known: set[str] = set()
-    for part in ("core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content"):
+    for part in (
+        "core",
+        "applicator",
+        "unevaluated",
+        "validation",
+        "meta-data",
+        "format-annotation",
+        "content",
+    ):
         resource = REGISTRY.contents(f"https://json-schema.org/draft/2020-12/meta/{part}")
         known |= set(resource["properties"])
     own = set(SHAPES) | SCHEMA_KEYWORDS | LIST_KEYWORDS | MAP_KEYWORDS | {"dependentRequired"}
@@ -137,9 +145,17 @@ def test_every_keyword_of_the_metaschema_has_a_checked_shape():
         ({"type": ["integer", "null"]}, [1, None], [False, "x"]),
         ({"enum": ["adam", 1, None]}, ["adam", 1, 1.0, None], ["Adam", True, 2]),
         ({"minimum": 0, "exclusiveMaximum": 1}, [0, 0.5, "x", True], [-1, 1, 1.0]),
-        ({"required": ["a"], "additionalProperties": False, "properties": {"a": {}}}, [{"a": 1}, 3], [{}, {"b": 1}]),
+        (
+            {"required": ["a"], "additionalProperties": False, "properties": {"a": {}}},
+            [{"a": 1}, 3],
+            [{}, {"b": 1}],
+        ),
         ({"patternProperties": {"^x-": True}, "additionalProperties": False}, [{"x-a": 1}], [{"a": 1}]),
-        ({"prefixItems": [{"type": "string"}], "items": {"type": "integer"}}, [["a", 1, 2], []], [[1], ["a", "b"]]),
+        (
+            {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+            [["a", 1, 2], []],
+            [[1], ["a", "b"]],
+        ),
         ({"uniqueItems": True}, [[1, True, "1"], [1, 2]], [[1, 1], ["a", "a"]]),
         ({"not": {"type": "string"}}, [1], ["a"]),
         ({"oneOf": [{"minimum": 5}, {"type": "integer"}]}, [3, 6.5], [7]),
@@ -154,15 +170,19 @@ def test_examples(schema, good, bad):
 
 
 def test_values_without_a_json_type_are_left_to_jsonschema():
-    accept = compile_schema(load({"properties": {"a": {"type": "string"}}, "additionalProperties": False}, "schema"))
-    assert accept.verdict({"a": datetime.date(2024, 1, 1)}) is None
+    accept = compile_schema(
+        load({"properties": {"a": {"type": "string"}}, "additionalProperties": False}, "schema")
+    )
+    assert accept.verdict({"a": dt.date(2024, 1, 1)}) is None
     assert accept.verdict({True: 1}) is None
     assert accept.verdict({"a": b"x"}) is None
 
 
 def test_shared_references_cost_no_more_than_their_number():
     # 2**60 ways lead to the leaf.
-    definitions: dict[str, object] = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(60)}
+    definitions: dict[str, object] = {
+        f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(60)
+    }
     definitions["d60"] = {"type": "integer"}
     accept = compile_schema(load({"$defs": definitions, "$ref": "#/$defs/d0"}, "schema"))
     assert accept.verdict(1) is True
