@@ -18,6 +18,7 @@ from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, S
 from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.pitfalls import Context, Hit, scan
 from cfgfix.schema.validate import MISSING, Schema, SchemaProblem
+from cfgfix.silence import about_suppressions, apply, in_document
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
@@ -31,6 +32,16 @@ class Skip:
 
     rule: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rules say of one document, ordered by place."""
+
+    findings: list[Finding]
+    hidden: list[Finding]
+    """Findings that a suppression comment silences."""
+    skips: list[Skip]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +73,10 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
 
-    def document(self, document: Document, target: Target) -> tuple[list[Finding], list[Skip]]:
-        """Return what the rules find in a document, ordered by place, and the rules that could not be judged."""
+    def document(self, document: Document, target: Target) -> Judged:
+        """Return what the rules find in a document, what comments silence, and the rules that could not be judged."""
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
@@ -93,8 +105,15 @@ class Judge:
             findings = [
                 replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings
             ]
+        suppressions = in_document(document)
+        hidden: list[Finding] = []
+        if suppressions:
+            judged = {rule.id for rule in self.rules} - set(skips)
+            result = apply(findings, suppressions)
+            about = about_suppressions(document.source, result, self._catalogue, judged, self._about)
+            findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return findings, [Skip(rule, reason) for rule, reason in sorted(skips.items())]
+        return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
 
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
@@ -410,7 +429,9 @@ def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Ch
     key = path[-1]
     if not isinstance(key, str) or (len(path) > 1 and not any(True for _ in view.places(path[:-1]))):
         raise Missing(f"section {format_key_path(path[:-1])}")
-    return InsertKey(path[:-1], key, value, document=view.index)
+    beside = binding.path if binding.node is not None and binding.path is not None else ()
+    after = beside[-1] if beside[:-1] == path[:-1] and beside and isinstance(beside[-1], str) else None
+    return InsertKey(path[:-1], key, value, after, view.index)
 
 
 def _first_path(view: View, concept: str) -> KeyPath:
