@@ -59,6 +59,8 @@ class FileReport:
     dialect: str | None = None
     loader: str | None = None
     findings: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    """Findings that a suppression comment or the baseline silences."""
     applied: tuple[Applied, ...] = ()
     refused: tuple[Refused, ...] = ()
     cycle: tuple[str, ...] = ()
@@ -231,24 +233,29 @@ def _one(
     if request.overrides:
         document, shift = override(document, request.overrides)
 
+    hidden: list[Finding] = []
+
     def judge(candidate: Document) -> list[Finding]:
-        findings, skipped = run.judge.document(candidate, target)
-        for skip in skipped:
+        judged = run.judge.document(candidate, target)
+        for skip in judged.skips:
             skips.setdefault(skip.rule, skip)
-        return _permitted(run, findings, source.path)
+        hidden[:] = judged.hidden
+        return _permitted(run, judged.findings, source.path)
 
     if not request.fix:
         findings = judge(document)
         if shift:
             findings = [_shifted(finding, shift, source) for finding in findings]
         reports.append(
-            FileReport(source.path, source.text, dialect.name, target.loader.name, tuple(findings))
+            FileReport(
+                source.path, source.text, dialect.name, target.loader.name, tuple(findings), hidden=tuple(hidden)
+            )
         )
         return
     from cfgfix.fixing import fix_text
 
     outcome = fix_text(source, target.loader, judge, unsafe=request.unsafe_fixes)
-    reports.append(_fixed_report(source, dialect, target.loader, outcome))
+    reports.append(replace(_fixed_report(source, dialect, target.loader, outcome), hidden=tuple(hidden)))
 
 
 def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome: Outcome) -> FileReport:
@@ -260,9 +267,9 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome:
         dialect.name,
         loader.name,
         tuple(outcome.findings),
-        tuple(outcome.applied) if changed else (),
-        tuple(outcome.refused),
-        outcome.cycle,
+        applied=tuple(outcome.applied) if changed else (),
+        refused=tuple(outcome.refused),
+        cycle=outcome.cycle,
         before=source.text if changed else None,
         after=after if changed else None,
         encoded=source.encode(after),
