@@ -69,7 +69,9 @@ def read_cpu(root: Root, environ: Mapping[str, str]) -> CpuReading:
         certainty = Certainty.EXACT
         if not control.complete:
             certainty = Certainty.ESTIMATED
-            notes.append("the cgroup of this process is not visible here: a CPU quota that is not seen may exist")
+            notes.append(
+                "the cgroup of this process is not visible here: a CPU quota that is not seen may exist"
+            )
         if not quotas and environ.get("KUBERNETES_SERVICE_HOST"):
             certainty = Certainty.ESTIMATED
             notes.append(

@@ -508,7 +508,7 @@ def _load(text: str, name: str) -> _Loaded:
                 "this is no hardware profile: it is too large or nested too deeply", path=name, line=line
             )
         if isinstance(item, yaml.ScalarNode):
-            if as_json and item.style is None and item.tag.endswith(":str"):
+            if as_json and not item.style and item.tag.endswith(":str"):
                 try:
                     return float(item.value)  # 1e5 is a number in JSON and a text in YAML 1.1
                 except ValueError:

@@ -422,7 +422,7 @@ def _list_files(path: str) -> tuple[list[tuple[str, int]], bool]:
                             found.append((entry.path, size))
                     if len(found) >= MAX_LISTED:
                         return found, False
-        except OSError:  # noqa: PERF203 - a folder that cannot be listed must not end the listing
+        except OSError:
             continue
     return found, True
 
