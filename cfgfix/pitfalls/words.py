@@ -140,7 +140,7 @@ def null_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         else:
             if not need.number:
                 return None
-            nullable = need.concept not in names.REQUIRED_NUMBERS
+            nullable = place.concept not in names.REQUIRED_NUMBERS
             confidence = "medium"
         new = "null" if nullable else None
         value: object = None
@@ -171,7 +171,7 @@ def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
     if need.source == "schema":
         if not need.types or "null" in need.types or None in place.context.enum(place.path):
             return None
-    elif need.concept not in names.REQUIRED_NUMBERS:
+    elif place.concept not in names.REQUIRED_NUMBERS:
         return None
     section = need.source == "schema" and need.types == {"object"}
     values: dict[str, object] = {"loader": place.loader, "takes": place.takes()}
@@ -206,7 +206,7 @@ def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
             return None
         value, new = found
         problem = "text, not a number"
-        raising = need.concept in _RAISING
+        raising = place.concept in _RAISING
     coerced = place.coerced
     values: dict[str, object] = {
         "loader": place.loader,
