@@ -17,6 +17,7 @@ from cfgfix.documents.compose import (
     Document,
     Kind,
     Node,
+    Tagged,
     deref,
     is_merge,
     key_text,
@@ -27,7 +28,7 @@ from cfgfix.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath, format_key_path
 from cfgfix.schema.accept import equal
-from cfgfix.schema.load import MAX_KEY
+from cfgfix.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.schema.load import Node as SchemaNode
 from cfgfix.schema.problem import SchemaProblem
 from cfgfix.schema.suggest import best, closest
@@ -60,6 +61,10 @@ _SIZE = {
     "minProperties": "keys",
     "maxProperties": "keys",
 }
+
+
+_HUGE = 10**4_000
+"""Stands for whole numbers beyond it: Python refuses to write out more than 4,300 digits."""
 
 
 class _TooMuch(Exception):  # noqa: N818  (a signal inside this module, not an error)
@@ -270,8 +275,10 @@ class _Explainer:
                 result = OPAQUE
             else:
                 result = value_of(node, self.loader, self.document)
-                if type(result).__name__ == "Tagged":
+                if isinstance(result, Tagged):
                     result = OPAQUE
+                elif isinstance(result, int) and not -_HUGE < result < _HUGE:
+                    result = _HUGE if result > 0 else -_HUGE
         elif tag and tag not in ("!", TAG_PREFIX + "map", TAG_PREFIX + "seq", TAG_PREFIX + "python/tuple"):
             result = OPAQUE
         elif node.kind is Kind.SEQUENCE:
@@ -349,20 +356,21 @@ class _Explainer:
             return False
         if error.validator in ("enum", "const", "uniqueItems") and isinstance(error.instance, (list, dict)):
             return True
-        if not _UNSURE.isdisjoint(error.absolute_schema_path):
+        steps = list(error.absolute_schema_path)
+        if not _UNSURE.isdisjoint(steps[:-1] if _is_false(error.schema) else steps):
             return True
         return error.validator == "oneOf" and not error.context
 
     def problems(self, error: Error) -> Iterator[SchemaProblem]:
         """Turn one jsonschema error into problems."""
         path: KeyPath = tuple(error.absolute_path)
-        keyword = str(error.validator) if error.validator is not None else None
+        keyword = str(error.validator)
         schema = error.schema
         if "propertyNames" in error.absolute_schema_path and isinstance(error.instance, str):
             yield self.bad_name(path, error)
         elif keyword in ("additionalProperties", "unevaluatedProperties"):
             yield from self.unknown_keys(path, error)
-        elif keyword is None:
+        elif _is_false(schema):
             yield self.forbidden(path, error)
         elif keyword == "required":
             yield from self.missing_keys(path, error)
@@ -712,6 +720,11 @@ class _Explainer:
         return self.suggestions <= MAX_SUGGESTIONS
 
 
+def _is_false(schema: object) -> bool:
+    """Whether a schema stands for `false`."""
+    return schema is False or (isinstance(schema, dict) and FORBIDDEN in schema)
+
+
 def _distance(errors: list[Error]) -> tuple[bool, int, int, int]:
     """How far a branch of alternatives is from what stands there: the smallest was meant."""
     other_kind = any(not each.relative_path and each.validator == "type" for each in errors)
@@ -750,14 +763,14 @@ def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any
             read = resolve(text, loader)
             if read.error is None and not isinstance(read.value, str):
                 yield "quoted", read.value
-            for other in LOADERS.values():
+            for other in (LOADERS["pyyaml"], LOADERS["ruamel"]):
                 again = resolve(text, other)
                 if again.error is None and not isinstance(again.value, str):
                     yield "quoted", again.value
         return
     if isinstance(value, bool):
         yield "bool-for-number", int(value)
-    for other in LOADERS.values():
+    for other in (LOADERS["pyyaml"], LOADERS["ruamel"]):
         if other is not loader:
             read = resolve(text, other)
             if read.error is None and not (type(read.value) is type(value) and equal(read.value, value)):

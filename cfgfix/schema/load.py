@@ -99,6 +99,9 @@ SCHEMA_KEYWORDS = frozenset(
 )
 """Keywords whose value is a schema."""
 
+_PLAIN_FALSE = frozenset({"additionalProperties", "items", "unevaluatedItems", "unevaluatedProperties"})
+"""Keywords that have a problem of their own when they are false."""
+
 LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a non-empty list of schemas."""
 
@@ -134,6 +137,9 @@ SHAPES: dict[str, tuple[Callable[[object], bool], str]] = {
     "type": (_is_type, "a type name or a list of different type names"),
 }
 """Every other keyword of the 2020-12 metaschema whose value has a shape, and the shape in words."""
+
+FORBIDDEN = "x-cfgfix-forbidden"
+"""Marks what stands for a `false` schema. jsonschema does not say where a `false` failed; for `not: true` it does."""
 
 SAME_INSTANCE = ("allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then")
 """Keywords whose subschemas apply to the value itself, not to a part of it."""
@@ -234,8 +240,10 @@ class _Builder:
         self.spend(pointer, name)
         if depth > MAX_DEPTH:
             self.refuse(name, pointer, f"the schema is nested deeper than {MAX_DEPTH} levels")
-        if isinstance(data, bool):
+        if data is True or (data is False and pointer.rsplit("/", 1)[-1] in _PLAIN_FALSE):
             return data
+        if data is False:
+            return {"not": True, FORBIDDEN: True}
         if not isinstance(data, dict):
             self.refuse(name, pointer, f"a schema must be a mapping, true or false, not {_kind(data)}")
         copy: dict[str, object] = {}
@@ -353,9 +361,7 @@ class _Builder:
         if address:
             # One kind of address for jsonschema, whatever `$id` says about bases.
             node[pointer.rsplit("/", 1)[1]] = f"{self.loaded.address(target)}#{fragment}"
-        from urllib.parse import unquote
-
-        fragment = unquote(fragment)
+        fragment = _unquote(fragment)
         whole = self.loaded.files[target] if target else self.loaded.root
         if not fragment:
             return whole
@@ -398,9 +404,7 @@ class _Builder:
             self.refuse(
                 name, here, f"the schema refers to the file {address!r}, but it was not read from a folder"
             )
-        from urllib.parse import unquote
-
-        relative = unquote(address)
+        relative = _unquote(address)
         if os.path.isabs(relative) or "\\" in relative or "\0" in relative:
             self.refuse(name, here, f"the reference {address!r} is not a path relative to the schema")
         path = os.path.normpath(os.path.join(os.path.dirname(name), relative))
@@ -463,6 +467,8 @@ class _Builder:
 
 def _only_monotone(node: dict[str, object]) -> None:
     """Take out of `node` what could reject a value because something else was left unchecked."""
+    if FORBIDDEN in node:
+        return
     for keyword in ("not", "if", "then", "else", "contains", "unevaluatedItems", "unevaluatedProperties"):
         node.pop(keyword, None)
     alternatives = node.pop("oneOf", None)
@@ -503,6 +509,14 @@ def _subschemas(whole: Node) -> Iterator[dict[str, object]]:
                 stack.extend(value)
             elif key in MAP_KEYWORDS:
                 stack.extend(value.values())
+
+
+def _unquote(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
 
 
 def _escape(step: str) -> str:

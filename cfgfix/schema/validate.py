@@ -21,7 +21,7 @@ from cfgfix.documents.compose import DataError, Document, Node, value_of
 from cfgfix.documents.resolve import Loader
 from cfgfix.findings import KeyPath
 from cfgfix.schema.accept import Accept, compile_schema
-from cfgfix.schema.load import Loaded, load
+from cfgfix.schema.load import FORBIDDEN, Loaded, load
 from cfgfix.schema.load import Node as SchemaNode
 from cfgfix.schema.problem import CODES, SchemaProblem
 
@@ -164,7 +164,9 @@ class Schema:
         for node in self.nodes(path):
             named = node.get("properties")
             if isinstance(named, dict):
-                names.update(dict.fromkeys(name for name, sub in named.items() if sub is not False))
+                names.update(
+                    dict.fromkeys(name for name, sub in named.items() if sub is True or FORBIDDEN not in sub)
+                )
         return tuple(names)
 
     def places(self, name: str) -> list[KeyPath]:

@@ -8,12 +8,18 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+import yaml
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from cfgfix.documents.compose import compose
+from cfgfix.documents.resolve import LOADERS
+from cfgfix.files import SourceFile
 from cfgfix.schema.accept import DEFERRED, UNDERSTOOD, compile_schema, equal
+from cfgfix.schema.explain import repeated
 from cfgfix.schema.load import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, SHAPES, load
+from cfgfix.schema.validate import CODES, Schema
 
 KEYS = ["a", "b", "ab", "x-1", ""]
 scalars = st.one_of(
@@ -207,3 +213,32 @@ def test_a_schema_from_json_text_compiles_without_touching_the_original():
     assert json.dumps(data) == text
     assert [pattern for pattern, _ in loaded.unchecked] == ["(a+)+$"]
     assert compile_schema(loaded).verdict({"a": "a" * 1000 + "b"}) is True
+
+
+@settings(max_examples=400, deadline=None)
+@given(schemas, instances)
+def test_a_document_has_problems_exactly_when_jsonschema_says_so(schema, instance):
+    whole = {"$defs": DEFINITIONS, "allOf": [schema]}
+    text = yaml.safe_dump(instance, allow_unicode=True)
+    document = compose(SourceFile.from_text(text, "c.yaml"))
+    assume(document.problem is None and document.roots)
+    assume("nan" not in text)
+    problems = Schema.load(whole, "s").problems(document, document.roots[0], LOADERS["pyyaml"])
+    assert bool(problems) == (not Draft202012Validator(whole).is_valid(instance))
+    for problem in problems:
+        assert 0 <= problem.start <= problem.end <= len(text)
+        assert "\n" not in text[problem.start : problem.end]
+        assert problem.code in CODES
+        assert problem.message
+    assert problems == sorted(problems, key=lambda problem: problem.start)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(instances, max_size=6))
+def test_repeated_items_are_those_that_are_equal(values):
+    pairs = [(i, j) for j in range(len(values)) for i in range(j) if equal(values[i], values[j])]
+    found = repeated(values)
+    if "nan" not in repr(values):
+        assert found == (pairs[0] if pairs else None)
+    elif found is not None:
+        assert equal(values[found[0]], values[found[1]])
