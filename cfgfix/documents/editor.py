@@ -24,6 +24,7 @@ from cfgfix.documents.compose import (
     Step,
     compose,
     deref,
+    has_braces,
     is_merge,
 )
 from cfgfix.documents.resolve import LOADERS, construct_scalar, resolve
@@ -414,8 +415,10 @@ class _Plan:
                 raise Refusal(RefusalReason.UNSPELLABLE, "the new text is not one scalar on one line")
         if node.kind is SCALAR and node.tag is not None:
             self.require_fitting_tag(node, text, change.value, shown)
-        if node.style in ("|", ">") and node.style:
-            self.replace_block_scalar(node, text)
+        if self.text.startswith("#", node.end):
+            raise Refusal(RefusalReason.LAYOUT, f"a comment follows {shown} without a space between")
+        if node.style in ("|", ">"):
+            self.replace_block_scalar(node, text, shown)
         elif node.kind is SCALAR and node.value_start == node.end and not node.style:
             self.fill_empty(node, key, text, shown)
         else:
@@ -431,8 +434,6 @@ class _Plan:
     def require_fitting_tag(self, node: Node, text: str, value: object, shown: str) -> None:
         """The tag stays, so what it makes of the new text must be the new value."""
         tag = node.tag or ""
-        if tag == "!":
-            return
         name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
         fits = name in ("str", "int", "float", "bool", "null")
         if fits:
@@ -450,12 +451,16 @@ class _Plan:
                 RefusalReason.TAG, f"{shown} has the tag {written}, which contradicts the new value"
             )
 
-    def replace_block_scalar(self, node: Node, text: str) -> None:
+    def replace_block_scalar(self, node: Node, text: str, shown: str) -> None:
         """Put a scalar in the place of a literal or folded one; a comment on its first line stays."""
         header_end = min(self.at.line_end(node.value_start), node.end)
         indicator_end = node.value_start
         while indicator_end < header_end and self.text[indicator_end] not in " \t#":
             indicator_end += 1
+        if self.text.startswith("#", indicator_end):
+            raise Refusal(
+                RefusalReason.LAYOUT, f"a comment follows the mark of {shown} without a space between"
+            )
         self.edits.append(Edit(node.value_start, indicator_end, text))
         self.edits.append(Edit(header_end, node.end, ""))
 
@@ -480,7 +485,8 @@ class _Plan:
         """Whether a key without a colon stands in a flow mapping, as in `{a, b}`."""
         following = self.at.skip_blank(key.end)
         entry = self.at.prefix(key.start).rstrip()
-        return self.text[following : following + 1] in (",", "}") and not entry.endswith("?")
+        alone = self.text[following : following + 1] in (",", "}") and not entry.endswith("?")
+        return alone and not self.spans_lines(key)
 
     # --- Renaming a key ---
 
@@ -620,12 +626,7 @@ class _Plan:
             raise Refusal(RefusalReason.LAYOUT, "something else follows on the entry's last line")
         line_start, line_end = at.line_start(start), at.line_end(end)
         if not self.text[line_start:start].strip(" \t"):
-            following = at.after_break(line_end)
-            if following == line_end and line_start > 0:
-                # The last line of a file without a final line break: the break before it goes.
-                self.edits.append(Edit(at.before_break(line_start), line_end, ""))
-            else:
-                self.edits.append(Edit(line_start, following, ""))
+            self.delete_lines(line_start, line_end)
             return
         # The entry stands behind the dash of a list, `- a: 1`, or behind anchor and tag: what follows moves up.
         if index + 1 in deleted or index + 1 >= len(node.items):
@@ -655,11 +656,25 @@ class _Plan:
             self.edits.append(Edit(first, line_end, empty))
             return
         self.edits.append(Edit(behind, behind, " " + empty))
-        following = at.after_break(line_end)
-        if following == line_end and line_start > 0:
-            self.edits.append(Edit(at.before_break(line_start), line_end, ""))
+        self.delete_lines(line_start, line_end)
+
+    def delete_lines(self, start: int, end: int) -> None:
+        """Delete whole lines, from the start of the first to the end of the last, and one line break."""
+        following = self.at.after_break(end)
+        if following == end and start > 0 and not self.is_after_block_scalar(start):
+            # The file has no final line break, and keeps having none: the break before the lines goes.
+            self.edits.append(Edit(self.at.before_break(start), end, ""))
         else:
-            self.edits.append(Edit(line_start, following, ""))
+            self.edits.append(Edit(start, following, ""))
+
+    def is_after_block_scalar(self, offset: int) -> bool:
+        """Whether the text before `offset` ends a literal or folded scalar, to which its last line break belongs."""
+        for _, key, value, _, _ in self.document.walk():
+            for node in (key, value):
+                is_block = node is not None and node.style in ("|", ">")
+                if is_block and node.end <= offset and not self.text[node.end : offset].strip():
+                    return True
+        return False
 
     def owner_end(self, group: _Group) -> int | None:
         """Where the value of a block collection could begin on its owner's line; None for a bare root."""
@@ -749,7 +764,7 @@ class _Plan:
         self.edits.append(Edit(start, last, ""))
 
     def require_brackets(self, node: Node) -> None:
-        if self.text[node.value_start : node.value_start + 1] not in ("{", "["):
+        if node.kind is MAPPING and not has_braces(self.text, node, [key for key, _ in node.items[:1]]):
             raise Refusal(RefusalReason.LAYOUT, "a single pair within brackets has no braces of its own")
 
     def flow_start(self, node: Node, index: int) -> int:
@@ -862,6 +877,10 @@ class _Plan:
                 )
             following = at.after_break(line_end)
             if following == line_end:
+                if self.is_after_block_scalar(line_end):
+                    raise Refusal(
+                        RefusalReason.LAYOUT, "the file ends within a text block, without a line break"
+                    )
                 self.edits.append(Edit(line_end, line_end, "".join(newline + line for line in lines)))
             else:
                 self.edits.append(Edit(following, following, "".join(line + newline for line in lines)))

@@ -778,7 +778,8 @@ def _check_meaning(
             raise ProofError("meaning", f"{reader.title} would see another change: {difference}")
         compared += reader.title != loader.title
     if not compared and before.problem is None:
-        raise ProofError("meaning", f"no independent reader can read the file ({', '.join(blind)})")
+        titles = " nor ".join(blind)
+        raise ProofError("parse", f"neither {titles} can read the file, so a change to it cannot be proven")
 
 
 def _without_empty(result: list[_Slot], intended: list[_Slot]) -> list[_Slot]:
