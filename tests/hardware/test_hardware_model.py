@@ -263,3 +263,16 @@ def test_what_is_not_needed_is_not_imported(code, forbidden):
         check=True,
     )
     assert not forbidden & set(out.stdout.split())
+
+
+def test_records_compare_by_content_and_show_it():
+    one, same, other = parse_profile("rtx4090"), parse_profile("rtx4090"), parse_profile("rtx4090x2")
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != "rtx4090"
+    assert exact(1, "s") != exact(2, "s")
+    assert repr(exact(1, "s")) == "Value(value=1, source='s', certainty=<Certainty.EXACT: 'exact'>)"
+    assert "NVIDIA GeForce RTX 4090" in repr(one)
+    with pytest.raises(FrozenInstanceError):
+        one.label = "x"
