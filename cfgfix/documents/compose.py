@@ -587,7 +587,7 @@ def pure_problem(document: Document) -> Problem | None:
         return None
     import yaml
 
-    parser = yaml.SafeLoader(source.text)
+    parser: Any = yaml.SafeLoader(source.text)
     try:
         while not isinstance(parser.get_event(), yaml.StreamEndEvent):
             pass

@@ -670,9 +670,9 @@ class _Plan:
     def is_after_block_scalar(self, offset: int) -> bool:
         """Whether the text before `offset` ends a literal or folded scalar, to which its last line break belongs."""
         for _, key, value, _, _ in self.document.walk():
-            for node in (key, value):
-                is_block = node is not None and node.style in ("|", ">")
-                if is_block and node.end <= offset and not self.text[node.end : offset].strip():
+            for node in (key or value, value):
+                is_block = node.style in ("|", ">") and node.end <= offset
+                if is_block and not self.text[node.end : offset].strip():
                     return True
         return False
 
