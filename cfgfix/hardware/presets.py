@@ -441,13 +441,11 @@ class _Loaded:
         self.data = data
         self.lines = lines
 
-    def line_of(self, path: tuple[str | int, ...]) -> int | None:
-        """The line of the path, or of the nearest entry above it."""
-        for length in range(len(path), -1, -1):
-            line = self.lines.get(path[:length])
-            if line is not None:
-                return line
-        return None
+    def line_of(self, path: tuple[str | int, ...]) -> int:
+        """The line of the path, or of the nearest entry above it; the whole file starts at one, too."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines[path]
 
 
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machine_tree import V2_MOUNT, machine, write
 
-from cfgfix.hardware.cgroups import groups
+from cfgfix.hardware.cgroups import Groups, groups
 from cfgfix.hardware.cpu import SCHEDULER_VARIABLES, read_cpu
 from cfgfix.hardware.model import Certainty, Cpu, exact, unknown
 from cfgfix.hardware.system import count_list, mounts, read_count, read_text, to_count
@@ -217,6 +217,29 @@ def test_the_real_machine_is_read_through_the_kernel():
     reading = read_cpu("/", {})
     assert reading.cpu.usable.value is not None
     assert 0 < reading.cpu.usable.value <= len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(("answer", "expected"), [([0, 1, 2], 3), (AttributeError(), 6), ([], 6)])
+def test_systems_without_the_kernels_affinity_ask_psutil(monkeypatch, answer, expected):
+    import psutil
+
+    def affinity(process):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    monkeypatch.setattr(psutil.Process, "cpu_affinity", affinity, raising=False)
+    monkeypatch.setattr("cfgfix.hardware.cpu.groups", lambda root, controller: Groups((), complete=True))
+    reading = read_cpu("/", {})
+    assert reading.cpu.usable.value == expected
+    assert reading.has_quota == exact(False, "this system has no cgroups")
+
+
+def test_a_system_that_does_not_tell_its_processors(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert not read_cpu("/", {}).cpu.logical.known
 
 
 @given(st.frozensets(st.integers(0, 300), min_size=1))

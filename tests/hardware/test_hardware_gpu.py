@@ -307,6 +307,20 @@ def test_mig_beside_a_whole_card_hides_it():
     assert only(read([rtx4090(), a100_mig(1)], {"CUDA_VISIBLE_DEVICES": "0"})).mig is None
 
 
+def test_a_lost_instance_is_left_out():
+    card = a100_mig(2)
+    card.mig[0].errors["nvmlDeviceGetName"] = GPU_IS_LOST
+    reading = read([card])
+    assert only(reading).uuid.startswith("MIG-01")
+    assert "fallen off the bus" in reading.notes[0]
+
+
+def test_an_instance_without_a_telling_name_is_called_by_its_id():
+    card = a100_mig(1)
+    card.mig[0].name = "NVIDIA A100-SXM4-80GB"
+    assert only(read([card])).mig == card.mig[0].uuid
+
+
 def test_mig_mode_without_instances():
     reading = read([a100_mig(0)])
     assert reading.gpus == ()
@@ -525,6 +539,14 @@ def test_without_the_binding_the_drivers_folder_gives_names(no_binding, tmp_path
     assert reading.gpus[1].memory_mib.certainty is Certainty.ESTIMATED
     assert reading.gpus[1].memory_mib.value == 24564
     assert "nvidia-ml-py" in reading.notes[0]
+
+
+def test_without_the_binding_shared_memory_is_that_of_the_machine(no_binding, tmp_path):
+    text = INFORMATION.format(name="NVIDIA GB10", uuid="GPU-1")
+    write(tmp_path, {"/proc/driver/nvidia/gpus/000f:01:00.0/information": text})
+    gpu = only(read_gpus(tmp_path, {}, RAM))
+    assert gpu.memory_mib.value == 124_600
+    assert gpu.unified_memory
 
 
 def test_without_the_binding_a_device_alone_is_said(no_binding, tmp_path):

@@ -160,6 +160,7 @@ def test_shared_memory_takes_that_of_the_profile():
         ("rtx490", ["unknown hardware 'rtx490'", "rtx4090"]),
         ("rtx490x2", ["unknown hardware 'rtx490x2'", "rtx4090"]),
         ("2x rtx4090", ["rtx4090x2"]),
+        ("qua5000x4", ["quadro-rtx-5000"]),
         ("rtx4090x0", ["no card"]),
         ("rtx4090x100", ["unknown hardware"]),
         ("aws-g5-xlargex2", ["cannot be multiplied"]),
@@ -299,6 +300,12 @@ def test_json_with_tabs_and_exponents(tmp_path):
         ("? [1]\n: 2\n", 1, "a key must be a plain text"),
         ("cpus: !!python/object/apply:os.system [ls]\n", 1, "a list"),
         ("a: &x [1]\nb: *y\n", 2, "not YAML"),
+        ("storage: [nvme]\n", 1, "a kind or a mapping"),
+        ("storage: {kind: [nvme]}\n", 1, "not a list"),
+        ("gpus: [3]\n", 1, "an id or a mapping"),
+        ("gpus: [{name: ''}]\n", 1, "must be a text"),
+        ("gpus:\n  - {name: x, memory_mib: -3}\n", 2, "above 0"),
+        ("gpus:\n  - {name: x, tensor_cores: yep}\n", 2, "true or false"),
         ("cfgfix_hardware: 2\n", 1, "format 2 is not known"),
         ("cfgfix_hardware: 1\nlabel: 3\n", 1, "'gpus' is missing"),
         ("cfgfix_hardware: 1\nlabel: 3\nnope: 1\n", 3, "unknown key"),
@@ -489,3 +496,20 @@ def test_summaries():
 def test_every_kind_of_storage_can_be_said():
     for kind in STORAGE_KINDS:
         assert parse_profile(f"t4,storage={kind}").storage.kind.value == kind
+
+
+def test_saved_data_is_bounded_and_its_origin_known():
+    data = to_data(parse_profile("rtx4090"))
+    with pytest.raises(DataError, match="1025 GPUs"):
+        from_data({**data, "gpus": data["gpus"] * 1025})
+    with pytest.raises(DataError, match="live, profile or file"):
+        from_data({**data, "origin": "heaven"})
+
+
+def test_the_list_of_facts_tells_instances_and_reserves():
+    hardware = parse_profile("rtx4090")
+    gpus = (replace(hardware.gpus[0], mig="1g.10gb"),)
+    changed = replace(hardware, gpus=gpus, tf_reserve_mib=replace(hardware.gpu_count, value=1024))
+    rows = {(section, label): value for section, label, value, _, _ in describe(changed)}
+    assert rows["GPU 0", "MIG instance"] == "1g.10gb"
+    assert rows["GPU", "reserve of TensorFlow"] == "1024 MiB"
