@@ -198,7 +198,13 @@ def _too_large(path: str, limit: int) -> UnreadableError:
 def _binary(path: str, body: bytes) -> UnreadableError:
     # Without its mark, UTF-16 shows as a NUL beside every ASCII character.
     sample = body[:200]
-    if len(sample) >= 4 and sample.count(b"\0") * 3 >= len(sample):
+    letters = sample.replace(b"\0", b"").translate(None, b"\t\r\n")
+    if (
+        len(sample) >= 4
+        and sample.count(b"\0") * 3 >= len(sample)
+        and letters.isascii()
+        and letters.decode().isprintable()
+    ):
         return UnreadableError(
             "looks like UTF-16 or UTF-32 without a byte order mark", path=path, hint="save the file as UTF-8"
         )
