@@ -10,7 +10,14 @@ from machine_tree import write
 
 from cfgfix.hardware import storage
 from cfgfix.hardware.model import Certainty
-from cfgfix.hardware.storage import MEMORY_TYPES, NETWORK_TYPES, find_mount, measure, read_storage
+from cfgfix.hardware.storage import (
+    MEMORY_TYPES,
+    NETWORK_TYPES,
+    describe_measurement,
+    find_mount,
+    measure,
+    read_storage,
+)
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not on this platform: Linux only")
 pytestmark = linux
@@ -380,3 +387,17 @@ def test_median_and_spread():
     assert run.median_mbs == 20.0
     assert run.median_files_per_second == 2.0
     assert run.spread == 1.0
+
+
+def test_the_result_in_lines(data, on_disk, monkeypatch):
+    monkeypatch.setattr(storage, "_is_cached", lambda handle, offset: True)
+    lines = describe_measurement(measure(str(data), threads=(1, 2), repeats=2, max_seconds=60.0))
+    assert lines[0] == f"{data}: ssd (told by the test)"
+    assert lines[1].startswith("read whole files")
+    assert lines[2].startswith("1 thread: ")
+    assert lines[3].startswith("2 threads: ")
+    assert "over 2 repeats" in lines[3]
+    assert "100% of the probed pages: partly cached" in lines[4]
+    assert all(line.startswith("note: ") for line in lines[5:])
+    refused = describe_measurement(measure(str(data / "none")))
+    assert refused[-1] == "not measured: it does not exist"
