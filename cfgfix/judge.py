@@ -221,7 +221,9 @@ class Judge:
             except Missing as missing:
                 if missing.name.startswith("hardware."):
                     reason = f"{missing.name[9:]} of {target.hardware_label} is unknown"
-                    skips.setdefault(rule.id, reason if target.hardware is not None else "no target machine is named")
+                    skips.setdefault(
+                        rule.id, reason if target.hardware is not None else "no target machine is named"
+                    )
                 continue
             if holds is not True and not holds:
                 continue
