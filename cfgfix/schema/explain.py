@@ -386,7 +386,7 @@ class _Explainer:
             yield self.wrong(path, error, schema, keyword, "out-of-range")
         elif keyword == "pattern":
             yield self.wrong(
-                path, error, {"type": "string", "pattern": error.validator_value}, keyword, "wrong-text"
+                path, error, {"type": "string", "pattern": error.validator_value}, keyword, "violation"
             )
         elif keyword in _SIZE:
             yield self.wrong_size(path, error, keyword)
@@ -620,7 +620,7 @@ class _Explainer:
             return self.unknown_key(path[:-1], path[-1], parent[0] if parent else True)
         start, end = self.place(path)
         message = f"nothing is allowed here, but {self.subject(path)} is {state(error.instance)}"
-        return SchemaProblem("schema", "not-allowed", path, start, end, message)
+        return SchemaProblem("schema", "violation", path, start, end, message)
 
     def bad_name(self, path: KeyPath, error: Error) -> SchemaProblem:
         name = str(error.instance)
@@ -637,7 +637,7 @@ class _Explainer:
         if not error.context:
             start, end = self.place(path)
             message = f"{self.subject(path)} is {state(error.instance)}, which fits more than one of the alternatives in the schema, but must fit exactly one"
-            yield SchemaProblem("oneOf", "not-allowed", path, start, end, message)
+            yield SchemaProblem("oneOf", "violation", path, start, end, message)
             return
         branches: dict[object, list[Error]] = {}
         for each in error.context:
@@ -667,7 +667,7 @@ class _Explainer:
             else f"is {state(value)}"
         )
         message = f"{self.subject(path)} {size}; expected {bound}"
-        return SchemaProblem(keyword, "wrong-size", path, start, end, message, bound)
+        return SchemaProblem(keyword, "violation", path, start, end, message, bound)
 
     def repeated_item(self, path: KeyPath, error: Error) -> SchemaProblem:
         value = error.instance
@@ -678,7 +678,7 @@ class _Explainer:
         related = ((*self.place((*path, first)), "the first one"),)
         return SchemaProblem(
             "uniqueItems",
-            "wrong-size",
+            "violation",
             (*path, second),
             start,
             end,
@@ -694,7 +694,7 @@ class _Explainer:
         message = f"{self.subject(path)} is {state(error.instance)}, which is not allowed here"
         if expected:
             message += f"; expected {expected}"
-        return SchemaProblem("not", "not-allowed", path, start, end, message, expected)
+        return SchemaProblem("not", "violation", path, start, end, message, expected)
 
     def other(self, path: KeyPath, error: Error, keyword: str) -> SchemaProblem:
         start, end = self.place(path)
@@ -704,13 +704,13 @@ class _Explainer:
         if keyword == "items" and isinstance(error.instance, list):
             allowed = len(error.schema.get("prefixItems", ()))
             message = f"{self.subject(path)} has {len(error.instance):,} items; expected at most {allowed}"
-            return SchemaProblem(keyword, "wrong-size", path, start, end, message, f"at most {allowed} items")
+            return SchemaProblem(keyword, "violation", path, start, end, message, f"at most {allowed} items")
         if keyword == "contains":
             inner = words(self.loaded, error.validator_value)
             message = f"{self.subject(path)} must hold at least one item" + (
                 f" that is {inner}" if inner else " of a kind it lacks"
             )
-        return SchemaProblem(keyword, "not-allowed", path, start, end, message)
+        return SchemaProblem(keyword, "violation", path, start, end, message)
 
     def subject(self, path: KeyPath) -> str:
         return f"`{format_key_path(path)}`" if path else "the file"
