@@ -265,7 +265,10 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     if place.in_list or (types is not None and (names.NUMBER not in types or names.TEXT in types)):
         return None
     by_concept = place.concept in names.KERAS_RATES
-    if not (by_concept or (place.concept is None and types is None and names.is_learning_rate(place.key))) or place.coerced:
+    if (
+        not (by_concept or (place.concept is None and types is None and names.is_learning_rate(place.key)))
+        or place.coerced
+    ):
         return None
     value = reading.own.value
     assert isinstance(value, int)

@@ -47,7 +47,9 @@ class Place:
 
     __slots__ = ("_concept", "_key", "_need", "_types", "context", "document", "node", "parent", "path")
 
-    def __init__(self, context: Context, node: Node, path: KeyPath, parent: Node | None, document: int) -> None:
+    def __init__(
+        self, context: Context, node: Node, path: KeyPath, parent: Node | None, document: int
+    ) -> None:
         self.context = context
         self.node = node
         self.path = path
