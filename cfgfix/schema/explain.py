@@ -510,6 +510,14 @@ class _Explainer:
                 )
         if suggestion is None and len(elsewhere) == 1 and not shared:
             changes = self.move(whole, elsewhere[0], value)
+        if suggestion is None and not elsewhere and self.may_suggest():
+            # The name is wrong and so is the section.
+            near = best(name, self.schema.names())
+            places = self.schema.places(near) if near is not None else []
+            if len(places) == 1 and self.schema.expected_types(places[0]) != frozenset({"object"}):
+                suggestion = format_key_path(places[0])
+                if not shared:
+                    changes = self.move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
         where = f" in `{format_key_path(path)}`" if path else ""
         message = f"unknown key `{name}`{where}"
@@ -519,8 +527,8 @@ class _Explainer:
         if spoken is not None:
             message += f"; {self.loader.title} reads this key as {spoken}"
         if elsewhere and suggestion is None:
-            places = " and ".join(f"`{format_key_path(place)}`" for place in elsewhere)
-            message += f"; the schema has {places}"
+            listed = " and ".join(f"`{format_key_path(place)}`" for place in elsewhere)
+            message += f"; the schema has {listed}"
         if suggestion is not None:
             message += f"; did you mean `{suggestion}`?"
         start, end = self.key_span(key)

@@ -175,6 +175,12 @@ class Schema:
             self._index = self._build_index()
         return self._index.get(name, [])
 
+    def names(self) -> list[str]:
+        """Return every key name that the schema knows, each once, outermost first."""
+        if self._index is None:
+            self._index = self._build_index()
+        return list(self._index)
+
     def describe(self, path: KeyPath) -> Description | None:
         """Return what the schema says about a key, or None where it does not know it."""
         nodes = self.nodes(path)
