@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 
 from cfgfix.documents.compose import Document, Node, compose
 from cfgfix.documents.compose import Kind as NodeKind
@@ -226,7 +227,7 @@ def _indented_by_tabs(text: str) -> Iterator[tuple[int, int, str]]:
 def _widths(text: str) -> list[tuple[int, str]]:
     """Return the ways to read a tab, the likeliest first: as many columns as the file's own indentation step."""
     indents = [len(match.group(1)) for match in re.finditer(r"^( *)[^\s#]", text, re.MULTILINE)]
-    steps = [after - before for before, after in zip(indents, indents[1:], strict=False) if after > before]
+    steps = [after - before for before, after in pairwise(indents) if after > before]
     own = max(set(steps), key=steps.count) if steps else 2
     widths = list(dict.fromkeys((own, 2, 4, 8, 3, 1)))
     return [(width, style) for width in widths for style in ("add", "drop", "stops")]
@@ -323,7 +324,7 @@ def structural_tabs(document: Document) -> list[tuple[int, int]]:
             if node.style in "|>":
                 start = _line_end(text, start)
             starts.append(start)
-            ends.append(_to_line_end(text, node.end) if node.style in "|>" else node.end)
+            ends.append(_line_end(text, node.end) if node.style in "|>" else node.end)
     found = []
     while at >= 0:
         end = at
@@ -349,10 +350,6 @@ def structural_tabs(document: Document) -> list[tuple[int, int]]:
 def _line_end(text: str, at: int) -> int:
     stop = re.compile(r"[\r\n]|$").search(text, at)
     return stop.start() if stop else len(text)
-
-
-def _to_line_end(text: str, at: int) -> int:
-    return _line_end(text, at)
 
 
 def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:

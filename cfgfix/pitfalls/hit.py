@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import Document
 from cfgfix.documents.resolve import Loader

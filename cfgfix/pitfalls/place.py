@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import Node
 from cfgfix.findings import KeyPath
@@ -59,8 +59,8 @@ class Place:
         """Position of the YAML document in the file, counted from 0."""
         self._key: str | None = None
         self._need: Need | None = None
-        self._types: frozenset[str] | None | Place = self
-        self._concept: str | None | Place = self
+        self._types: Place | frozenset[str] | None = self
+        self._concept: Place | str | None = self
 
     @property
     def key(self) -> str:

@@ -16,6 +16,7 @@ def test_a_bool_word_where_text_is_taken() -> None:
     hit = only(find("x: no", types={"x": "string"}))
     assert (hit.severity, hit.safety, new_text(hit.changes[0])) == ("error", "unsafe", "'no'")
     assert only(find("x: on", types={"x": "string"}, enum={"x": ["on", "off"]})).safety == "safe"
+    assert find("x: on", types={"x": "string"}, enum={"x": ["a", "b"]}) == []
     assert only(find("language: no")).severity == "error"
 
 
