@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from cfgfix.records import dataclass
-
 from cfgfix.documents.compose import Node
 from cfgfix.findings import KeyPath
 from cfgfix.pitfalls import names
 from cfgfix.pitfalls.hit import Context
+from cfgfix.records import dataclass
 
 _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
 
