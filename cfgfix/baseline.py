@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.findings import Finding, format_key_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from itertools import pairwise
 
 

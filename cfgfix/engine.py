@@ -9,7 +9,7 @@ import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from cfgfix.records import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cfgfix.baseline import Baseline, Key

@@ -8,7 +8,7 @@ import os
 import re
 import stat as stat_module
 from bisect import bisect_right
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from itertools import accumulate
 
 from cfgfix.errors import UnreadableError

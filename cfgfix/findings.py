@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from cfgfix.records import dataclass, field
 
 from cfgfix.edits import Edit, Fix, Safety
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.editor import Refusal, plan

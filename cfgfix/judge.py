@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from cfgfix.records import dataclass, replace
 from typing import Any
 
 from cfgfix.catalog.expression import Code, Missing, evaluate

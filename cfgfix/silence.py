@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from cfgfix.records import replace
 
 from cfgfix import engine
 from cfgfix.settings import candidates, discover

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog import compiled

@@ -16,7 +16,7 @@ import gc
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.resolve import Loader, construct_scalar, resolve
 from cfgfix.errors import CfgfixError, ExitCode

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from cfgfix.records import dataclass, field
 from itertools import pairwise
 
 from cfgfix.documents.compose import (

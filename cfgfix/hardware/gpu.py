@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from cfgfix.records import replace
 from typing import Any, NamedTuple
 
 from cfgfix.hardware import visible

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from cfgfix.records import dataclass, replace
 from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")

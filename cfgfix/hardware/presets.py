@@ -311,7 +311,7 @@ def _build(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
 ) -> Hardware:
     """The machine of a one-line profile."""
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.hardware import table
     from cfgfix.hardware.model import estimated, exact, unknown
@@ -393,7 +393,7 @@ def _build(
 
 def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
     """A virtual GPU that is a share of a card: the chip's features stay, its size and rates do not."""
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.hardware.model import estimated, unknown
 
@@ -449,7 +449,7 @@ class _Loaded:
 
 
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.files import read_source
     from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved
@@ -546,7 +546,7 @@ def from_mapping(data: object, label: str) -> Hardware:
     Raises:
         DataError: A key is unknown or of the wrong kind.
     """
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.hardware.model import exact
     from cfgfix.hardware.saved import MAX_GPUS, DataError, did_you_mean, kind_of

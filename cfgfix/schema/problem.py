@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.edits import Change
 from cfgfix.findings import KeyPath

@@ -15,7 +15,7 @@ Annotations understood beside JSON Schema 2020-12:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import DataError, Document, Node, value_of
 from cfgfix.documents.resolve import Loader
