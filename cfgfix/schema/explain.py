@@ -688,7 +688,7 @@ class _Explainer:
         return SchemaProblem(
             "uniqueItems",
             "violation",
-            (*path, second),
+            path,
             start,
             end,
             message,
