@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+
 from cfgfix.records import dataclass
 
 NEEDLE = "cfgfix:"
