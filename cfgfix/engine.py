@@ -639,7 +639,7 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
             data = json.loads(source.text)
         except (ValueError, RecursionError) as error:
             raise CfgfixError(f"is not JSON: {error}", path=path) from error
-        return Schema.load(data, path, base_dir=run.settings.root)
+        return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
     data = schema_data(dialect)
     return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
 
