@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-, replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from cfgfix.hardware.model import (
     unknown,
 )
 from cfgfix.hardware.presets import from_mapping, parse_profile
+from cfgfix.records import replace
 
 
 def values(hardware, *names):
