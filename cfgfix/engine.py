@@ -565,7 +565,7 @@ def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: S
             )
 
 
-_KEY_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:", re.MULTILINE)
+_KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"
 _MIN_NAMES = 3
 """Telling names a text must have before a file that is no YAML is taken for a broken training config."""
 
@@ -595,7 +595,7 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
     """Guess the dialect of a text that does not parse, by the names that stand before a colon."""
-    names = set(_KEY_LINE.findall(text[:200_000]))
+    names = set(re.findall(_KEY_LINE, text[:200_000]))
     best, found = 0, None
     for dialect in known.values():
         telling = {
