@@ -258,6 +258,12 @@ def _one(
     """Check or fix one file and add its report."""
     document = compose(source)
     dialect = _dialect_of(document, run)
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        reports.append(
+            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+        )
+        return
     if dialect is None:
         reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
         return
