@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from cfgfix.documents.data import Builder, DataError, Tagged
 from cfgfix.documents.nodes import (
     ALIAS,
+    BREAKS,
     MAPPING,
     SCALAR,
     SEQUENCE,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:  # see `nodes`
 
 __all__ = [
     "ALIAS",
+    "BREAKS",
     "DEFAULT_LIMITS",
     "MAPPING",
     "SCALAR",
@@ -407,22 +409,18 @@ def _block_scalar_end(text: str, node: Node) -> int:
     if "+" not in header and not content:
         return node.start + len(text[node.start : newline].rstrip(" \t"))
     if "+" not in header and not content[-1].isspace():
-        while text[end - 1] in _BREAKS or text[end - 1] in " \t":
+        while text[end - 1] in BREAKS or text[end - 1] in " \t":
             end -= 1
         return end
     # Blank lines are content, or the last line ends in blanks that are: only the last line break is left out.
     if text.endswith("\r\n", node.start, end):
         return end - 2
-    return end - 1 if text[end - 1] in _BREAKS else end
-
-
-_BREAKS = "\n\r\x85\u2028\u2029"
-"""What YAML 1.1 calls a line break (section 4.2); the last three are ordinary characters to editors."""
+    return end - 1 if text[end - 1] in BREAKS else end
 
 
 def _first_break(text: str, start: int, end: int) -> int:
     for offset in range(start, end):
-        if text[offset] in _BREAKS:
+        if text[offset] in BREAKS:
             return offset
     return end
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # importing `typing` costs as much as parsing thirty files of
 TAG_PREFIX = "tag:yaml.org,2002:"
 """What `!!` stands for (YAML 1.2.2, section 6.8.2)."""
 
+BREAKS = "\n\r\x85\u2028\u2029"
+"""What YAML 1.1 calls a line break (section 4.2); the last three are ordinary characters to editors."""
+
 
 class Kind(enum.IntEnum):
     """What a node is."""

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from cfgfix.documents import proof
+from cfgfix.documents.comments import comments
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.editor import plan
-from cfgfix.documents.proof import ProofError, comments, prove
+from cfgfix.documents.proof import ProofError, prove
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
 from cfgfix.files import SourceFile
@@ -357,8 +358,8 @@ def test_encoding_and_mark_survive(encoding: str) -> None:
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_each_reader_alone_sees_a_wrong_result(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """No reader is there for show: with only one of them left, a wrong result is still caught."""
-    real = proof._readers
-    monkeypatch.setattr(proof, "_readers", lambda loader: real(loader)[number : number + 1])
+    real = proof.readers
+    monkeypatch.setattr(proof, "readers", lambda loader: real(loader)[number : number + 1])
     for old, new in (("1", "8"), ("2", "9"), ("x #", "y #"), ("d:", "f:")):
         fails("meaning", "would see another change", TEXT, SET_A, [replace(TEXT, old, new)])
 
