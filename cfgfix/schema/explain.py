@@ -7,8 +7,8 @@ errors are taken for *where* and *which keyword*; every sentence is written here
 from __future__ import annotations
 
 import contextlib
-import re
 import math
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
