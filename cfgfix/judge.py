@@ -80,6 +80,9 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._cluster = {
+            rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
+        }
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
 
     def document(self, document: Document, target: Target) -> Judged:
@@ -131,7 +134,7 @@ class Judge:
         return self._severities.get(rule.id, severity)
 
     def _pitfalls(self, document: Document, target: Target) -> Iterator[Finding]:
-        if not self._wanted:
+        if not self._wanted and not self._cluster:
             return
         schema = target.schema
         dialect = target.dialect
@@ -148,6 +151,13 @@ class Judge:
             rule = self._yaml[name]
             for hit in hits[:MAX_FINDINGS]:
                 yield self._from_hit(rule, hit, document)
+        if self._cluster and may_hold_cluster(document):
+            from cfgfix.pitfalls import cluster
+
+            for name, hits in cluster.scan(context, frozenset(self._cluster)).items():
+                rule = self._cluster[name]
+                for hit in hits[:MAX_FINDINGS]:
+                    yield self._from_hit(rule, hit, document)
 
     def _from_hit(self, rule: Rule, hit: Hit, document: Document) -> Finding:
         own: dict[str, Any] = {
@@ -273,6 +283,12 @@ class Judge:
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def may_hold_cluster(document: Document) -> bool:
+    """Tell whether a file may describe a TensorFlow cluster, at the price of a look for a few words."""
+    text = document.source.text
+    return "TF_CONFIG" in text or "worker_hosts" in text or ("cluster" in text and "task" in text)
 
 
 class _PlainScope:
