@@ -9,8 +9,6 @@ import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 from cfgfix.baseline import Baseline, Key
 from cfgfix.baseline import read as read_baseline
@@ -28,10 +26,14 @@ from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.files import SourceFile, read_source, replace_atomically
 from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severity, fixable, parse_key_path
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
+from cfgfix.records import dataclass, field, replace
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Settings, discover
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cfgfix.fixing import Outcome
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Severity
+from cfgfix.records import dataclass, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DEFAULT_INCLUDE = ("*.yaml", "*.yml")
 DEFAULT_EXCLUDE = (
@@ -76,9 +79,9 @@ _TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
 NAMES = tuple(
-    item.name.replace("_", "-")
-    for item in fields(Settings)
-    if item.name not in ("root", "origin", "profiles", "command_hardware")
+    name.replace("_", "-")
+    for name in Settings.__slots__
+    if name not in ("root", "origin", "profiles", "command_hardware")
 )
 FAIL_ON = ("info", "warning", "error", "never")
 

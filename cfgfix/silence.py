@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule
@@ -12,6 +11,7 @@ from cfgfix.documents.compose import Document
 from cfgfix.edits import Fix, ReplaceText, Safety
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location
+from cfgfix.records import dataclass
 from cfgfix.suppressions import NEEDLE, Suppression, find, silenced
 
 UNUSED = "engine.unused_suppression"

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = {
-    "errors": 0, "edits": 0, "findings": 0, "files": 0, "caching": 0, "suppressions": 0,
+    "errors": 0, "edits": 0, "findings": 0, "files": 0, "caching": 0, "suppressions": 0, "records": 0,
     "documents": 1, "hardware": 1, "catalog": 1,
     "dialects": 2, "schema": 2, "pitfalls": 2, "source": 2,
     "settings": 3, "discovery": 3, "silence": 3, "baseline": 3, "judge": 3, "fixing": 3, "engine": 3, "rulecases": 3,
@@ -15,7 +15,7 @@ FLOORS = {
 }  # fmt: skip
 """Which floor each room is on."""
 WITHIN = {
-    "findings": {"edits"}, "files": {"errors", "findings"},
+    "findings": {"edits", "records"}, "edits": {"records"}, "files": {"errors", "findings", "records"}, "suppressions": {"records"},
     "schema": {"dialects"}, "dialects": set(), "pitfalls": set(), "source": {"dialects", "schema"},
     "documents": set(), "hardware": set(), "catalog": set(),
     "discovery": {"settings"}, "fixing": set(), "judge": {"silence"}, "rulecases": {"judge", "fixing", "engine"},

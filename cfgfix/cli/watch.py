@@ -6,9 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from cfgfix import engine
+from cfgfix.records import replace
 from cfgfix.settings import candidates, discover
 
 INTERVAL = 0.5

@@ -473,7 +473,9 @@ class _Explainer:
         found = self.find(whole)
         if found is None or found[0] is None:
             start, end = self.around(path)
-            return SchemaProblem("unknown-key", "unknown-key", whole, start, end, f"unknown key `{name}`")
+            return SchemaProblem(
+                "unknown-key", "unknown-key", whole, start, end, f"{self.holder(path)} has no key `{name}`"
+            )
         key, value, shared = found[0], found[1], found[2]
         present = self.entries(deref(self.value_at(path)))
         known = self.schema.keys(path)
@@ -519,10 +521,9 @@ class _Explainer:
                 if not shared:
                     changes = self.move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
-        where = f" in `{format_key_path(path)}`" if path else ""
-        message = f"unknown key `{name}`{where}"
+        message = f"{self.holder(path)} has no key `{name}`"
         if ignored:
-            message += ", which the program ignores"
+            message += ", so the program ignores it"
         spoken = self.spoken_key(key)
         if spoken is not None:
             message += f"; {self.loader.title} reads this key as {spoken}"
@@ -687,7 +688,7 @@ class _Explainer:
         return SchemaProblem(
             "uniqueItems",
             "violation",
-            (*path, second),
+            path,
             start,
             end,
             message,
@@ -722,6 +723,10 @@ class _Explainer:
 
     def subject(self, path: KeyPath) -> str:
         return f"`{format_key_path(path)}`" if path else "the file"
+
+    @staticmethod
+    def holder(path: KeyPath) -> str:
+        return f"`{format_key_path(path)}`" if path else "the top level"
 
     def may_suggest(self) -> bool:
         self.suggestions += 1
