@@ -590,7 +590,7 @@ def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: S
             )
 
 
-_KEY_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:", re.MULTILINE)
+_KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"
 _MIN_NAMES = 3
 """Telling names a text must have before a file that is no YAML is taken for a broken training config."""
 
@@ -623,7 +623,7 @@ def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
 
     A key path counts as there when all its names are; the rest is as in a text that parses.
     """
-    names = set(_KEY_LINE.findall(text[:200_000]))
+    names = set(re.findall(_KEY_LINE, text[:200_000]))
 
     def there(pattern: Pattern) -> bool:
         return all(step in names for step in pattern if isinstance(step, str))
@@ -673,7 +673,7 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
             data = json.loads(source.text)
         except (ValueError, RecursionError) as error:
             raise CfgfixError(f"is not JSON: {error}", path=path) from error
-        return Schema.load(data, path, base_dir=run.settings.root)
+        return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
     data = schema_data(dialect)
     if data is None:
         return None

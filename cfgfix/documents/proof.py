@@ -777,7 +777,7 @@ def _check_meaning(
         if difference is not None:
             raise ProofError("meaning", f"{reader.title} would see another change: {difference}")
         compared += reader.title != loader.title
-    if not compared and before.problem is None:
+    if blind and not compared and before.problem is None:
         titles = " nor ".join(blind)
         raise ProofError("parse", f"neither {titles} can read the file, so a change to it cannot be proven")
 
