@@ -29,6 +29,8 @@ _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
 _OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
 """Rules about the YAML of a file, whatever reads it."""
+MAX_COMMENT_LINES = 20
+"""Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
 _SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
 """Schema rules that stay silent where a more telling rule has found the same value."""
 
@@ -225,6 +227,8 @@ class Judge:
         count = 0
         for concept, binding in _targets(rule, view):
             own = _place_names(view, binding)
+            if "comment" in rule.operands:
+                own["comment"] = _comment_beside(view, binding)
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
@@ -377,6 +381,25 @@ def _place_names(view: View, binding: Binding) -> dict[str, Any]:
         "raw": raw.strip()[:200],
         "section": str(path[-2]) if len(path) > 1 else "",
     }
+
+
+def _comment_beside(view: View, binding: Binding) -> str:
+    """Return the comments on the line of a value and on the lines right above it, in lower case."""
+    if binding.key_node is None or binding.node is None:
+        return ""
+    text = view.document.source.text
+    start = text.rfind("\n", 0, binding.key_node.start) + 1
+    end = text.find("\n", binding.node.end)
+    _, mark, after = text[binding.node.end : end if end >= 0 else len(text)].partition("#")
+    found = [after] if mark else []
+    while start and len(found) < MAX_COMMENT_LINES:
+        above = text.rfind("\n", 0, start - 1) + 1
+        line = text[above : start - 1].strip()
+        if not line.startswith("#"):
+            break
+        found.append(line.lstrip("# "))
+        start = above
+    return " ".join(reversed(found)).lower()[:2_000]
 
 
 def place_of(view: View, binding: Binding) -> Location:

@@ -41,6 +41,9 @@ class Component:
     dtype: str
 
 
+_NONE: dict[str, Any] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """One family of configs."""
@@ -63,6 +66,11 @@ class Dialect:
     """How sure findings can be at most: `high`, or `low` for common spellings without a known program."""
     facts: Mapping[str, Any]
     """What is true of the program and no key says, by operand name; and `values` with a meaning of their own."""
+
+    def own_values(self, concept: str) -> tuple[tuple[str, Any], ...]:
+        """Return the values of a concept that the program gives a meaning of its own: type name and value of each."""
+        found: tuple[tuple[str, Any], ...] = self.facts.get("values", _NONE).get(concept, ())
+        return found
 
     def concept_of(self, path: KeyPath) -> str | None:
         """Return the concept that this key path carries, if any."""
@@ -227,6 +235,19 @@ class _Reader:
             raise self.fail(f"detect.min_any {least!r} is not a number from 0 to {len(any_of)}, the key paths in `any`")
         return Signature(every, any_of, least, self.patterns(detect.get("none"), "detect.none"))
 
+    def values(self) -> dict[str, tuple[tuple[str, Any], ...]]:
+        """Values with a meaning of their own: `{workers: {autotune: [-1]}}`."""
+        found: dict[str, tuple[tuple[str, Any], ...]] = {}
+        for concept, meanings in self.table("values").items():
+            rows: list[tuple[str, Any]] = []
+            for meaning, items in self.table(concept, {concept: meanings}).items():
+                for item in self.items(items, f"values.{concept}.{meaning}"):
+                    if not isinstance(item, (str, int, float)):
+                        raise self.fail(f"values.{concept}.{meaning}: {item!r} is no number, text, true or false")
+                    rows.append((type(item).__name__, item))
+            found[concept] = tuple(rows)
+        return found
+
     def components(self) -> tuple[Component, ...]:
         found: list[Component] = []
         for item in self.items(self.data.get("batch_components"), "batch_components"):
@@ -279,7 +300,7 @@ def build(data: Any, origin: str, folder: str = "") -> Dialect:
         },
         components=reader.components(),
         confidence=reader.text("confidence", "high", _CONFIDENCE),
-        facts={**reader.table("facts"), "values": reader.table("values")},
+        facts={**reader.table("facts"), "values": reader.values()},
     )
 
 
