@@ -481,21 +481,30 @@ def _first_path(view: View, concept: str) -> KeyPath:
 
 
 def _without_echoes(findings: list[Finding]) -> list[Finding]:
-    """Leave out what the schema says of a place about which a more telling rule speaks, and its second word on one value."""
+    """Leave out what says again what another finding tells better: one cause, one finding.
+
+    What the schema says of a value goes where a more telling rule speaks of it; what rules say of the value of a
+    key goes where the program refuses the key itself.
+    """
     spoken = {
         (finding.location.start, finding.location.end)
         for finding in findings
         if finding.rule not in _SPEAKS_LAST
     }
-    kept: list[Finding] = []
-    for finding in findings:
-        if finding.rule in _SPEAKS_LAST:
-            place = (finding.location.start, finding.location.end)
-            if place in spoken:
-                continue
-            spoken.add(place)
-        kept.append(finding)
-    return kept
+    refused = {
+        finding.key_path
+        for finding in findings
+        if finding.rule == "SCH001" and finding.severity == Severity.ERROR
+    }
+    return [
+        finding
+        for finding in findings
+        if (
+            finding.rule not in _SPEAKS_LAST
+            or (finding.location.start, finding.location.end) not in spoken
+        )
+        and (finding.key_path not in refused or finding.rule == "SCH001" or not finding.key_path)
+    ]
 
 
 def ignored_by_path(
