@@ -267,6 +267,12 @@ def _one(
     """Check or fix one file and add its report."""
     document = compose(source)
     dialect = _dialect_of(document, run)
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        reports.append(
+            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+        )
+        return
     if dialect is None:
         reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
         return
@@ -430,11 +436,9 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
         try:
             current = read_source(report.path)
             if current.text != report.before:
-                raise UnreadableError(
-                    "changed while it was being fixed; nothing was written",
-                    path=report.path,
-                    hint="run cfgfix again",
-                )
+                errors.append(_changed(report.path))
+                reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+                continue
             assert current.stamp is not None
             replace_atomically(report.path, report.encoded, current.stamp)
             written = True
@@ -442,6 +446,12 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
             errors.append(error)
             reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
     return written
+
+
+def _changed(path: str) -> UnreadableError:
+    return UnreadableError(
+        "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
+    )
 
 
 def _inside(settings: Settings, path: str) -> str:
