@@ -641,9 +641,7 @@ def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
     best, found = 0, None
     for dialect in known.values():
         signature = dialect.signature
-        if any(map(there, signature.none_of)) or not all(
-            any(map(there, group)) for group in signature.every
-        ):
+        if any(map(there, signature.none_of)) or not all(any(map(there, group)) for group in signature.every):
             continue
         telling = {
             step

@@ -521,10 +521,7 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
     return [
         finding
         for finding in findings
-        if (
-            finding.rule not in _SPEAKS_LAST
-            or (finding.location.start, finding.location.end) not in spoken
-        )
+        if (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
         and (finding.key_path not in refused or finding.rule == "SCH001" or not finding.key_path)
     ]
 

@@ -76,7 +76,9 @@ class Settings:
         return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
 
 
-_LISTS = frozenset({"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"})
+_LISTS = frozenset(
+    {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
+)
 _TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})

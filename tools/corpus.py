@@ -57,7 +57,9 @@ def run(shared: Path) -> Seen:
 
     base = shared / "corpus" / "configs"
     with open(shared / "corpus" / "INDEX.tsv", encoding="utf-8") as stream:
-        families = {f"{row['repo']}/{row['path']}": row["family"] for row in csv.DictReader(stream, delimiter="\t")}
+        families = {
+            f"{row['repo']}/{row['path']}": row["family"] for row in csv.DictReader(stream, delimiter="\t")
+        }
     report = check(
         Request(
             paths=tuple(str(base / name) for name in families),

@@ -71,8 +71,10 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
     else:
         lines.append("fill in `detect` and `concepts`")
     inside = os.path.relpath(os.path.join(settings.root, folder), settings.root)
-    if not any(os.path.normpath(place) in (inside, os.path.join(inside, name)) for place in settings.dialects):
+    if not any(
+        os.path.normpath(place) in (inside, os.path.join(inside, name)) for place in settings.dialects
+    ):
         where = os.path.relpath(settings.origin) if settings.origin else "cfgfix.toml"
         table = "[tool.cfgfix]\n" if os.path.basename(where) == "pyproject.toml" else ""
-        lines.append(f"then name the folder in {where}:\n{table}dialects = [\"{inside.replace(os.sep, '/')}\"]")
+        lines.append(f'then name the folder in {where}:\n{table}dialects = ["{inside.replace(os.sep, "/")}"]')
     return "\n".join(lines)

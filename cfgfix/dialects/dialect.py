@@ -203,7 +203,7 @@ class _Reader:
             raise self.fail(f"{key} is not a mapping of names")
         return value
 
-    def items(self, value: Any, where: str) -> list[Any]:
+    def items(self, value: Any) -> list[Any]:
         if value is None:
             return []
         items = value if isinstance(value, list) else [value]
@@ -214,7 +214,7 @@ class _Reader:
 
     def patterns(self, value: Any, where: str) -> tuple[Pattern, ...]:
         found: list[Pattern] = []
-        for item in self.items(value, where):
+        for item in self.items(value):
             if isinstance(item, (dict, list)) or item is None:
                 raise self.fail(f"{where}: {item!r} is no key path")
             try:
@@ -228,11 +228,13 @@ class _Reader:
         unknown = set(detect) - _DETECT
         if unknown:
             raise self.fail(f"detect has the unknown key {min(unknown)!r}")
-        every = tuple(self.patterns(group, "detect.all") for group in self.items(detect.get("all"), "detect.all"))
+        every = tuple(self.patterns(group, "detect.all") for group in self.items(detect.get("all")))
         any_of = self.patterns(detect.get("any"), "detect.any")
         least = detect.get("min_any", 1 if any_of else 0)
         if isinstance(least, bool) or not isinstance(least, int) or not 0 <= least <= len(any_of):
-            raise self.fail(f"detect.min_any {least!r} is not a number from 0 to {len(any_of)}, the key paths in `any`")
+            raise self.fail(
+                f"detect.min_any {least!r} is not a number from 0 to {len(any_of)}, the key paths in `any`"
+            )
         return Signature(every, any_of, least, self.patterns(detect.get("none"), "detect.none"))
 
     def values(self) -> dict[str, tuple[tuple[str, Any], ...]]:
@@ -241,21 +243,24 @@ class _Reader:
         for concept, meanings in self.table("values").items():
             rows: list[tuple[str, Any]] = []
             for meaning, items in self.table(concept, {concept: meanings}).items():
-                for item in self.items(items, f"values.{concept}.{meaning}"):
+                for item in self.items(items):
                     if not isinstance(item, (str, int, float)):
-                        raise self.fail(f"values.{concept}.{meaning}: {item!r} is no number, text, true or false")
+                        raise self.fail(
+                            f"values.{concept}.{meaning}: {item!r} is no number, text, true or false"
+                        )
                     rows.append((type(item).__name__, item))
             found[concept] = tuple(rows)
         return found
 
     def components(self) -> tuple[Component, ...]:
         found: list[Component] = []
-        for item in self.items(self.data.get("batch_components"), "batch_components"):
+        for item in self.items(self.data.get("batch_components")):
             if not isinstance(item, dict) or set(item) != {"name", "dims", "dtype"}:
                 raise self.fail("batch_components: each one has name, dims and dtype")
             dims = item["dims"]
             if not isinstance(dims, list) or not all(
-                isinstance(size, str) or (isinstance(size, int) and not isinstance(size, bool)) for size in dims
+                isinstance(size, str) or (isinstance(size, int) and not isinstance(size, bool))
+                for size in dims
             ):
                 raise self.fail("batch_components: dims are numbers or concepts")
             found.append(Component(str(item["name"]), tuple(dims), str(item["dtype"])))
@@ -324,12 +329,20 @@ def _packed(dialect: Dialect) -> tuple[Any, ...]:
 
 
 def _unpacked(row: tuple[Any, ...]) -> Dialect:
-    *before, signature, concepts, components, confidence, facts = row
+    name, title, loader, unknown, coerces, defaults, schema, signature, concepts, parts, confidence, facts = (
+        row
+    )
     return Dialect(
-        *before,
+        name,
+        title,
+        loader,
+        unknown,
+        coerces,
+        defaults,
+        schema,
         Signature(*signature),
         concepts,
-        tuple(Component(*part) for part in components),
+        tuple(Component(*part) for part in parts),
         confidence,
         facts,
     )

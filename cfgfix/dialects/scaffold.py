@@ -55,7 +55,11 @@ def draft(name: str, known: Mapping[str, Dialect], example: Document | None = No
         example: A config of the project; without one the draft holds a pattern to fill in.
     """
     text = _HEAD.format(name=name, title=name.replace("-", " ").capitalize())
-    root = next((deref(root) for root in example.roots if deref(root).kind == Kind.MAPPING), None) if example else None
+    root = (
+        next((deref(root) for root in example.roots if deref(root).kind == Kind.MAPPING), None)
+        if example
+        else None
+    )
     if root is None:
         return text + _EMPTY
     sections, telling = _telling(root)
@@ -152,7 +156,11 @@ def _text(path: KeyPath) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if text.replace("_", "a").replace(".", "a").replace("-", "a").isalnum() and not text[0].isdigit() else _single(text)
+    return (
+        text
+        if text.replace("_", "a").replace(".", "a").replace("-", "a").isalnum() and not text[0].isdigit()
+        else _single(text)
+    )
 
 
 def _single(text: str) -> str:

@@ -60,6 +60,7 @@ ModelGardenLoader.add_implicit_resolver(
     list("-+0123456789."),
 )
 
+
 class UniqueKeyLoader(yaml.SafeLoader):
     """As projects write it who do not want PyYAML to drop a key that is given twice."""
 
