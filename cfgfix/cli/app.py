@@ -19,6 +19,7 @@ _COMMANDS = {
         "Explain a rule, or what is known about a key on this machine.",
     ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "init": ("cfgfix.cli.init", "init", "Set a project up, or draft a dialect for its configs."),
     "hardware": (
         "cfgfix.cli.hardware",
         "hardware",

@@ -110,7 +110,7 @@ def test_rules_ask_only_for_operands_that_exist(repo_root: Path) -> None:
     from cfgfix.catalog.load import read_folder
     from cfgfix.hardware.model import is_name
 
-    known = documented(repo_root) | {"value", "key", "name", "raw", "section", "concept"}
+    known = documented(repo_root) | {"value", "key", "name", "raw", "section", "concept", "comment"}
     wrong: list[str] = []
     for family in ("config", "hardware", "cluster"):
         for rule in read_folder(str(repo_root / "rules" / family)):
