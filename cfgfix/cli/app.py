@@ -24,6 +24,9 @@ _COMMANDS = {
         "hardware",
         "Show what this process may really use, and where each number came from.",
     ),
+    "init": ("cfgfix.cli.init", "init", "Set this project up: settings, pre-commit hook, editor schema."),
+    "lsp": ("cfgfix.cli.lsp", "lsp", "Diagnostics, hover, quick fixes and completion for editors."),
+    "completion": ("cfgfix.cli.completion", "completion", "Print the completion script for a shell."),
 }
 
 
