@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -56,6 +55,8 @@ class Matcher:
 
 
 def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
+    import fnmatch
+
     return re.compile("|".join(fnmatch.translate(pattern.rstrip("/")) for pattern in patterns) or r"(?!)")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -20,6 +21,7 @@ def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> i
 
     Settings files are read again with every run, and one that has become wrong is told and waited for.
     """
+    gc.enable()
     inputs: tuple[str, ...] = ()
     try:
         while True:

@@ -316,6 +316,11 @@ class _Plan:
         self.text = document.source.text
         self.edits: list[Edit] = []
         self.groups: dict[int, _Group] = {}
+        # What other changes must keep off: values that get a new content, entries that go, names that are taken.
+        self.filled: set[int] = set()
+        self.removed: set[tuple[int, int]] = set()
+        self.touched: list[list[tuple[int, int]]] = []
+        self.names: set[tuple[int, str]] = set()
         self.uses: dict[int, int] = {}
         for alias in document.aliases:
             self.uses[id(alias.target)] = self.uses.get(id(alias.target), 0) + 1
@@ -339,7 +344,10 @@ class _Plan:
                 self.note_deletion(change)
             else:
                 self.note_insertion(change)
-        for group in self.groups.values():
+        if any(self.removed.intersection(way) for way in self.touched):
+            raise Refusal(RefusalReason.CONFLICT, "one change removes what another one changes")
+        # Where a nested mapping and the one around it end together, the nested one's new keys come first.
+        for group in sorted(self.groups.values(), key=lambda group: -len(group.steps)):
             if group.deleted and group.inserted:
                 raise Refusal(RefusalReason.CONFLICT, "entries of one mapping are both added and removed")
             if group.deleted:
@@ -387,13 +395,28 @@ class _Plan:
                 f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} more would change",
             )
 
+    def touch(self, steps: list[Step]) -> None:
+        """Note the entries a change leads through or to."""
+        self.touched.append([(id(step.parent), id(step.value)) for step in steps])
+
+    def claim_value(self, node: Node, shown: str) -> None:
+        if id(node) in self.filled:
+            raise Refusal(RefusalReason.CONFLICT, f"{shown} would be changed twice")
+        self.filled.add(id(node))
+
+    def claim_name(self, parent: Node, name: str) -> None:
+        if (id(parent), name) in self.names:
+            raise Refusal(RefusalReason.CONFLICT, f"two changes would write the key {name}")
+        self.names.add((id(parent), name))
+
     # --- Setting a value ---
 
     def set_value(self, change: SetValue) -> None:
         shown = format_key_path(change.path) or "the document"
         if change.path:
-            step = self.steps(change.path, change.document)[-1]
-            node, key = step.value, step.key
+            steps = self.steps(change.path, change.document)
+            self.touch(steps)
+            node, key = steps[-1].value, steps[-1].key
         else:
             found = self.document.find((), change.document)
             if found is None:
@@ -407,6 +430,7 @@ class _Plan:
             node = deref(node)
         if node.kind is SCALAR:
             self.require_unshared(node, shown)
+        self.claim_value(node, shown)
         if change.text is None:
             text = self.spelled(change.value, node)
         else:
@@ -494,8 +518,9 @@ class _Plan:
         shown = format_key_path(change.path)
         if not change.path or not isinstance(change.path[-1], str):
             raise Refusal(RefusalReason.NOT_FOUND, "only the keys of a mapping have names")
-        step = self.steps(change.path, change.document)[-1]
-        key, parent = step.key, step.parent
+        steps = self.steps(change.path, change.document)
+        self.touch(steps)
+        key, parent = steps[-1].key, steps[-1].parent
         assert key is not None
         if key.kind is ALIAS or key.style in ("|", ">") or self.spans_lines(key):
             raise Refusal(RefusalReason.COMPLEX_KEY, f"the key {shown} is not written as a simple key")
@@ -516,6 +541,7 @@ class _Plan:
         taken = self.document.trace((*change.path[:-1], change.new), change.document)
         if change.new != key.text and taken is not None:
             raise Refusal(RefusalReason.KEY_EXISTS, f"the key {change.new} exists already beside {shown}")
+        self.claim_name(parent, change.new)
         style = key.style or ("'" if change.quote else "")
         text = spell_text(change.new, style)
         self.require_simple_key(text)
@@ -538,10 +564,13 @@ class _Plan:
         steps = self.steps(change.path, change.document)
         parent = steps[-1].parent
         index = self.entry_index(parent, change, steps[-1], shown)
+        entry = parent.items[index]
+        self.touch(steps[:-1])
+        self.removed.add((id(parent), id(entry if isinstance(entry, Node) else entry[1])))
         group = self.groups.setdefault(id(parent), _Group(parent, steps))
         if index in group.deleted:
             raise Refusal(RefusalReason.CONFLICT, f"{shown} would be deleted twice")
-        self.require_unused_anchors(parent.items[index], shown)
+        self.require_unused_anchors(entry, shown)
         group.deleted.add(index)
 
     def entry_index(self, parent: Node, change: DeleteKey, step: Step, shown: str) -> int:
@@ -815,8 +844,10 @@ class _Plan:
                 RefusalReason.NOT_A_MAPPING, f"{format_key_path(path) or 'the document'} is not a mapping"
             )
         group = self.groups.setdefault(id(node), _Group(node, steps))
-        if any(other.key == change.key for other in group.inserted):
-            raise Refusal(RefusalReason.CONFLICT, f"{shown} would be added twice")
+        if node.kind is SCALAR and not group.inserted:
+            self.claim_value(node, format_key_path(path))
+        self.touch(steps)
+        self.claim_name(node, change.key)
         group.inserted.append(change)
 
     def entry(self, change: InsertKey, key_style: str = "") -> str:
