@@ -146,6 +146,33 @@ def fix(request: Request) -> Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Sight:
+    """What a check of one text rests on, for those who answer questions about it."""
+
+    document: Document
+    target: Target
+    rules: tuple[Rule, ...]
+    hardware: str
+    """One line: which machine is judged by."""
+
+
+def sight(request: Request) -> Sight | None:
+    """Return what a check of the request's standard input rests on, or None where the text is no training config.
+
+    Raises:
+        CfgfixError: The settings are wrong, or the text cannot be read.
+    """
+    assert request.stdin is not None
+    runs = _Runs(request)
+    run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
+    document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
+    dialect = _dialect_of(document, run)
+    if dialect is None:
+        return None
+    return Sight(document, _target(run, dialect, run.machines[0]), run.judge.rules, run.hardware)
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """A machine to judge by; `profile` is its name where several are checked."""
 
@@ -843,8 +870,10 @@ __all__ = [
     "Refused",
     "Report",
     "Request",
+    "Sight",
     "applicable",
     "check",
     "fix",
     "select",
+    "sight",
 ]

@@ -145,7 +145,9 @@ def _python_files() -> list[str]:
     for folder, folders, names in os.walk("."):
         here = os.path.normpath(folder)
         folders[:] = sorted(name for name in folders if not matcher.excluded(os.path.join(here, name)))
-        found += [os.path.normpath(os.path.join(here, name)) for name in sorted(names) if name.endswith(".py")]
+        found += [
+            os.path.normpath(os.path.join(here, name)) for name in sorted(names) if name.endswith(".py")
+        ]
         if len(found) > MAX_MODULES:
             break
     return found[:MAX_MODULES]
@@ -158,7 +160,9 @@ def _source_roots(paths: Iterable[str]) -> list[str]:
         folder = os.path.dirname(path)
         if not os.path.isfile(os.path.join(folder, "__init__.py")):
             continue
-        while os.path.isfile(os.path.join(os.path.dirname(folder), "__init__.py")) and os.path.dirname(folder):
+        while os.path.isfile(os.path.join(os.path.dirname(folder), "__init__.py")) and os.path.dirname(
+            folder
+        ):
             folder = os.path.dirname(folder)
         roots[os.path.dirname(folder).replace(os.sep, "/") or "."] = None
     return list(roots)[:MAX_PATTERNS]
@@ -233,7 +237,9 @@ def _settings_file(
         problem = _refused(config_class, configs, settings)
         line = f"schema = {json.dumps(config_class, ensure_ascii=False)}"
         rows.append(line if problem is None else f"# {line}  # {problem}")
-    rows.append('# hardware = "rtx4090,cpus=16,ram=64"  # the training machine: workers and memory are judged by it')
+    rows.append(
+        '# hardware = "rtx4090,cpus=16,ram=64"  # the training machine: workers and memory are judged by it'
+    )
     existing = "pyproject.toml" if os.path.isfile("pyproject.toml") else None
     if existing is not None:
         source = read_source(existing)
@@ -348,7 +354,7 @@ def _with_hook(source: SourceFile, entry: str) -> str | None:
     if not dash.strip().startswith("-") or text[line_start : line_start + len(dash)].count("-") != 1:
         return None
     indent = len(dash) - len(dash.lstrip())
-    lines = [line[2:] if line.startswith("  ") else line for line in entry.splitlines()]
+    lines = [line.removeprefix("  ") for line in entry.splitlines()]
     body = "".join(f"{' ' * indent}{line}\n" for line in lines)
     end = text.find("\n", repos.items[-1].end)
     last = repos.items[-1].end
@@ -452,7 +458,9 @@ def write(plan: Plan) -> None:
         try:
             if folder:
                 os.makedirs(folder, exist_ok=True)
-            with open(planned.path, "w" if planned.before is not None else "x", encoding="utf-8", newline="") as stream:
+            with open(
+                planned.path, "w" if planned.before is not None else "x", encoding="utf-8", newline=""
+            ) as stream:
                 stream.write(planned.after)
         except OSError as error:
             raise UnreadableError(f"cannot be written: {error.strerror}", path=planned.path) from error

@@ -104,7 +104,9 @@ def _complete_rules(_ctx: click.Context, _param: click.Parameter, begun: str) ->
 
     done, comma, last = begun.rpartition(",")
     rules = [(rule.id, rule.summary) for rule in builtin().rules]
-    families = [(name, "all rules of the family") for name in sorted({rule.family for rule in builtin().rules})]
+    families = [
+        (name, "all rules of the family") for name in sorted({rule.family for rule in builtin().rules})
+    ]
     return [
         CompletionItem(f"{done}{comma}{name}", help=text)
         for name, text in (*families, *rules)
@@ -119,7 +121,11 @@ def _complete_machines(_ctx: click.Context, _param: click.Parameter, begun: str)
         profiles = discover(".").profiles
     except CfgfixError:
         profiles = {}
-    return [name for name in ("auto", "none", *(("all",) if profiles else ()), *profiles) if name.startswith(begun)]
+    return [
+        name
+        for name in ("auto", "none", *(("all",) if profiles else ()), *profiles)
+        if name.startswith(begun)
+    ]
 
 
 def _run(values: dict[str, Any], *, fixing: bool) -> None:

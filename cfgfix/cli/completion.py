@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 _HINTS = {
-    "bash": "# Add to ~/.bashrc:  eval \"$(cfgfix completion bash)\"\n",
-    "zsh": "# Add to ~/.zshrc:  eval \"$(cfgfix completion zsh)\"\n",
+    "bash": '# Add to ~/.bashrc:  eval "$(cfgfix completion bash)"\n',
+    "zsh": '# Add to ~/.zshrc:  eval "$(cfgfix completion zsh)"\n',
     "fish": "# Write to ~/.config/fish/completions/cfgfix.fish:  cfgfix completion fish > ~/.config/fish/completions/cfgfix.fish\n",
 }
 

@@ -12,7 +12,11 @@ from cfgfix.errors import CfgfixError
 @click.command("init")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written and write nothing.")
-@click.option("--hook-repository", metavar="URL", help="Where pre-commit gets cfgfix from; without it, the hook runs the installed cfgfix.")
+@click.option(
+    "--hook-repository",
+    metavar="URL",
+    help="Where pre-commit gets cfgfix from; without it, the hook runs the installed cfgfix.",
+)
 @click.option("--no-hook", is_flag=True, help="Write no pre-commit hook.")
 @click.option("--no-editor", is_flag=True, help="Write no schema comments for editors.")
 def init(*, yes: bool, dry_run: bool, hook_repository: str | None, no_hook: bool, no_editor: bool) -> None:
@@ -40,7 +44,9 @@ def init(*, yes: bool, dry_run: bool, hook_repository: str | None, no_hook: bool
         return
     if not yes:
         if not sys.stdin.isatty():
-            raise CfgfixError("there is no terminal to ask on", hint="--yes writes what is shown, --dry-run only shows it")
+            raise CfgfixError(
+                "there is no terminal to ask on", hint="--yes writes what is shown, --dry-run only shows it"
+            )
         if not click.confirm(f"Write {len(plan.files)} files?", default=True):
             click.echo("nothing was written")
             return
