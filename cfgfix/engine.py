@@ -366,6 +366,12 @@ def _one(
 def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
     document = compose(source)
     dialect = _dialect_of(document, run)
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        reports.append(
+            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+        )
+        return
     if dialect is None:
         return FileReport(source.path, passed_over="no training config that cfgfix knows")
     shift: tuple[Edit, ...] = ()

@@ -87,6 +87,8 @@ class Judge:
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
+        if document.problem is not None and not findings:
+            findings += self._unparsed(document)
         if document.problem is None:
             for index in range(len(document.roots)):
                 if document.roots[index].kind != Kind.MAPPING:
@@ -148,6 +150,26 @@ class Judge:
             rule = self._yaml[name]
             for hit in hits[:MAX_FINDINGS]:
                 yield self._from_hit(rule, hit, document)
+
+    def _unparsed(self, document: Document) -> Iterator[Finding]:
+        """Tell why a file does not parse, where no rule with a repair has done so."""
+        rule = self._about.get("engine.not_yaml")
+        problem = document.problem
+        if rule is None or problem is None:
+            return
+        source = document.source
+        end = min(problem.offset + 1, len(source.text))
+        yield Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=self.severity(rule, rule.severity),
+            confidence=rule.confidence,
+            message=str(rule.message(_PlainScope({"message": problem.message}))),
+            location=source.location(min(problem.offset, end), end),
+            no_fix_reason=rule.no_fix,
+            notes=(problem.hint,) if problem.hint else (),
+            context=problem.message,
+        )
 
     def _from_hit(self, rule: Rule, hit: Hit, document: Document) -> Finding:
         own: dict[str, Any] = {

@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from cfgfix.records import dataclass
 
 NEEDLE = "cfgfix:"
-_COMMENT = (
-    r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?P<reason>[^\r\n#]*)"
-)
+_COMMENT = r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?P<reason>[^\r\n#]*)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from cfgfix.documents.compose import (
     ALIAS,
+    BREAKS,
     MAPPING,
     SCALAR,
     SEQUENCE,
@@ -222,8 +223,6 @@ def _escaped(char: str) -> str:
 
 # --- Looking at the text -------------------------------------------------------------------------------------------
 
-_BREAKS = "\n\r\x85\u2028\u2029"
-
 
 class _Text:
     """The text of a document, and the questions about it that an edit asks."""
@@ -235,7 +234,7 @@ class _Text:
     def line_start(self, offset: int) -> int:
         """Where the line of `offset` begins."""
         text = self.text
-        while offset > 0 and text[offset - 1] not in _BREAKS:
+        while offset > 0 and text[offset - 1] not in BREAKS:
             offset -= 1
         return offset
 
@@ -243,7 +242,7 @@ class _Text:
         """Where the line of `offset` ends, before its line break."""
         text = self.text
         size = len(text)
-        while offset < size and text[offset] not in _BREAKS:
+        while offset < size and text[offset] not in BREAKS:
             offset += 1
         return offset
 
@@ -271,7 +270,7 @@ class _Text:
             char = text[offset]
             if char == "#":
                 offset = self.line_end(offset)
-            elif char in " \t" or char in _BREAKS:
+            elif char in " \t" or char in BREAKS:
                 offset += 1
             else:
                 break
@@ -435,7 +434,7 @@ class _Plan:
             text = self.spelled(change.value, node)
         else:
             text = change.text
-            if not text or any(char in text for char in _BREAKS):
+            if not text or any(char in text for char in BREAKS):
                 raise Refusal(RefusalReason.UNSPELLABLE, "the new text is not one scalar on one line")
         if node.kind is SCALAR and node.tag is not None:
             self.require_fitting_tag(node, text, change.value, shown)
@@ -548,7 +547,7 @@ class _Plan:
         self.edits.append(Edit(key.value_start, key.end, text))
 
     def spans_lines(self, node: Node) -> bool:
-        return any(char in self.text[node.start : node.end] for char in _BREAKS)
+        return any(char in self.text[node.start : node.end] for char in BREAKS)
 
     def require_simple_key(self, text: str) -> None:
         # YAML allows 1024 characters up to the colon; no setting is named so, and other readers count in bytes.
@@ -729,7 +728,7 @@ class _Plan:
         offset = node.start
         end = offset
         while offset < node.value_start and self.text[offset] in "&!":
-            while offset < node.value_start and self.text[offset] not in " \t" + _BREAKS:
+            while offset < node.value_start and self.text[offset] not in " \t" + BREAKS:
                 offset += 1
             end = offset
             offset = self.at.skip_blank(offset)
@@ -777,7 +776,7 @@ class _Plan:
             return
         if stop < len(node.items):
             following = self.flow_start(node, stop)
-            if at.has_comment(last, following) or any(char in self.text[last:following] for char in _BREAKS):
+            if at.has_comment(last, following) or any(char in self.text[last:following] for char in BREAKS):
                 while self.text[last : last + 1] in (" ", "\t"):
                     last += 1
                 self.edits.append(Edit(start, last, ""))
@@ -863,7 +862,7 @@ class _Plan:
         if "---" in self.text or "%" in self.text.replace("#", "\n#").split("\n#")[0]:
             raise Refusal(RefusalReason.LAYOUT, "the file has document marks but no content")
         newline = self.document.source.newline
-        lead = newline if self.text and self.text[-1] not in _BREAKS else ""
+        lead = newline if self.text and self.text[-1] not in BREAKS else ""
         self.edits.append(Edit(len(self.text), len(self.text), f"{lead}{self.entry(change)}{newline}"))
 
     def insert(self, group: _Group) -> None:

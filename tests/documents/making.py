@@ -303,7 +303,7 @@ def expected_data(document: Document, changes: list[Change]) -> list[Any]:
         raise NoOpinion from None
     if not data:
         data = [None]
-    added: list[str] = []
+    added: list[tuple[int, str]] = []
     actions = [action_of(data, document, change, added) for change in changes]
     # Looked up before any is done, and done in the order in which none is in the way of another.
     for _, action in sorted(actions, key=lambda item: item[0]):
@@ -327,7 +327,7 @@ def remove_gone(value: Any) -> None:
 
 
 def action_of(
-    data: list[Any], document: Document, change: Change, added: list[str]
+    data: list[Any], document: Document, change: Change, added: list[tuple[int, str]]
 ) -> tuple[int, Callable[[], object]]:
     assert not isinstance(change, ReplaceText)
     steps = document.trace(change.path, change.document) or []
@@ -368,9 +368,9 @@ def action_of(
         if after is not GONE:
             index = next(number for number, (key, _) in enumerate(entries) if key == after) + 1
             # Keys put in by an earlier change keep their order.
-            while index < len(entries) and entries[index][0] in added:
+            while index < len(entries) and (id(parent[slot]), entries[index][0]) in added:
                 index += 1
-        added.append(change.key)
+        added.append((id(parent[slot]), change.key))
         entries.insert(index, (change.key, change.value))
         reorder(parent[slot], entries)
 

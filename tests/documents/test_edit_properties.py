@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from making import COMMENTS, Maker, NoOpinion, expected_data, make_changes
 from real_loaders import configs, load_pyyaml, same_value, suite
 
+from cfgfix.documents.comments import comments
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.editor import Refusal, plan
-from cfgfix.documents.proof import ProofError, comments, prove
+from cfgfix.documents.proof import ProofError, prove
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import Change, DeleteKey, Edit, splice
 from cfgfix.files import SourceFile, read_source

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cfgfix.documents import proof
+from cfgfix.documents.comments import comments
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.editor import plan
-from cfgfix.documents.proof import ProofError, comments, prove
-from cfgfix.documents.resolve import LOADERS
+from cfgfix.documents.proof import ProofError, prove
+from cfgfix.documents.readers import Reader, Slot
+from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
 from cfgfix.files import SourceFile
 
@@ -357,8 +362,8 @@ def test_encoding_and_mark_survive(encoding: str) -> None:
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_each_reader_alone_sees_a_wrong_result(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """No reader is there for show: with only one of them left, a wrong result is still caught."""
-    real = proof._readers
-    monkeypatch.setattr(proof, "_readers", lambda loader: real(loader)[number : number + 1])
+    real = proof.readers
+    monkeypatch.setattr(proof, "readers", lambda loader: real(loader)[number : number + 1])
     for old, new in (("1", "8"), ("2", "9"), ("x #", "y #"), ("d:", "f:")):
         fails("meaning", "would see another change", TEXT, SET_A, [replace(TEXT, old, new)])
 
@@ -398,3 +403,156 @@ def test_the_loaders_of_other_code_are_left_alone() -> None:
         attempt("a: 1\n", SET_A, [Edit(3, 4, "9")], loader)
     assert (yaml.SafeLoader.yaml_constructors, yaml.SafeLoader.yaml_multi_constructors) == before
     assert yaml.SafeLoader.yaml_implicit_resolvers == resolvers
+
+
+# --- Large files: only the entries concerned are read by the slow readers ---
+
+SECTIONS = "".join(f"s{number}:\n  a: {number}  # n\n  b: [x, y]\n" for number in range(6))
+
+
+def read_by_pyyaml(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the independent readers are given from here on."""
+    given: list[str] = []
+    real = proof.readers
+
+    def watched(loader: Loader) -> tuple[Reader, ...]:
+        own, pyyaml, ruamel = real(loader)
+
+        def read(document: Document) -> list[Slot]:
+            given.append(document.source.text)
+            return pyyaml.read(document)
+
+        return own, Reader(pyyaml.title, pyyaml.loader, read), ruamel
+
+    monkeypatch.setattr(proof, "readers", watched)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ([SetValue(("s2", "a"), 9)], ["s2"]),
+        ([SetValue(("s0", "a"), 9), SetValue(("s5", "b", 0), "z")], ["s0", "s5"]),
+        ([InsertKey(("s3",), "c", 9)], ["s3"]),
+        ([InsertKey(("s5",), "c", 9)], ["s5"]),
+        ([DeleteKey(("s1", "b"))], ["s1"]),
+        ([RenameKey(("s4",), "t")], ["s4"]),
+    ],
+)
+def test_only_the_entries_concerned_are_read_again(
+    monkeypatch: pytest.MonkeyPatch, changes: list[Change], names: list[str]
+) -> None:
+    document = document_of(SECTIONS)
+    edits = plan(document, changes)
+    given = read_by_pyyaml(monkeypatch)
+    prove(document, splice(SECTIONS, edits), changes, edits, PYYAML)
+    assert given[0] == "".join(f"{name}:\n  a: {name[1]}  # n\n  b: [x, y]\n" for name in names)
+    given.clear()
+    prove(document, splice(SECTIONS, edits), changes, edits, PYYAML, whole=True)
+    assert given[0] == SECTIONS
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        (SECTIONS, InsertKey((), "new", 1)),
+        (SECTIONS, DeleteKey(("s1",))),
+        ("%YAML 1.1\n---\n" + SECTIONS, SetValue(("s1", "a"), 9)),
+        (SECTIONS + "---\n" + SECTIONS, SetValue(("s1", "a"), 9)),
+        ("&x\n" + SECTIONS, SetValue(("s1", "a"), 9)),
+        ("? s9\n: 1\n" + SECTIONS, SetValue(("s1", "a"), 9)),
+        (SECTIONS + "s1:\n  c: 1\n", SetValue(("s1", "c"), 9)),
+        ("a: 1\n", SetValue(("a",), 9)),
+        ("".join(" " + line for line in SECTIONS.splitlines(keepends=True)), SetValue(("s1", "a"), 9)),
+        ("{s1: {a: 1}, s2: {a: 1}, s3: {a: 1}}\n", SetValue(("s1", "a"), 9)),
+    ],
+)
+def test_whatever_leaves_a_doubt_is_read_whole(
+    monkeypatch: pytest.MonkeyPatch, text: str, change: Change
+) -> None:
+    document = document_of(text)
+    assert document.problem is None
+    edits = plan(document, [change])
+    given = read_by_pyyaml(monkeypatch)
+    prove(document, splice(text, edits), [change], edits, PYYAML)
+    assert given[0] == text
+
+
+def test_an_entry_that_leans_on_another_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "base: &b {x: 1}\n" + SECTIONS + "run:\n  <<: *b\n  y: 1\n"
+    document = document_of(text)
+    change = SetValue(("run", "y"), 2)
+    edits = plan(document, [change])
+    given = read_by_pyyaml(monkeypatch)
+    prove(document, splice(text, edits), [change], edits, PYYAML)
+    assert given == [
+        "run:\n  <<: *b\n  y: 1\n",
+        "run:\n  <<: *b\n  y: 2\n",
+        text,
+        text.replace("y: 1", "y: 2"),
+    ]
+
+
+def test_a_change_outside_the_entries_concerned_is_seen_without_reading_them() -> None:
+    start = SECTIONS.index("a: 4") + 3
+    fails(
+        "meaning",
+        "s4.a is 5 where 4 is meant",
+        SECTIONS,
+        [SetValue(("s4", "b", 0), "x")],
+        [Edit(start, start + 1, "5")],
+    )
+    fails(
+        "meaning",
+        "s4.a is 5 where 4 is meant",
+        SECTIONS,
+        [SetValue(("s1", "b", 0), "x")],
+        [Edit(start, start + 1, "5")],
+    )
+
+
+@given(st.integers(min_value=0, max_value=2**40))
+@settings(max_examples=200, deadline=None)
+def test_reading_the_entries_concerned_finds_what_reading_all_finds(seed: int) -> None:
+    """A tampered edit of one section gets the same verdict either way."""
+    rng = random.Random(seed)
+    text = SECTIONS
+    start = rng.randrange(len(text))
+    end = min(len(text), start + rng.randrange(3))
+    new = rng.choice(
+        [
+            "",
+            " ",
+            "\n",
+            "x",
+            "'",
+            ": ",
+            " #",
+            "1",
+            "- ",
+            "|\n",
+            "&a ",
+            "{",
+            "]",
+            "\t",
+            "\n...\n",
+            "\n---\n",
+            "%",
+        ]
+    )
+    document = document_of(text)
+    changes: list[Change] = [SetValue((f"s{rng.randrange(6)}", "a"), rng.randrange(10))]
+    edits = [*plan(document, changes), Edit(start, end, new)]
+    try:
+        result = splice(text, edits)
+    except ValueError:
+        return
+    verdicts = []
+    for whole in (False, True):
+        try:
+            prove(document, result, changes, edits, PYYAML, whole=whole)
+        except ProofError:
+            verdicts.append(False)
+        else:
+            verdicts.append(True)
+    assert verdicts[0] == verdicts[1]
