@@ -44,9 +44,7 @@ class Matcher:
         steps = [step for step in relative.split(os.sep) if step not in ("", ".", "..")]
         above = relative.count(".." + os.sep)
         start = os.path.normpath(os.path.join(self._root, *[".."] * above))
-        return any(
-            self.excluded(os.path.join(start, *steps[:length])) for length in range(1, len(steps) + 1)
-        )
+        return any(self.excluded(os.path.join(start, *steps[:length])) for length in range(1, len(steps) + 1))
 
     def _fits(self, pattern: re.Pattern[str], path: str) -> bool:
         if pattern.match(os.path.basename(path)):

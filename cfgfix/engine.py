@@ -368,10 +368,7 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
     dialect = _dialect_of(document, run)
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
-        reports.append(
-            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
-        )
-        return
+        return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
     if dialect is None:
         return FileReport(source.path, passed_over="no training config that cfgfix knows")
     shift: tuple[Edit, ...] = ()

@@ -20,7 +20,7 @@ WITHIN = {
     "documents": set(), "hardware": set(), "catalog": set(),
     "discovery": {"settings"}, "fixing": set(), "judge": {"silence"}, "rulecases": {"judge", "fixing", "engine"},
     "engine": {"silence", "baseline", "judge", "fixing", "discovery", "settings"},
-    "measure": {"report"}, "tf": {"measure"}, "lsp": {"cli"},
+    "measure": {"report"}, "tf": {"measure"}, "cli": {"lsp"},
 }  # fmt: skip
 """Which rooms of its own floor a room may use; no circles."""
 

@@ -108,7 +108,7 @@ def project(hooks, tmp_path):
 
 
 def test_all_files_and_unrelated_yaml(project):
-    place, pre_commit, write = project
+    _place, pre_commit, write = project
     write(good=GOOD, compose=OTHER)
     done = pre_commit("run", "--all-files", "cfgfix")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -157,7 +157,7 @@ def test_a_repair_fails_the_hook_once_and_passes_then(project):
 
 
 def test_many_files_in_one_call(project):
-    place, pre_commit, write = project
+    place, pre_commit, _write = project
     for number in range(400):
         (place / f"config_{number:03}.yaml").write_text(GOOD if number != 321 else BAD)
     run(["git", "add", "."], place)
@@ -168,7 +168,7 @@ def test_many_files_in_one_call(project):
 
 
 def test_excluded_files_are_left_out_though_named(project):
-    place, pre_commit, write = project
+    place, pre_commit, _write = project
     (place / "old").mkdir()
     (place / "old" / "config.yaml").write_text(BAD)
     (place / "cfgfix.toml").write_text("exclude = ['old']\n")
@@ -178,7 +178,7 @@ def test_excluded_files_are_left_out_though_named(project):
 
 
 def test_the_hook_for_ci_finds_the_configs_itself(project):
-    place, pre_commit, write = project
+    _place, pre_commit, write = project
     write(config=BAD, compose=OTHER)
     done = pre_commit("run", "--hook-stage", "manual", "cfgfix-ci")
     assert done.returncode == 1
@@ -186,7 +186,7 @@ def test_the_hook_for_ci_finds_the_configs_itself(project):
 
 
 def test_the_environment_is_light(project, hooks):
-    place, pre_commit, write = project
+    _place, pre_commit, write = project
     write(good=GOOD)
     assert pre_commit("run", "cfgfix").returncode == 0
     installed = {path.name.split("-")[0].lower() for path in hooks[1].rglob("*.dist-info")}
