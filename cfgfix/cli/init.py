@@ -2,79 +2,79 @@
 
 from __future__ import annotations
 
-import os
-import re
+import sys
 
 import click
 
 from cfgfix.errors import CfgfixError
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-
 
 @click.command("init")
-@click.option("--dialect", "dialect", metavar="NAME", help="Make the first draft of a dialect of your own.")
+@click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written and write nothing.")
+@click.option(
+    "--hook-repository",
+    metavar="URL",
+    help="Where pre-commit gets cfgfix from; without it, the hook runs the installed cfgfix.",
+)
+@click.option("--no-hook", is_flag=True, help="Write no pre-commit hook.")
+@click.option("--no-editor", is_flag=True, help="Write no schema comments for editors.")
+@click.option(
+    "--dialect", metavar="NAME", help="Instead: make the first draft of a dialect for the project's configs."
+)
 @click.option(
     "--example", metavar="CONFIG", help="With --dialect: a config of the project to take key names from."
 )
 @click.option(
     "--folder", default="dialects", show_default=True, help="With --dialect: the folder that it is put in."
 )
-def init(*, dialect: str | None, example: str | None, folder: str) -> None:
-    """Set a project up for cfgfix."""
-    if dialect is None:
-        raise click.UsageError("say what to set up: --dialect NAME")
-    click.echo(new_dialect(dialect, folder=folder, example=example))
+def init(
+    *,
+    yes: bool,
+    dry_run: bool,
+    hook_repository: str | None,
+    no_hook: bool,
+    no_editor: bool,
+    dialect: str | None,
+    example: str | None,
+    folder: str,
+) -> None:
+    """Set this project up: settings, pre-commit hook, and the schema comment that editors read.
 
-
-def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
-    """Write `FOLDER/NAME/dialect.yaml` into the project and return what a user should know next.
-
-    Raises:
-        CfgfixError: The name is no name, the file is there already, or the example cannot be read.
+    The configs, their dialect, the config class and the source root are found by looking. What would be written is shown first.
+    A second run changes nothing.
     """
-    from cfgfix.dialects.detect import score
-    from cfgfix.dialects.dialect import dialects, from_file
-    from cfgfix.dialects.scaffold import draft
-    from cfgfix.documents.compose import compose
-    from cfgfix.files import read_source
-    from cfgfix.settings import discover
+    if dialect is not None:
+        from cfgfix.cli.new_dialect import new_dialect
 
-    if not _NAME.fullmatch(name):
-        raise CfgfixError(f"{name!r} is no name for a dialect", hint="small letters, digits, `-` and `_`")
-    if name in dialects():
-        raise CfgfixError(f"cfgfix has a dialect {name!r} already", hint="a name of your own keeps both")
-    document = None
+        click.echo(new_dialect(dialect, folder=folder, example=example))
+        return
     if example is not None:
-        document = compose(read_source(example))
-        if document.problem is not None:
-            raise CfgfixError("does not parse, so nothing can be taken from it", path=example)
-    settings = discover(".")
-    path = os.path.join(settings.root, folder, name, "dialect.yaml")
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(draft(name, dialects(), document))
-    except FileExistsError as error:
-        raise CfgfixError("is there already; it was not touched", path=path) from error
-    except OSError as error:
-        raise CfgfixError(f"cannot be written: {error.strerror}", path=path) from error
-    made = from_file(path)
-    lines = [f"wrote {os.path.relpath(path)}"]
-    if document is not None:
-        points = max((score(root, made) for root in document.roots), default=0)
-        lines.append(
-            f"it knows {example} by {points} keys and found {len(made.concepts)} concepts in it; look at each line"
-            if points
-            else f"it does not know {example} yet: fill in `detect`"
-        )
-    else:
-        lines.append("fill in `detect` and `concepts`")
-    inside = os.path.relpath(os.path.join(settings.root, folder), settings.root)
-    if not any(
-        os.path.normpath(place) in (inside, os.path.join(inside, name)) for place in settings.dialects
-    ):
-        where = os.path.relpath(settings.origin) if settings.origin else "cfgfix.toml"
-        table = "[tool.cfgfix]\n" if os.path.basename(where) == "pyproject.toml" else ""
-        lines.append(f'then name the folder in {where}:\n{table}dialects = ["{inside.replace(os.sep, "/")}"]')
-    return "\n".join(lines)
+        raise click.UsageError("--example says what a new dialect is drafted from: give --dialect NAME too")
+    from cfgfix import scaffold
+    from cfgfix.report.text import diff
+
+    plan = scaffold.plan(hook_repository=hook_repository, hook=not no_hook, editor=not no_editor)
+    for fact in plan.facts:
+        click.echo(fact)
+    if not plan.files:
+        click.echo("nothing to write: the project is set up")
+        return
+    for planned in plan.files:
+        click.echo()
+        for line in scaffold.shown(planned, diff):
+            click.echo(line)
+    click.echo()
+    if dry_run:
+        click.echo(f"{len(plan.files)} files would be written")
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise CfgfixError(
+                "there is no terminal to ask on", hint="--yes writes what is shown, --dry-run only shows it"
+            )
+        if not click.confirm(f"Write {len(plan.files)} files?", default=True):
+            click.echo("nothing was written")
+            return
+    scaffold.write(plan)
+    click.echo(f"{len(plan.files)} files written; next: cfgfix check")
