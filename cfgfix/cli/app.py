@@ -24,6 +24,11 @@ _COMMANDS = {
         "hardware",
         "Show what this process may really use, and where each number came from.",
     ),
+    "tf-env": (
+        "cfgfix.cli.tf_env",
+        "tf_env",
+        "Print the environment variables that TensorFlow reads only at its start.",
+    ),
 }
 
 
