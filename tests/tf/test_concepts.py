@@ -15,7 +15,9 @@ def test_a_name_that_nothing_reads_is_refused() -> None:
 
 def test_a_file_is_read_through_its_dialect(tmp_path) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text("data:\n  batch_size: 8\n  num_workers: 4\ntraining:\n  mixed_precision: true\n  epochs: 3\n")
+    path.write_text(
+        "data:\n  batch_size: 8\n  num_workers: 4\ntraining:\n  mixed_precision: true\n  epochs: 3\n"
+    )
     found = read_concepts(path)
     assert found.whole("batch_size") == 8
     assert found.whole("workers") == 4
@@ -26,7 +28,9 @@ def test_a_file_is_read_through_its_dialect(tmp_path) -> None:
 def test_a_number_in_quotes_is_named_with_its_key_and_file(tmp_path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text('data:\n  batch_size: 8\n  num_workers: "4"\n')
-    with pytest.raises(CfgfixError, match=r"c\.yaml: data\.num_workers must be .* not '4' \(take the quotes away\)"):
+    with pytest.raises(
+        CfgfixError, match=r"c\.yaml: data\.num_workers must be .* not '4' \(take the quotes away\)"
+    ):
         read_concepts(path).whole("workers")
 
 

@@ -48,9 +48,7 @@ class TestPlan:
         assert made.roles == {"data": "GPU:0", "model": "GPU:1"}
 
     def test_a_split_card_moves_the_numbers_of_the_next(self) -> None:
-        made = make(
-            {"data_gpu": 0, "model_gpu": 1, "data_gpu_memory_mb": 4000, "model_gpu_memory_mb": 12000}
-        )
+        made = make({"data_gpu": 0, "model_gpu": 1, "data_gpu_memory_mb": 4000, "model_gpu_memory_mb": 12000})
         assert made.limits_mib == {0: (4000,), 1: (12000,)}
         assert made.roles == {"data": "GPU:0", "model": "GPU:1"}
 
@@ -73,7 +71,12 @@ class TestPlan:
 
     @pytest.mark.parametrize(
         ("hardware", "policy"),
-        [("rtx4090", "mixed_bfloat16"), ("t4", "mixed_float16"), ("cpu,cpus=8", "float32"), ("p100", "float32")],
+        [
+            ("rtx4090", "mixed_bfloat16"),
+            ("t4", "mixed_float16"),
+            ("cpu,cpus=8", "float32"),
+            ("p100", "float32"),
+        ],
     )
     def test_policy_by_what_the_card_can_do(self, hardware: str, policy: str) -> None:
         assert make({"mixed_precision": True}, hardware).policy == policy
@@ -119,12 +122,16 @@ class FakeTensorFlow:
                 set_inter_op_parallelism_threads=lambda number: self.calls.append(("inter", number)),
             ),
             list_physical_devices=lambda kind: cards if kind == "GPU" else [SimpleNamespace(name="cpu")],
-            set_visible_devices=lambda devices, kind: self.calls.append(("visible", [item.name[-1] for item in devices])),
+            set_visible_devices=lambda devices, kind: self.calls.append(
+                ("visible", [item.name[-1] for item in devices])
+            ),
             experimental=SimpleNamespace(
                 set_memory_growth=lambda card, on: self.calls.append(("growth", card.name[-1], on))
             ),
             LogicalDeviceConfiguration=lambda memory_limit=None: memory_limit,
-            set_logical_device_configuration=lambda card, parts: self.calls.append(("limit", card.name[-1], parts)),
+            set_logical_device_configuration=lambda card, parts: self.calls.append(
+                ("limit", card.name[-1], parts)
+            ),
         )
 
 
@@ -133,7 +140,11 @@ def test_cards_get_growth_or_limits_and_never_both() -> None:
     apply(make({"data_gpu": 1, "model_gpu": 0, "memory_growth": True}), fake, started=False)
     assert fake.calls == [("visible", ["0", "1"]), ("growth", "0", True), ("growth", "1", True)]
     fake = FakeTensorFlow()
-    apply(make({"data_gpu": 1, "model_gpu": 0, "data_gpu_memory_mb": 1000, "model_gpu_memory_mb": 2000}), fake, started=False)
+    apply(
+        make({"data_gpu": 1, "model_gpu": 0, "data_gpu_memory_mb": 1000, "model_gpu_memory_mb": 2000}),
+        fake,
+        started=False,
+    )
     assert fake.calls == [("visible", ["0", "1"]), ("limit", "1", [1000]), ("limit", "0", [2000])]
 
 

@@ -61,7 +61,11 @@ def test_growth_and_a_limit_exclude_each_other() -> None:
 def test_shell_text_is_quoted_and_does_what_it_says() -> None:
     text = render((Variable("CFGFIX_A", "a b'; echo $HOME", "why\nnot"),), "sh")
     done = subprocess.run(
-        ["sh", "-c", text + 'printf %s "$CFGFIX_A"'], capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]}
+        ["sh", "-c", text + 'printf %s "$CFGFIX_A"'],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
     )
     assert done.stdout == "a b'; echo $HOME"
     with pytest.raises(CfgfixError, match="line break"):
