@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -34,3 +35,26 @@ def fresh() -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+SENTENCES = (
+    "The quick brown fox jumps over the lazy dog.",
+    "Printing, in the only sense with which we are at present concerned, differs from most if not from all the arts.",
+    "She sells sea shells by the sea shore, sixteen dozen of them.",
+    "Was it a car or a cat I saw?",
+)
+
+
+@pytest.fixture(scope="session")
+def speech(tmp_path_factory) -> list[Path]:
+    """Sentences spoken by espeak-ng: mono WAV files of 16 bits at 22,050 samples per second."""
+    program = shutil.which("espeak-ng")
+    if program is None:
+        pytest.skip("espeak-ng is not on this machine (Debian has it as a package)")
+    folder = tmp_path_factory.mktemp("speech")
+    paths = []
+    for index, sentence in enumerate(SENTENCES):
+        path = folder / f"{index}.wav"
+        subprocess.run([program, "-w", str(path), sentence], check=True, timeout=60)
+        paths.append(path)
+    return paths
