@@ -35,6 +35,10 @@ KEPT = 20_000
 LEAST_STEPS = 50
 """Steps after the warm-up before anything is concluded."""
 
+LEAK_SHARE = 0.05
+"""Growth of memory that is said without being asked: this share of all there is, the default of SageMaker Debugger's rule
+GPUMemoryIncrease. `LeakMonitor` tells of less; a warning for every MiB would be noise, for allocators creep."""
+
 LOOK_SHARE = 0.005
 """Share of the training time that looking for oscillation may take while it runs."""
 
@@ -210,6 +214,7 @@ class StepRecorder:
         self._sampler = _Sampler(gpu)
         self._usage: Usage | None = None
         self._next_sample = 0.0
+        self._sampled = 0
         self._leak = LeakMonitor(read=self._usage_bytes, warmup=0)
         self._log_every = log_every
         self._writer: Any = None if log_dir is None else tf.summary.create_file_writer(os.fspath(log_dir))
@@ -274,7 +279,8 @@ class StepRecorder:
             self._usage = self._sampler.read(self.steps)
             self._next_sample = now + SAMPLE_SECONDS
             if self.steps > self._warmup:
-                self._leak.step()
+                self._leak.step(self.steps - self._sampled)
+                self._sampled = self.steps
         if self._writer is not None and self.steps % self._log_every < count:
             self._log(spent / count)
         if self._warn and self.steps >= self._next_check:
@@ -330,7 +336,7 @@ class StepRecorder:
                 " input-bound): the settings are workers, prefetch and cache",
             )
         leak = self._leak.judge()
-        if leak.leaking:
+        if leak.leaking and self._sampler.total and leak.grown >= LEAK_SHARE * self._sampler.total:
             self._say(
                 "leak",
                 ("TFF001", "TFF002", "TFF012"),
@@ -443,6 +449,8 @@ class _Sampler:
         self._cpu = time.process_time()
         self._wall = time.perf_counter()
         self._name = f"GPU:{gpu or 0}"
+        self.total = _host_bytes()
+        """All memory there is, of which use is a share."""
         if gpu is None and not tf.config.get_visible_devices("GPU"):
             return
         try:
@@ -453,6 +461,7 @@ class _Sampler:
             pynvml.nvmlInit()
             self._nvml = pynvml
             self._handle = pynvml.nvmlDeviceGetHandleByIndex(_physical(gpu or 0))
+            self.total = int(pynvml.nvmlDeviceGetMemoryInfo(self._handle).total)
         except pynvml.NVMLError:
             self._handle = None
 
@@ -478,6 +487,14 @@ class _Sampler:
             with contextlib.suppress(self._nvml.NVMLError):
                 self._nvml.nvmlShutdown()
             self._nvml = self._handle = None
+
+
+def _host_bytes() -> int:
+    """The memory this process may use, in bytes; 0 where it is not known."""
+    from cfgfix.hardware.memory import read_memory
+
+    total = read_memory("/", os.environ).memory.total_mib.value
+    return 0 if total is None else int(total * 2**20)
 
 
 def _physical(index: int) -> int:

@@ -463,18 +463,26 @@ class LeakMonitor:
         self._read = read or (process_bytes if name is None else lambda: device_bytes(name))
         self._warmup = warmup
         self._count = 0
+        self._calls = 0
         self._readings: list[int] = []
+        self._steps: list[int] = []
         self._stride = 1
 
-    def step(self) -> None:
-        """Note the memory after a step."""
-        self._count += 1
-        if self._count <= self._warmup or (self._count - self._warmup - 1) % self._stride:
+    def step(self, count: int = 1) -> None:
+        """Note the memory after a step.
+
+        Args:
+            count: Steps since the last call.
+        """
+        self._count += count
+        self._calls += 1
+        if self._count <= self._warmup or self._calls % self._stride:
             return
         self._readings.append(int(self._read()))
+        self._steps.append(self._count)
         if len(self._readings) >= KEPT:
             # Every other reading of a long run is enough, and memory stays bounded.
-            self._readings = self._readings[::2]
+            self._readings, self._steps = self._readings[::2], self._steps[::2]
             self._stride *= 2
 
     def judge(self) -> Leak:
@@ -483,29 +491,23 @@ class LeakMonitor:
 
         count = len(self._readings)
         if count < 2 * LEAK_BLOCKS:
-            return Leak(
-                False, 0.0, 1.0, 0, count, f"{count} readings are too few: {2 * LEAK_BLOCKS} are needed"
-            )
+            return Leak(False, 0.0, 1.0, 0, 0, f"{count} readings are too few: {2 * LEAK_BLOCKS} are needed")
         floors = [
             int(part.min()) for part in np.array_split(np.asarray(self._readings, np.int64), LEAK_BLOCKS)
         ]
-        pairs = [
-            (floors[late] - floors[early])
-            for early in range(LEAK_BLOCKS)
-            for late in range(early + 1, LEAK_BLOCKS)
+        places = [
+            float(part.mean()) for part in np.array_split(np.asarray(self._steps, np.int64), LEAK_BLOCKS)
         ]
-        slopes = [
-            (floors[late] - floors[early]) / (late - early)
-            for early in range(LEAK_BLOCKS)
-            for late in range(early + 1, LEAK_BLOCKS)
-        ]
-        score = int(np.sign(pairs).sum())
+        pairs = [(early, late) for early in range(LEAK_BLOCKS) for late in range(early + 1, LEAK_BLOCKS)]
+        score = int(sum(np.sign(floors[late] - floors[early]) for early, late in pairs))
+        slopes = [(floors[late] - floors[early]) / (places[late] - places[early]) for early, late in pairs]
         chance = _kendall_p(score, LEAK_BLOCKS)
-        each = float(np.median(slopes)) * LEAK_BLOCKS / (count * self._stride)
+        each = float(np.median(slopes))
         grown = floors[-1] - floors[0]
+        steps = self._steps[-1] - self._steps[0]
         leaking = chance < LEAK_P and grown >= LEAK_LEAST
-        words = f"{grown / 2**20:+.1f} MiB over {count * self._stride} steps, {each:+.0f} bytes a step (p = {chance:.2g})"
-        return Leak(leaking, each, chance, grown, count * self._stride, words)
+        words = f"{grown / 2**20:+.1f} MiB over {steps} steps, {each:+.0f} bytes a step (p = {chance:.2g})"
+        return Leak(leaking, each, chance, grown, steps, words)
 
 
 def _kendall_p(score: int, count: int) -> float:

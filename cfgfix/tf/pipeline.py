@@ -491,7 +491,14 @@ def optimize(
     address = concepts.text("data_service", service)
     if address is not None:
         dataset = distribute(dataset, address)
-        applied.append(Applied("tf.data service", address, _place(concepts, "data_service", service)))
+        remark = (
+            "; each worker leaves out its own last, smaller batch"
+            if element_bytes(dataset) is not None
+            else ""
+        )
+        applied.append(
+            Applied("tf.data service", address, _place(concepts, "data_service", service) + remark)
+        )
     size = element_bytes(dataset)
     size = batch_bytes if size is None else size
     dataset = _prefetch(dataset, concepts, machine, prefetch, size, applied)
@@ -831,7 +838,8 @@ def distribute(
     """Return the dataset as the workers of a tf.data service compute it.
 
     Args:
-        dataset: What the workers run; it must hold no Python, for that cannot travel.
+        dataset: What the workers run; it must hold no Python, for that cannot travel. Where it makes batches with
+            `drop_remainder`, each worker leaves out its own last, smaller one.
         service: Address of the dispatcher, such as `grpc://host:5050`.
         sharding: `dynamic`: every element comes once (at most once when a worker dies); `off`: every worker sends all of
             them, so with n workers each element comes n times; `file`, `data`, `file_or_data`, `hint` as in

@@ -79,11 +79,21 @@ def test_a_healthy_run_says_nothing(clock: Clock) -> None:
 
 def test_a_leak_is_said(clock: Clock, monkeypatch) -> None:
     recorder = StepRecorder(warmup=0)
-    memory = iter(range(1 << 20, 1 << 40, 1 << 20))
+    memory = iter(range(1 << 30, 1 << 50, 1 << 30))
     monkeypatch.setattr(callbacks, "process_bytes", lambda: next(memory))
     with pytest.warns(TrainingWarning, match="memory in use grows"):
         run(recorder, clock, 400, wait=0.0, work=0.5)
     assert "leak" in recorder.warned
+
+
+def test_memory_that_creeps_is_told_and_not_warned_about(clock: Clock, monkeypatch) -> None:
+    recorder = StepRecorder(warmup=0)
+    memory = iter(range(1 << 20, 1 << 40, 1 << 16))
+    monkeypatch.setattr(callbacks, "process_bytes", lambda: next(memory))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(recorder, clock, 400, wait=0.0, work=0.5)
+    assert "MiB over" in recorder.statistics().leak
 
 
 def test_oscillation_is_said(clock: Clock) -> None:

@@ -310,7 +310,12 @@ class TestService:
             )
             for _ in range(2)
         ]
-        made = optimize(numbers(20), {"batch_size": 2, "data_service": dispatcher.target}, CPU, batch=True)
+        made = optimize(
+            numbers(20),
+            {"batch_size": 2, "data_service": dispatcher.target, "drop_remainder": False},
+            CPU,
+            batch=True,
+        )
         assert names(made)[-1] == "Prefetch"
         assert sorted(tf.concat(list(made), 0).numpy().tolist()) == list(range(20))
         del workers
