@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
 
 from cfgfix.catalog.expression import Code, Missing, evaluate
 from cfgfix.catalog.load import Catalogue
@@ -17,11 +15,21 @@ from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
 from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.pitfalls import Context, Hit, scan
+from cfgfix.records import dataclass, replace
 from cfgfix.schema.validate import MISSING, Schema, SchemaProblem
+from cfgfix.silence import about_suppressions, apply, in_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
-_SPEAKS_LAST = frozenset({"SCH002", "SCH003", "SCH004", "SCH006"})
+_CODES = {"not-checked": "violation"}
+"""What the schema says under a code of its own, told by the rule for anything else."""
+_OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
+"""Rules about the YAML of a file, whatever reads it."""
+_SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
 """Schema rules that stay silent where a more telling rule has found the same value."""
 
 
@@ -31,6 +39,16 @@ class Skip:
 
     rule: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rules say of one document, ordered by place."""
+
+    findings: list[Finding]
+    hidden: list[Finding]
+    """Findings that a suppression comment silences."""
+    skips: list[Skip]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +80,15 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
 
-    def document(self, document: Document, target: Target) -> tuple[list[Finding], list[Skip]]:
-        """Return what the rules find in a document, ordered by place, and the rules that could not be judged."""
+    def document(self, document: Document, target: Target) -> Judged:
+        """Return what the rules find in a document, what comments silence, and the rules that could not be judged."""
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
+        if document.problem is not None and not findings:
+            findings += self._unparsed(document)
         if document.problem is None:
             for index in range(len(document.roots)):
                 if document.roots[index].kind != Kind.MAPPING:
@@ -90,11 +111,22 @@ class Judge:
                     findings += self._declared(rule, view, target, skips)
         findings = _without_echoes(findings)
         if target.dialect.confidence == "low":
+            # What YAML itself says of a file does not depend on which program reads it.
             findings = [
-                replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings
+                finding
+                if finding.rule in _OF_YAML_ALONE
+                else replace(finding, confidence=min(finding.confidence, Confidence.LOW))
+                for finding in findings
             ]
+        suppressions = in_document(document)
+        hidden: list[Finding] = []
+        if suppressions:
+            judged = {rule.id for rule in self.rules} - set(skips)
+            result = apply(findings, suppressions)
+            about = about_suppressions(document.source, result, self._catalogue, judged, self._about)
+            findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return findings, [Skip(rule, reason) for rule, reason in sorted(skips.items())]
+        return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
 
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
@@ -118,6 +150,26 @@ class Judge:
             rule = self._yaml[name]
             for hit in hits[:MAX_FINDINGS]:
                 yield self._from_hit(rule, hit, document)
+
+    def _unparsed(self, document: Document) -> Iterator[Finding]:
+        """Tell why a file does not parse, where no rule with a repair has done so."""
+        rule = self._about.get("engine.not_yaml")
+        problem = document.problem
+        if rule is None or problem is None:
+            return
+        source = document.source
+        end = min(problem.offset + 1, len(source.text))
+        yield Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=self.severity(rule, rule.severity),
+            confidence=rule.confidence,
+            message=str(rule.message(_PlainScope({"message": problem.message}))),
+            location=source.location(min(problem.offset, end), end),
+            no_fix_reason=rule.no_fix,
+            notes=(problem.hint,) if problem.hint else (),
+            context=problem.message,
+        )
 
     def _from_hit(self, rule: Rule, hit: Hit, document: Document) -> Finding:
         own: dict[str, Any] = {
@@ -153,7 +205,7 @@ class Judge:
         if target.schema is None or not self._schema:
             return
         for problem in target.schema.problems(document, document.roots[index], target.loader)[:MAX_FINDINGS]:
-            rule = self._schema.get(problem.code)
+            rule = self._schema.get(_CODES.get(problem.code, problem.code))
             if rule is not None:
                 yield self._from_problem(rule, problem, document)
 
@@ -172,6 +224,8 @@ class Judge:
             else None
         )
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
+        if problem.code == "not-checked":
+            severity = Severity.INFO
         return Finding(
             rule=rule.id,
             name=rule.name,
@@ -192,9 +246,6 @@ class Judge:
         assert rule.when is not None
         count = 0
         for concept, binding in _targets(rule, view):
-            if rule.needs_hardware and target.hardware is None:
-                skips.setdefault(rule.id, "no target machine is named")
-                return
             own = _place_names(view, binding)
             if concept is not None:
                 own[concept] = binding.value
@@ -204,7 +255,10 @@ class Judge:
                 holds = evaluate(rule.when, scope)
             except Missing as missing:
                 if missing.name.startswith("hardware."):
-                    skips.setdefault(rule.id, f"{missing.name[9:]} of {target.hardware_label} is unknown")
+                    reason = f"{missing.name[9:]} of {target.hardware_label} is unknown"
+                    skips.setdefault(
+                        rule.id, reason if target.hardware is not None else "no target machine is named"
+                    )
                 continue
             if holds is not True and not holds:
                 continue
@@ -394,10 +448,7 @@ def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Ch
         Missing: A value it needs is unknown, or the place cannot be named.
     """
     place = binding if spec.target == "value" else next(iter(view.bindings(spec.target)), None)
-    if place is None or place.path is None:
-        path = _first_path(view, spec.target)
-    else:
-        path = place.path
+    path = _first_path(view, spec.target) if place is None or place.path is None else place.path
     present = place is not None and place.node is not None
     if spec.action == "delete":
         if not present:
@@ -415,7 +466,9 @@ def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Ch
     key = path[-1]
     if not isinstance(key, str) or (len(path) > 1 and not any(True for _ in view.places(path[:-1]))):
         raise Missing(f"section {format_key_path(path[:-1])}")
-    return InsertKey(path[:-1], key, value, document=view.index)
+    beside = binding.path if binding.node is not None and binding.path is not None else ()
+    after = beside[-1] if beside[:-1] == path[:-1] and beside and isinstance(beside[-1], str) else None
+    return InsertKey(path[:-1], key, value, after, view.index)
 
 
 def _first_path(view: View, concept: str) -> KeyPath:
@@ -427,17 +480,21 @@ def _first_path(view: View, concept: str) -> KeyPath:
 
 
 def _without_echoes(findings: list[Finding]) -> list[Finding]:
-    """Leave out what the schema says of a value about which a more telling rule speaks."""
+    """Leave out what the schema says of a place about which a more telling rule speaks, and its second word on one value."""
     spoken = {
         (finding.location.start, finding.location.end)
         for finding in findings
         if finding.rule not in _SPEAKS_LAST
     }
-    return [
-        finding
-        for finding in findings
-        if finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken
-    ]
+    kept: list[Finding] = []
+    for finding in findings:
+        if finding.rule in _SPEAKS_LAST:
+            place = (finding.location.start, finding.location.end)
+            if place in spoken:
+                continue
+            spoken.add(place)
+        kept.append(finding)
+    return kept
 
 
 def ignored_by_path(

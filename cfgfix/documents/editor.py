@@ -10,11 +10,11 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from cfgfix.documents.compose import (
     ALIAS,
+    BREAKS,
     MAPPING,
     SCALAR,
     SEQUENCE,
@@ -24,11 +24,13 @@ from cfgfix.documents.compose import (
     Step,
     compose,
     deref,
+    has_braces,
     is_merge,
 )
 from cfgfix.documents.resolve import LOADERS, construct_scalar, resolve
 from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
 from cfgfix.findings import KeyPath, format_key_path
+from cfgfix.records import dataclass, field
 
 
 class RefusalReason(enum.Enum):
@@ -221,8 +223,6 @@ def _escaped(char: str) -> str:
 
 # --- Looking at the text -------------------------------------------------------------------------------------------
 
-_BREAKS = "\n\r\x85\u2028\u2029"
-
 
 class _Text:
     """The text of a document, and the questions about it that an edit asks."""
@@ -234,7 +234,7 @@ class _Text:
     def line_start(self, offset: int) -> int:
         """Where the line of `offset` begins."""
         text = self.text
-        while offset > 0 and text[offset - 1] not in _BREAKS:
+        while offset > 0 and text[offset - 1] not in BREAKS:
             offset -= 1
         return offset
 
@@ -242,7 +242,7 @@ class _Text:
         """Where the line of `offset` ends, before its line break."""
         text = self.text
         size = len(text)
-        while offset < size and text[offset] not in _BREAKS:
+        while offset < size and text[offset] not in BREAKS:
             offset += 1
         return offset
 
@@ -270,7 +270,7 @@ class _Text:
             char = text[offset]
             if char == "#":
                 offset = self.line_end(offset)
-            elif char in " \t" or char in _BREAKS:
+            elif char in " \t" or char in BREAKS:
                 offset += 1
             else:
                 break
@@ -315,6 +315,11 @@ class _Plan:
         self.text = document.source.text
         self.edits: list[Edit] = []
         self.groups: dict[int, _Group] = {}
+        # What other changes must keep off: values that get a new content, entries that go, names that are taken.
+        self.filled: set[int] = set()
+        self.removed: set[tuple[int, int]] = set()
+        self.touched: list[list[tuple[int, int]]] = []
+        self.names: set[tuple[int, str]] = set()
         self.uses: dict[int, int] = {}
         for alias in document.aliases:
             self.uses[id(alias.target)] = self.uses.get(id(alias.target), 0) + 1
@@ -338,7 +343,10 @@ class _Plan:
                 self.note_deletion(change)
             else:
                 self.note_insertion(change)
-        for group in self.groups.values():
+        if any(self.removed.intersection(way) for way in self.touched):
+            raise Refusal(RefusalReason.CONFLICT, "one change removes what another one changes")
+        # Where a nested mapping and the one around it end together, the nested one's new keys come first.
+        for group in sorted(self.groups.values(), key=lambda group: -len(group.steps)):
             if group.deleted and group.inserted:
                 raise Refusal(RefusalReason.CONFLICT, "entries of one mapping are both added and removed")
             if group.deleted:
@@ -366,11 +374,10 @@ class _Plan:
             through_alias = number > 0 and steps[number - 1].value.kind is ALIAS
             if (step.shared or through_alias) and not self.shared:
                 origin = steps[number - 1].value.anchor if through_alias else step.parent.anchor
-                source = f"&{origin}" if origin else "another mapping"
-                places = self.uses.get(id(step.parent), 0)
+                count = self.uses.get(id(step.parent), 0)
+                source = f"&{origin}, used in {_places(count)}" if origin else "another mapping"
                 raise Refusal(
-                    RefusalReason.INHERITED,
-                    f"{shown} comes from {source}, which {_places(places)} use: change it there",
+                    RefusalReason.INHERITED, f"{shown} is shared: it comes from {source}; change it there"
                 )
             if step.key is not None and deref(step.key).kind is not SCALAR:
                 raise Refusal(
@@ -384,16 +391,31 @@ class _Plan:
         if count and not self.shared:
             raise Refusal(
                 RefusalReason.SHARED,
-                f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} would change too",
+                f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} more would change",
             )
+
+    def touch(self, steps: list[Step]) -> None:
+        """Note the entries a change leads through or to."""
+        self.touched.append([(id(step.parent), id(step.value)) for step in steps])
+
+    def claim_value(self, node: Node, shown: str) -> None:
+        if id(node) in self.filled:
+            raise Refusal(RefusalReason.CONFLICT, f"{shown} would be changed twice")
+        self.filled.add(id(node))
+
+    def claim_name(self, parent: Node, name: str) -> None:
+        if (id(parent), name) in self.names:
+            raise Refusal(RefusalReason.CONFLICT, f"two changes would write the key {name}")
+        self.names.add((id(parent), name))
 
     # --- Setting a value ---
 
     def set_value(self, change: SetValue) -> None:
         shown = format_key_path(change.path) or "the document"
         if change.path:
-            step = self.steps(change.path, change.document)[-1]
-            node, key = step.value, step.key
+            steps = self.steps(change.path, change.document)
+            self.touch(steps)
+            node, key = steps[-1].value, steps[-1].key
         else:
             found = self.document.find((), change.document)
             if found is None:
@@ -407,16 +429,19 @@ class _Plan:
             node = deref(node)
         if node.kind is SCALAR:
             self.require_unshared(node, shown)
+        self.claim_value(node, shown)
         if change.text is None:
             text = self.spelled(change.value, node)
         else:
             text = change.text
-            if not text or any(char in text for char in _BREAKS):
+            if not text or any(char in text for char in BREAKS):
                 raise Refusal(RefusalReason.UNSPELLABLE, "the new text is not one scalar on one line")
         if node.kind is SCALAR and node.tag is not None:
             self.require_fitting_tag(node, text, change.value, shown)
-        if node.style in ("|", ">") and node.style:
-            self.replace_block_scalar(node, text)
+        if self.text.startswith("#", node.end):
+            raise Refusal(RefusalReason.LAYOUT, f"a comment follows {shown} without a space between")
+        if node.style in ("|", ">"):
+            self.replace_block_scalar(node, text, shown)
         elif node.kind is SCALAR and node.value_start == node.end and not node.style:
             self.fill_empty(node, key, text, shown)
         else:
@@ -432,8 +457,6 @@ class _Plan:
     def require_fitting_tag(self, node: Node, text: str, value: object, shown: str) -> None:
         """The tag stays, so what it makes of the new text must be the new value."""
         tag = node.tag or ""
-        if tag == "!":
-            return
         name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
         fits = name in ("str", "int", "float", "bool", "null")
         if fits:
@@ -451,12 +474,16 @@ class _Plan:
                 RefusalReason.TAG, f"{shown} has the tag {written}, which contradicts the new value"
             )
 
-    def replace_block_scalar(self, node: Node, text: str) -> None:
+    def replace_block_scalar(self, node: Node, text: str, shown: str) -> None:
         """Put a scalar in the place of a literal or folded one; a comment on its first line stays."""
         header_end = min(self.at.line_end(node.value_start), node.end)
         indicator_end = node.value_start
         while indicator_end < header_end and self.text[indicator_end] not in " \t#":
             indicator_end += 1
+        if self.text.startswith("#", indicator_end):
+            raise Refusal(
+                RefusalReason.LAYOUT, f"a comment follows the mark of {shown} without a space between"
+            )
         self.edits.append(Edit(node.value_start, indicator_end, text))
         self.edits.append(Edit(header_end, node.end, ""))
 
@@ -465,7 +492,13 @@ class _Plan:
         offset = node.end
         before = self.text[offset - 1 : offset]
         if before == ":" or (before == "-" and key is None) or node.start < node.end:
-            self.edits.append(Edit(offset, offset, " " + text))
+            if (
+                self.text[offset : offset + 1] == " "
+                and not self.text[offset : self.at.line_end(offset)].strip()
+            ):
+                self.edits.append(Edit(offset + 1, offset + 1, text))
+            else:
+                self.edits.append(Edit(offset, offset, " " + text))
         elif key is not None and offset == key.end and self.is_plain_flow_key(key):
             self.edits.append(Edit(offset, offset, ": " + text))
         else:
@@ -475,7 +508,8 @@ class _Plan:
         """Whether a key without a colon stands in a flow mapping, as in `{a, b}`."""
         following = self.at.skip_blank(key.end)
         entry = self.at.prefix(key.start).rstrip()
-        return self.text[following : following + 1] in (",", "}") and not entry.endswith("?")
+        alone = self.text[following : following + 1] in (",", "}") and not entry.endswith("?")
+        return alone and not self.spans_lines(key)
 
     # --- Renaming a key ---
 
@@ -483,8 +517,9 @@ class _Plan:
         shown = format_key_path(change.path)
         if not change.path or not isinstance(change.path[-1], str):
             raise Refusal(RefusalReason.NOT_FOUND, "only the keys of a mapping have names")
-        step = self.steps(change.path, change.document)[-1]
-        key, parent = step.key, step.parent
+        steps = self.steps(change.path, change.document)
+        self.touch(steps)
+        key, parent = steps[-1].key, steps[-1].parent
         assert key is not None
         if key.kind is ALIAS or key.style in ("|", ">") or self.spans_lines(key):
             raise Refusal(RefusalReason.COMPLEX_KEY, f"the key {shown} is not written as a simple key")
@@ -505,13 +540,14 @@ class _Plan:
         taken = self.document.trace((*change.path[:-1], change.new), change.document)
         if change.new != key.text and taken is not None:
             raise Refusal(RefusalReason.KEY_EXISTS, f"the key {change.new} exists already beside {shown}")
+        self.claim_name(parent, change.new)
         style = key.style or ("'" if change.quote else "")
         text = spell_text(change.new, style)
         self.require_simple_key(text)
         self.edits.append(Edit(key.value_start, key.end, text))
 
     def spans_lines(self, node: Node) -> bool:
-        return any(char in self.text[node.start : node.end] for char in _BREAKS)
+        return any(char in self.text[node.start : node.end] for char in BREAKS)
 
     def require_simple_key(self, text: str) -> None:
         # YAML allows 1024 characters up to the colon; no setting is named so, and other readers count in bytes.
@@ -527,10 +563,13 @@ class _Plan:
         steps = self.steps(change.path, change.document)
         parent = steps[-1].parent
         index = self.entry_index(parent, change, steps[-1], shown)
+        entry = parent.items[index]
+        self.touch(steps[:-1])
+        self.removed.add((id(parent), id(entry if isinstance(entry, Node) else entry[1])))
         group = self.groups.setdefault(id(parent), _Group(parent, steps))
         if index in group.deleted:
             raise Refusal(RefusalReason.CONFLICT, f"{shown} would be deleted twice")
-        self.require_unused_anchors(parent.items[index], shown)
+        self.require_unused_anchors(entry, shown)
         group.deleted.add(index)
 
     def entry_index(self, parent: Node, change: DeleteKey, step: Step, shown: str) -> int:
@@ -615,12 +654,7 @@ class _Plan:
             raise Refusal(RefusalReason.LAYOUT, "something else follows on the entry's last line")
         line_start, line_end = at.line_start(start), at.line_end(end)
         if not self.text[line_start:start].strip(" \t"):
-            following = at.after_break(line_end)
-            if following == line_end and line_start > 0:
-                # The last line of a file without a final line break: the break before it goes.
-                self.edits.append(Edit(at.before_break(line_start), line_end, ""))
-            else:
-                self.edits.append(Edit(line_start, following, ""))
+            self.delete_lines(line_start, line_end)
             return
         # The entry stands behind the dash of a list, `- a: 1`, or behind anchor and tag: what follows moves up.
         if index + 1 in deleted or index + 1 >= len(node.items):
@@ -650,11 +684,25 @@ class _Plan:
             self.edits.append(Edit(first, line_end, empty))
             return
         self.edits.append(Edit(behind, behind, " " + empty))
-        following = at.after_break(line_end)
-        if following == line_end and line_start > 0:
-            self.edits.append(Edit(at.before_break(line_start), line_end, ""))
+        self.delete_lines(line_start, line_end)
+
+    def delete_lines(self, start: int, end: int) -> None:
+        """Delete whole lines, from the start of the first to the end of the last, and one line break."""
+        following = self.at.after_break(end)
+        if following == end and start > 0 and not self.is_after_block_scalar(start):
+            # The file has no final line break, and keeps having none: the break before the lines goes.
+            self.edits.append(Edit(self.at.before_break(start), end, ""))
         else:
-            self.edits.append(Edit(line_start, following, ""))
+            self.edits.append(Edit(start, following, ""))
+
+    def is_after_block_scalar(self, offset: int) -> bool:
+        """Whether the text before `offset` ends a literal or folded scalar, to which its last line break belongs."""
+        for _, key, value, _, _ in self.document.walk():
+            for node in (key or value, value):
+                is_block = node.style in ("|", ">") and node.end <= offset
+                if is_block and not self.text[node.end : offset].strip():
+                    return True
+        return False
 
     def owner_end(self, group: _Group) -> int | None:
         """Where the value of a block collection could begin on its owner's line; None for a bare root."""
@@ -680,7 +728,7 @@ class _Plan:
         offset = node.start
         end = offset
         while offset < node.value_start and self.text[offset] in "&!":
-            while offset < node.value_start and self.text[offset] not in " \t" + _BREAKS:
+            while offset < node.value_start and self.text[offset] not in " \t" + BREAKS:
                 offset += 1
             end = offset
             offset = self.at.skip_blank(offset)
@@ -728,7 +776,7 @@ class _Plan:
             return
         if stop < len(node.items):
             following = self.flow_start(node, stop)
-            if at.has_comment(last, following) or any(char in self.text[last:following] for char in _BREAKS):
+            if at.has_comment(last, following) or any(char in self.text[last:following] for char in BREAKS):
                 while self.text[last : last + 1] in (" ", "\t"):
                     last += 1
                 self.edits.append(Edit(start, last, ""))
@@ -744,7 +792,7 @@ class _Plan:
         self.edits.append(Edit(start, last, ""))
 
     def require_brackets(self, node: Node) -> None:
-        if self.text[node.value_start : node.value_start + 1] not in ("{", "["):
+        if node.kind is MAPPING and not has_braces(self.text, node, [key for key, _ in node.items[:1]]):
             raise Refusal(RefusalReason.LAYOUT, "a single pair within brackets has no braces of its own")
 
     def flow_start(self, node: Node, index: int) -> int:
@@ -795,8 +843,10 @@ class _Plan:
                 RefusalReason.NOT_A_MAPPING, f"{format_key_path(path) or 'the document'} is not a mapping"
             )
         group = self.groups.setdefault(id(node), _Group(node, steps))
-        if any(other.key == change.key for other in group.inserted):
-            raise Refusal(RefusalReason.CONFLICT, f"{shown} would be added twice")
+        if node.kind is SCALAR and not group.inserted:
+            self.claim_value(node, format_key_path(path))
+        self.touch(steps)
+        self.claim_name(node, change.key)
         group.inserted.append(change)
 
     def entry(self, change: InsertKey, key_style: str = "") -> str:
@@ -812,7 +862,7 @@ class _Plan:
         if "---" in self.text or "%" in self.text.replace("#", "\n#").split("\n#")[0]:
             raise Refusal(RefusalReason.LAYOUT, "the file has document marks but no content")
         newline = self.document.source.newline
-        lead = newline if self.text and self.text[-1] not in _BREAKS else ""
+        lead = newline if self.text and self.text[-1] not in BREAKS else ""
         self.edits.append(Edit(len(self.text), len(self.text), f"{lead}{self.entry(change)}{newline}"))
 
     def insert(self, group: _Group) -> None:
@@ -857,6 +907,10 @@ class _Plan:
                 )
             following = at.after_break(line_end)
             if following == line_end:
+                if self.is_after_block_scalar(line_end):
+                    raise Refusal(
+                        RefusalReason.LAYOUT, "the file ends within a text block, without a line break"
+                    )
                 self.edits.append(Edit(line_end, line_end, "".join(newline + line for line in lines)))
             else:
                 self.edits.append(Edit(following, following, "".join(line + newline for line in lines)))
@@ -970,4 +1024,4 @@ def _kind_name(node: Node) -> str:
 
 
 def _places(count: int) -> str:
-    return "1 other place" if count == 1 else f"{count} other places"
+    return "1 place" if count == 1 else f"{count} places"

@@ -67,10 +67,10 @@ def read_cpu(root: Root, environ: Mapping[str, str]) -> CpuReading:
     else:
         least = min(limits, key=lambda limit: limit.processors)
         certainty = Certainty.EXACT
-        if not control.complete and control.found:
+        if not control.complete:
             certainty = Certainty.ESTIMATED
             notes.append(
-                "the cgroup of this process is not visible here: a CPU limit below the visible groups may exist"
+                "the cgroup of this process is not visible here: a CPU quota that is not seen may exist"
             )
         if not quotas and environ.get("KUBERNETES_SERVICE_HOST"):
             certainty = Certainty.ESTIMATED

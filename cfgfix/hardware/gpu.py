@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cfgfix.hardware import visible
@@ -27,6 +26,7 @@ from cfgfix.hardware.model import (
 )
 from cfgfix.hardware.system import Root, is_real, read_text, to_count, under
 from cfgfix.hardware.table import Match, TableFacts, facts, find_by_product_name, match
+from cfgfix.records import replace
 
 _MIB = 1 << 20
 _NVML = "NVML"
@@ -126,7 +126,8 @@ class _Asker:
         except self.library.NVMLError as error:
             value = getattr(error, "value", None)
             self.code = value if isinstance(value, int) else None
-            self.detail = str(error)
+            # Not str(error): that calls the library again, which may fail in its turn.
+            self.detail = f"the call failed with {type(error).__name__}"
         except (OSError, ValueError, TypeError, AttributeError, UnicodeDecodeError) as error:
             # A damaged library can make the binding itself fail; that too is one missing answer.
             self.detail = f"{name} failed: {type(error).__name__}: {error}"
@@ -324,11 +325,8 @@ def _memory(
     info = None if version is None else ask("nvmlDeviceGetMemoryInfo", handle, version=version)
     source = "NVML memory v2"
     if info is None and asker.code != _NOT_SUPPORTED:
-        first = (asker.code, asker.detail)
         info = ask("nvmlDeviceGetMemoryInfo", handle)
         source = "NVML memory v1"
-        if info is None and first[0] is not None and asker.code is None:
-            asker.code, asker.detail = first
     why = asker.why()
     total = getattr(info, "total", None)
     if not isinstance(total, int) or total <= 0:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from cfgfix.hardware.model import Certainty, Storage, Value, estimated, exact, unknown
 from cfgfix.hardware.system import Mount, Root, mounts, read_word, under
+from cfgfix.records import dataclass
 
 _NETWORK_NAMES = (
     "nfs",
@@ -139,8 +139,6 @@ def _kind(mount: Mount, root: Root) -> Value[str]:
     if not os.path.isdir(device):
         return exact("unknown", f"{where}: /sys does not show its device; measure it")
     disks = _disks(device, 0)
-    if not disks:
-        return exact("unknown", f"{where}: no disk found below {os.path.basename(device)}; measure it")
     slowest = min(disks, key=lambda disk: _SLOWEST_FIRST.index(disk.kind))
     sure = (
         all(disk.sure for disk in disks)
@@ -375,6 +373,27 @@ def measure(
     )
 
 
+def describe_measurement(measured: Measurement) -> list[str]:
+    """Return the result as lines for a reader: each thread count with its median and spread, then what limits it."""
+    lines = [f"{measured.path}: {measured.storage.kind.value or 'unknown'} ({measured.storage.kind.source})"]
+    if measured.refused is not None:
+        return [*lines, f"not measured: {measured.refused}"]
+    lines.append(
+        f"read {measured.method}, random order, seed {measured.seed}, pages dropped from the cache first"
+    )
+    for run in measured.runs:
+        repeats = len(run.mbs)
+        spread = f", spread {run.spread:.0%} over {repeats} repeats" if repeats > 1 else ", one repeat"
+        lines.append(
+            f"{run.threads} thread{'s' if run.threads > 1 else ''}: {run.median_mbs:.0f} MB/s, "
+            f"{run.median_files_per_second:.0f} reads/s{spread} ({run.bytes_read / 1e6:.0f} MB in {run.files_read} reads)"
+        )
+    if measured.cached_fraction is not None:
+        partly = ": partly cached, the rates are too high" if measured.partly_cached else ""
+        lines.append(f"still cached when read: {measured.cached_fraction:.0%} of the probed pages{partly}")
+    return lines + [f"note: {remark}" for remark in measured.remarks]
+
+
 def _refusal(path: str, storage: Storage) -> str | None:
     if not (hasattr(os, "posix_fadvise") and hasattr(os, "preadv")):
         return "measuring is not supported on this system: it has no way to read past the page cache here"
@@ -422,7 +441,7 @@ def _list_files(path: str) -> tuple[list[tuple[str, int]], bool]:
                             found.append((entry.path, size))
                     if len(found) >= MAX_LISTED:
                         return found, False
-        except OSError:  # noqa: PERF203 - a folder that cannot be listed must not end the listing
+        except OSError:
             continue
     return found, True
 

@@ -58,7 +58,7 @@ def whole(text: str) -> str | None:
     return str(int(value))
 
 
-def number_text(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML001: text that is spelled like a float."""
     need = place.need
     text = place.node.text
@@ -157,13 +157,13 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     if own == reading.portable:
         if not mode or old.tag != "int":
             return None
-        new: str | None = "0o" + text.lstrip("+-0")
+        new = "0o" + text.lstrip("+-0")
         problem, other = f"decimal {own.value}, not octal", old.value
     elif own.tag == "str":
         if not need.number or (need.sure and need.text):
             return None
         new = str(reading.portable.value)
-        problem, other = f"the text '{text}', not a number", reading.portable.value
+        problem, other = f"the text '{text}' and no number", reading.portable.value
     else:
         if mode:
             return None
@@ -172,7 +172,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     values: dict[str, object] = {
         "loader": place.loader,
         "problem": problem,
-        "other": repr(reading.portable.value),
+        "other": repr(other),
         "new": new,
     }
     value: object = text if new.startswith("'") else reading.portable.value
@@ -190,17 +190,17 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     """YML013: true or false where a number is taken."""
-    need = place.need
-    if need.source == "schema":
-        if not need.number or names.BOOLEAN in need.types or need.text:
+    types = place.types
+    if types is not None:
+        if names.BOOLEAN in types or names.TEXT in types or not place.need.number:
             return None
         if reading.own.value in place.context.enum(place.path):
             return None
-    elif need.concept not in _NEVER_BOOL:
+    elif place.concept not in _NEVER_BOOL:
         return None
     effect = (
         "Keras refuses it as a learning rate"
-        if need.concept in names.KERAS_RATES
+        if place.concept in names.KERAS_RATES
         else f"TensorFlow takes it silently as {1 if reading.own.value else 0}"
     )
     values: dict[str, object] = {"loader": place.loader, "effect": effect, "takes": place.takes()}
@@ -224,7 +224,7 @@ def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
             or any(type(item) is float for item in place.context.enum(place.path))
         ):
             return None
-    elif need.concept not in _COUNTS:
+    elif place.concept not in _COUNTS:
         return None
     new = whole(text)
     if new is None or place.coerced:
@@ -261,13 +261,14 @@ def _version(place: Place, value: float) -> tuple[str, Hit] | None:
 
 def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     """YML015: a whole number as learning rate."""
-    need = place.need
-    if place.in_list:
+    types = place.types
+    if place.in_list or (types is not None and (names.NUMBER not in types or names.TEXT in types)):
         return None
-    if need.source == "schema" and (names.NUMBER not in need.types or need.text):
-        return None
-    by_concept = need.concept in names.KERAS_RATES
-    if not (by_concept or (need.concept is None and names.is_learning_rate(place.key))) or place.coerced:
+    by_concept = place.concept in names.KERAS_RATES
+    if (
+        not (by_concept or (place.concept is None and types is None and names.is_learning_rate(place.key)))
+        or place.coerced
+    ):
         return None
     value = reading.own.value
     assert isinstance(value, int)
@@ -286,7 +287,7 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     )
 
 
-def human(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML016: a number as people write it, where a number is taken."""
     need = place.need
     if not need.sure or not need.number or need.text or not need.types.isdisjoint({"array", "object"}):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cfgfix.documents.compose import Node
 from cfgfix.findings import KeyPath
 from cfgfix.pitfalls import names
 from cfgfix.pitfalls.hit import Context
+from cfgfix.records import dataclass
 
 _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
 
@@ -20,7 +19,6 @@ class Need:
     """JSON Schema type names; empty where nothing is known."""
     source: str
     """Who says so: `schema`, `concept` (the dialect), `name` (the key's name alone) or nothing."""
-    concept: str | None
 
     @property
     def number(self) -> bool:
@@ -46,7 +44,7 @@ class Need:
 class Place:
     """Where a scalar stands. A plain class with lazy parts, made only for scalars that are special."""
 
-    __slots__ = ("_need", "context", "document", "key", "node", "parent", "path")
+    __slots__ = ("_concept", "_key", "_need", "_types", "context", "document", "node", "parent", "path")
 
     def __init__(
         self, context: Context, node: Node, path: KeyPath, parent: Node | None, document: int
@@ -58,9 +56,34 @@ class Place:
         """The mapping or sequence that holds the scalar."""
         self.document = document
         """Position of the YAML document in the file, counted from 0."""
-        self.key = next((step for step in reversed(path) if isinstance(step, str)), "")
-        """The nearest key: a list's items belong to the key that holds the list."""
+        self._key: str | None = None
         self._need: Need | None = None
+        self._types: Place | frozenset[str] | None = self
+        self._concept: Place | str | None = self
+
+    @property
+    def key(self) -> str:
+        """The nearest key: a list's items belong to the key that holds the list."""
+        if self._key is None:
+            self._key = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+        return self._key
+
+    @property
+    def types(self) -> frozenset[str] | None:
+        """What the schema takes; None where it says nothing."""
+        if isinstance(self._types, Place):
+            self._types = self.context.expected(self.path)
+        return self._types
+
+    @property
+    def concept(self) -> str | None:
+        """The concept that the dialect finds here, or for an item of a list at the list."""
+        if isinstance(self._concept, Place):
+            found = self.context.concept_of(self.path)
+            if found is None and self.path and isinstance(self.path[-1], int):
+                found = self.context.concept_of(self.path[:-1])
+            self._concept = found
+        return self._concept
 
     @property
     def start(self) -> int:
@@ -80,19 +103,13 @@ class Place:
         return self._need
 
     def _find_need(self) -> Need:
-        types = self.context.expected(self.path)
-        concept = self.context.concept_of(self.path)
-        if concept is None and self.path and isinstance(self.path[-1], int):
-            concept = self.context.concept_of(self.path[:-1])
-        if types is not None:
-            return Need(types, "schema", concept)
-        if concept is not None:
-            kind = names.CONCEPT_KINDS.get(concept)
-            return Need(
-                frozenset() if kind is None else frozenset({kind}), "concept" if kind else "", concept
-            )
-        kind = names.kind_by_name(self.key)
-        return Need(frozenset() if kind is None else frozenset({kind}), "name" if kind else "", None)
+        if self.types is not None:
+            return Need(self.types, "schema")
+        concept = self.concept
+        kind = names.kind_by_name(self.key) if concept is None else names.CONCEPT_KINDS.get(concept)
+        if kind is None:
+            return Need(frozenset(), "")
+        return Need(frozenset({kind}), "name" if concept is None else "concept")
 
     @property
     def coerced(self) -> bool:

@@ -13,8 +13,8 @@ from cfgfix.documents.resolve import LOADERS, Loader, Resolved, resolve
 
 MAX_REMEMBERED = 50_000
 """Texts remembered for each loader; the memory is dropped when full (about 10 MB at 200 bytes an entry)."""
-MAX_REMEMBERED_LENGTH = 64
-"""Longest text remembered, in code points: numbers and words are shorter."""
+MAX_LENGTH = 64
+"""Longest text looked at, in code points: no number or word of a config is longer, and a hostile one is not parsed."""
 
 _WORDS = frozenset(
     ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "none", "nan", "inf", "infinity")
@@ -52,14 +52,18 @@ class Kind(enum.IntEnum):
 class Reading:
     """A special scalar. A plain class, since one is made for every distinct number of a file."""
 
-    __slots__ = ("kind", "own", "portable")
+    __slots__ = ("kind", "own", "text")
 
-    def __init__(self, kind: Kind, own: Resolved, portable: Resolved) -> None:
+    def __init__(self, kind: Kind, own: Resolved, text: str) -> None:
         self.kind = kind
         self.own = own
         """What the project's loader makes of it."""
-        self.portable = portable
+        self.text = text
+
+    @property
+    def portable(self) -> Resolved:
         """What YAML 1.2 makes of it."""
+        return resolve(self.text, _NEW)
 
 
 class Readings(dict[str, "Reading | None"]):
@@ -70,11 +74,11 @@ class Readings(dict[str, "Reading | None"]):
         self.loader = loader
 
     def __missing__(self, text: str) -> Reading | None:
-        reading = read(text, self.loader)
-        if len(text) <= MAX_REMEMBERED_LENGTH:
-            if len(self) >= MAX_REMEMBERED:
-                self.clear()
-            self[text] = reading
+        if len(text) > MAX_LENGTH:
+            return None
+        if len(self) >= MAX_REMEMBERED:
+            self.clear()
+        reading = self[text] = read(text, self.loader)
         return reading
 
 
@@ -89,36 +93,39 @@ def readings(loader: Loader) -> Readings:
     return known
 
 
+_OLD, _NEW = LOADERS["pyyaml"], LOADERS["ruamel"]
+
+
 def read(text: str, loader: Loader) -> Reading | None:
     """Return what is special about a plain scalar, or None for ordinary text."""
-    first = text[:1]
-    if first.isalpha() and text.lower() not in _WORDS:
+    if text[:1].isalpha() and text.lower() not in _WORDS:
         return None
     own = resolve(text, loader)
-    portable = resolve(text, LOADERS["ruamel"])
-    kind = _kind(text, own, portable)
-    return None if kind is None else Reading(kind, own, portable)
+    kind = _kind(text, own)
+    return None if kind is None else Reading(kind, own, text)
 
 
-def _kind(text: str, own: Resolved, portable: Resolved) -> Kind | None:
+def _kind(text: str, own: Resolved) -> Kind | None:
     tag = own.tag
     if not text:
         return Kind.EMPTY
-    if tag == "value":
-        return Kind.EQUALS
-    if tag == "bool":
-        return Kind.BOOL if portable.tag == "bool" else Kind.BOOL_WORD
     if tag in ("int", "float") and ":" in text:
         return Kind.BASE_60
-    if text.lstrip("+-")[:1] == "0" and _disputed_zero(text, own, portable):
+    if (text[0] == "0" or text[:2] in ("-0", "+0")) and tag != "float" and _disputed(text):
         return Kind.OCTAL
-    if tag == "float":
-        return Kind.FLOAT if own.value.is_integer() or repr(own.value) != text else Kind.FRACTION  # type: ignore[attr-defined]
     if tag == "int":
         return Kind.INT
+    if tag == "float":
+        value = own.value
+        assert isinstance(value, float)
+        return Kind.FLOAT if value.is_integer() or repr(value) != text else Kind.FRACTION
+    if tag == "bool":
+        return Kind.BOOL if resolve(text, _NEW).tag == "bool" else Kind.BOOL_WORD
+    if tag == "value":
+        return Kind.EQUALS
     if tag != "str":
         return None
-    if resolve(text, LOADERS["pyyaml"]).tag == "bool":
+    if resolve(text, _OLD).tag == "bool":
         return Kind.BOOL_WORD_TEXT
     if text.lstrip("+-").lower() in ("none", "nan", "inf", "infinity"):
         return Kind.NULL_WORD
@@ -129,11 +136,13 @@ def _kind(text: str, own: Resolved, portable: Resolved) -> Kind | None:
     return None
 
 
-def _disputed_zero(text: str, own: Resolved, portable: Resolved) -> bool:
-    old = resolve(text, LOADERS["pyyaml"])
-    if portable.tag != "int" or own.tag == "float":
+def _disputed(text: str) -> bool:
+    """Tell whether YAML 1.2 reads an integer where YAML 1.1 reads none or another."""
+    new = resolve(text, _NEW)
+    if new.tag != "int":
         return False
-    return old.tag != "int" or old.value != portable.value
+    old = resolve(text, _OLD)
+    return old.tag != "int" or old.value != new.value
 
 
 def number(text: str) -> float | None:

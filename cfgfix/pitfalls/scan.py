@@ -7,6 +7,8 @@ overrides is not looked at, since nothing reads it.
 
 from __future__ import annotations
 
+import gc
+
 from cfgfix.documents.compose import Kind as NodeKind
 from cfgfix.documents.compose import Node, is_merge
 from cfgfix.findings import KeyPath
@@ -36,6 +38,12 @@ _PLAIN = {
     Kind.HUMAN: numeric.human,
 }
 _INT = int(Kind.INT)
+_KEY_WORDS = frozenset(
+    spelling
+    for word in ("yes", "no", "on", "off", "true", "false", "null")
+    for spelling in (word, word.title(), word.upper())
+)
+"""Keys that may be no text for some loader; the loader's resolver then says."""
 _SCALAR, _MAPPING, _SEQUENCE = NodeKind.SCALAR, NodeKind.MAPPING, NodeKind.SEQUENCE
 
 
@@ -48,16 +56,14 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
     if not found:
         return {}
     walk = _Walk(context, found)
-    if context.document.problem is not None:
-        for name, hit in broken.problems(context):
-            walk.add(name, hit)
-        return found
-    if "\t" in context.document.source.text:
-        for name, hit in broken.separating_tabs(context):
-            walk.add(name, hit)
-    for number, root in enumerate(context.document.roots):
-        walk.document = number
-        walk.root(root)
+    enabled = gc.isenabled()
+    # Nothing made here forms a circle, and one collection in between visits every node of the document.
+    gc.disable()
+    try:
+        walk.file()
+    finally:
+        if enabled:
+            gc.enable()
     return found
 
 
@@ -77,11 +83,20 @@ class _Walk:
         if hits is not None:
             hits.append(hit)
 
-    def root(self, root: Node) -> None:
-        """Look at one document of the file."""
-        if root.kind == _SCALAR:
+    def file(self) -> None:
+        """Look at the whole file: its fault if it does not load, else its tabs and every document in it."""
+        document = self.context.document
+        if document.problem is not None:
+            for name, hit in broken.problems(self.context):
+                self.add(name, hit)
             return
-        self.collection(root)
+        if "\t" in document.source.text:
+            for name, hit in broken.separating_tabs(self.context):
+                self.add(name, hit)
+        for number, root in enumerate(document.roots):
+            self.document = number
+            if root.kind != _SCALAR:
+                self.collection(root)
 
     def collection(self, node: Node) -> None:
         """Look at a mapping or sequence and everything in it. Nesting is bounded when a document is composed."""
@@ -106,17 +121,10 @@ class _Walk:
         """Look at the keys of a mapping, then at its values."""
         readings_of = self.readings
         items = node.items
-        special_key = False
-        texts_seen = set()
-        for key, _value in items:
-            text = key.text
-            texts_seen.add(text)
-            if not key.style and (key.kind != _SCALAR or not text[:1].isalpha() or len(text) <= 5):
-                reading = readings_of[text] if key.kind == _SCALAR else None
-                if reading is not None or text == "<<":
-                    special_key = True
         skipped: frozenset[int] | set[int] = frozenset()
-        if special_key or len(texts_seen) != len(items):
+        keys = {key.text for key, _value in items}
+        # Digits, signs, quotes and `<` sort before letters, so the smallest key tells whether all are plain names.
+        if len(keys) != len(items) or not keys.isdisjoint(_KEY_WORDS) or (keys and min(keys) < "A"):
             skipped = self.keys(node)
         path = self.path
         may_be_rate = names.may_be_rate
@@ -125,7 +133,12 @@ class _Walk:
             kind = value.kind
             if kind == _SCALAR:
                 # The common case, kept free of calls: ordinary text or an ordinary number.
-                if not value.style and value.tag is None:
+                style = value.style
+                if style:
+                    text = value.text
+                    if value.tag is None and text.isprintable() and readings_of[text] is None:
+                        continue
+                elif value.tag is None:
                     reading = readings_of[value.text]
                     if reading is None or (reading.kind >= _INT and not may_be_rate(key.text)):
                         continue

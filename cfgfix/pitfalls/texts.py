@@ -42,15 +42,11 @@ def escaped_path(place: Place) -> tuple[str, Hit] | None:
 
 def looks_like_path(body: str, key: str) -> bool:
     r"""Tell whether the inside of double quotes is a Windows path: `C:\...`, or one step after a key that names a path."""
+    if body.endswith(("\\n", "\\")):
+        return False
     if body[1:3] == ":\\" and body[0].isascii() and body[0].isalpha():
         return True
-    return (
-        names.is_path(key)
-        and body[:1] not in ("\\", "")
-        and body[-1] != "\\"
-        and not body.endswith(("\\n", "\\r\\n"))
-        and " " not in body
-    )
+    return names.is_path(key) and body[:1] not in ("\\", "") and " " not in body
 
 
 def single_quoted(body: str) -> tuple[str, str] | None:

@@ -31,8 +31,12 @@ def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         "new": new,
         "takes": place.takes(),
     }
-    listed = text in place.context.enum(place.path)
+    allowed = place.context.enum(place.path)
+    listed = text in allowed
     text_only = need.source == "schema" and names.BOOLEAN not in need.types and (need.text or listed)
+    if text_only and allowed and not listed:
+        # Neither the bool nor the text is right here; what the schema lists is the schema's to say.
+        return None
     if not text_only and names.BOOLEAN not in need.types and _beside_texts(place):
         return "norway_in_string_list", _quoting(place, values, "unsafe")
     if place.in_list and text_only:
@@ -80,7 +84,7 @@ def _beside_texts(place: Place) -> bool:
     return False
 
 
-def bool_word_text(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML002 under a loader that reads the word as text, where a bool is taken: the text is always true."""
     need = place.need
     if not need.sure or names.BOOLEAN not in need.types or need.text:
@@ -117,7 +121,7 @@ def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, docum
     return "bool_word_as_key", Hit(key.start, key.end, path, values, (change,))
 
 
-def null_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML009: `None`, `nan` or `inf`, which are text."""
     need = place.need
     text = place.node.text
@@ -140,7 +144,7 @@ def null_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         else:
             if not need.number:
                 return None
-            nullable = need.concept not in names.REQUIRED_NUMBERS
+            nullable = place.concept not in names.REQUIRED_NUMBERS
             confidence = "medium"
         new = "null" if nullable else None
         value: object = None
@@ -171,7 +175,7 @@ def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
     if need.source == "schema":
         if not need.types or "null" in need.types or None in place.context.enum(place.path):
             return None
-    elif need.concept not in names.REQUIRED_NUMBERS:
+    elif place.concept not in names.REQUIRED_NUMBERS:
         return None
     section = need.source == "schema" and need.types == {"object"}
     values: dict[str, object] = {"loader": place.loader, "takes": place.takes()}
@@ -206,7 +210,7 @@ def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
             return None
         value, new = found
         problem = "text, not a number"
-        raising = need.concept in _RAISING
+        raising = place.concept in _RAISING
     coerced = place.coerced
     values: dict[str, object] = {
         "loader": place.loader,

@@ -17,6 +17,7 @@ from cfgfix.documents.compose import (
     Document,
     Kind,
     Node,
+    Tagged,
     deref,
     is_merge,
     key_text,
@@ -27,7 +28,7 @@ from cfgfix.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath, format_key_path
 from cfgfix.schema.accept import equal
-from cfgfix.schema.load import MAX_KEY
+from cfgfix.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.schema.load import Node as SchemaNode
 from cfgfix.schema.problem import SchemaProblem
 from cfgfix.schema.suggest import best, closest
@@ -60,6 +61,10 @@ _SIZE = {
     "minProperties": "keys",
     "maxProperties": "keys",
 }
+
+
+_HUGE = 10**4_000
+"""Stands for whole numbers beyond it: Python refuses to write out more than 4,300 digits."""
 
 
 class _TooMuch(Exception):  # noqa: N818  (a signal inside this module, not an error)
@@ -99,11 +104,11 @@ class _Machinery:
         checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
         checks.update(pattern=self._pattern, uniqueItems=self._unique)
         guarded = {keyword: self._guard(check) for keyword, check in checks.items()}
-        documents = [("", schema.loaded.root), *schema.loaded.files.items()]
+        loaded = schema.loaded
         registry: Any = REGISTRY
-        for name, content in documents:
+        for name, content in (("", loaded.root), *loaded.files.items()):
             resource: Any = Resource.from_contents(content, default_specification=DRAFT202012)
-            registry = registry.with_resource(name, resource)
+            registry = registry.with_resource(loaded.address(name), resource)
         # The registry has no way to fetch anything, so an address that is not in it is an error.
         extend: Any = validators.extend
         validator: Any = extend(Draft202012Validator, guarded)
@@ -270,8 +275,10 @@ class _Explainer:
                 result = OPAQUE
             else:
                 result = value_of(node, self.loader, self.document)
-                if type(result).__name__ == "Tagged":
+                if isinstance(result, Tagged):
                     result = OPAQUE
+                elif isinstance(result, int) and not -_HUGE < result < _HUGE:
+                    result = _HUGE if result > 0 else -_HUGE
         elif tag and tag not in ("!", TAG_PREFIX + "map", TAG_PREFIX + "seq", TAG_PREFIX + "python/tuple"):
             result = OPAQUE
         elif node.kind is Kind.SEQUENCE:
@@ -349,20 +356,21 @@ class _Explainer:
             return False
         if error.validator in ("enum", "const", "uniqueItems") and isinstance(error.instance, (list, dict)):
             return True
-        if not _UNSURE.isdisjoint(error.absolute_schema_path):
+        steps = list(error.absolute_schema_path)
+        if not _UNSURE.isdisjoint(steps[:-1] if _is_false(error.schema) else steps):
             return True
         return error.validator == "oneOf" and not error.context
 
     def problems(self, error: Error) -> Iterator[SchemaProblem]:
         """Turn one jsonschema error into problems."""
         path: KeyPath = tuple(error.absolute_path)
-        keyword = str(error.validator) if error.validator is not None else None
+        keyword = str(error.validator)
         schema = error.schema
         if "propertyNames" in error.absolute_schema_path and isinstance(error.instance, str):
             yield self.bad_name(path, error)
         elif keyword in ("additionalProperties", "unevaluatedProperties"):
             yield from self.unknown_keys(path, error)
-        elif keyword is None:
+        elif _is_false(schema):
             yield self.forbidden(path, error)
         elif keyword == "required":
             yield from self.missing_keys(path, error)
@@ -378,7 +386,7 @@ class _Explainer:
             yield self.wrong(path, error, schema, keyword, "out-of-range")
         elif keyword == "pattern":
             yield self.wrong(
-                path, error, {"type": "string", "pattern": error.validator_value}, keyword, "wrong-text"
+                path, error, {"type": "string", "pattern": error.validator_value}, keyword, "violation"
             )
         elif keyword in _SIZE:
             yield self.wrong_size(path, error, keyword)
@@ -465,7 +473,9 @@ class _Explainer:
         found = self.find(whole)
         if found is None or found[0] is None:
             start, end = self.around(path)
-            return SchemaProblem("unknown-key", "unknown-key", whole, start, end, f"unknown key `{name}`")
+            return SchemaProblem(
+                "unknown-key", "unknown-key", whole, start, end, f"{self.holder(path)} has no key `{name}`"
+            )
         key, value, shared = found[0], found[1], found[2]
         present = self.entries(deref(self.value_at(path)))
         known = self.schema.keys(path)
@@ -502,17 +512,24 @@ class _Explainer:
                 )
         if suggestion is None and len(elsewhere) == 1 and not shared:
             changes = self.move(whole, elsewhere[0], value)
+        if suggestion is None and not elsewhere and self.may_suggest():
+            # The name is wrong and so is the section.
+            near = best(name, self.schema.names())
+            places = self.schema.places(near) if near is not None else []
+            if len(places) == 1 and self.schema.expected_types(places[0]) != frozenset({"object"}):
+                suggestion = format_key_path(places[0])
+                if not shared:
+                    changes = self.move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
-        where = f" in `{format_key_path(path)}`" if path else ""
-        message = f"unknown key `{name}`{where}"
+        message = f"{self.holder(path)} has no key `{name}`"
         if ignored:
-            message += ", which the program ignores"
+            message += ", so the program ignores it"
         spoken = self.spoken_key(key)
         if spoken is not None:
             message += f"; {self.loader.title} reads this key as {spoken}"
         if elsewhere and suggestion is None:
-            places = " and ".join(f"`{format_key_path(place)}`" for place in elsewhere)
-            message += f"; the schema has {places}"
+            listed = " and ".join(f"`{format_key_path(place)}`" for place in elsewhere)
+            message += f"; the schema has {listed}"
         if suggestion is not None:
             message += f"; did you mean `{suggestion}`?"
         start, end = self.key_span(key)
@@ -612,7 +629,7 @@ class _Explainer:
             return self.unknown_key(path[:-1], path[-1], parent[0] if parent else True)
         start, end = self.place(path)
         message = f"nothing is allowed here, but {self.subject(path)} is {state(error.instance)}"
-        return SchemaProblem("schema", "not-allowed", path, start, end, message)
+        return SchemaProblem("schema", "violation", path, start, end, message)
 
     def bad_name(self, path: KeyPath, error: Error) -> SchemaProblem:
         name = str(error.instance)
@@ -629,16 +646,17 @@ class _Explainer:
         if not error.context:
             start, end = self.place(path)
             message = f"{self.subject(path)} is {state(error.instance)}, which fits more than one of the alternatives in the schema, but must fit exactly one"
-            yield SchemaProblem("oneOf", "not-allowed", path, start, end, message)
+            yield SchemaProblem("oneOf", "violation", path, start, end, message)
             return
         branches: dict[object, list[Error]] = {}
         for each in error.context:
             branches.setdefault(each.relative_schema_path[0], []).append(each)
         ranked = sorted(branches.values(), key=_distance)
         nearest = ranked[0]
-        if any(
-            not each.relative_path and each.validator in ("type", "const", "enum") for each in nearest
-        ) or all(not each.relative_path and each.validator in _RANGE for errors in ranked for each in errors):
+        plain = {"type", "const", "enum", *_RANGE}
+        if all(
+            not each.relative_path and each.validator in plain for errors in ranked for each in errors
+        ) or any(not each.relative_path and each.validator == "type" for each in nearest):
             kinds = {each.validator for errors in ranked for each in errors if not each.relative_path}
             code = "wrong-type" if "type" in kinds else "out-of-range" if kinds & _RANGE else "wrong-value"
             yield self.wrong(path, error, schema, str(error.validator), code)
@@ -658,7 +676,7 @@ class _Explainer:
             else f"is {state(value)}"
         )
         message = f"{self.subject(path)} {size}; expected {bound}"
-        return SchemaProblem(keyword, "wrong-size", path, start, end, message, bound)
+        return SchemaProblem(keyword, "violation", path, start, end, message, bound)
 
     def repeated_item(self, path: KeyPath, error: Error) -> SchemaProblem:
         value = error.instance
@@ -669,8 +687,8 @@ class _Explainer:
         related = ((*self.place((*path, first)), "the first one"),)
         return SchemaProblem(
             "uniqueItems",
-            "wrong-size",
-            (*path, second),
+            "violation",
+            path,
             start,
             end,
             message,
@@ -685,7 +703,7 @@ class _Explainer:
         message = f"{self.subject(path)} is {state(error.instance)}, which is not allowed here"
         if expected:
             message += f"; expected {expected}"
-        return SchemaProblem("not", "not-allowed", path, start, end, message, expected)
+        return SchemaProblem("not", "violation", path, start, end, message, expected)
 
     def other(self, path: KeyPath, error: Error, keyword: str) -> SchemaProblem:
         start, end = self.place(path)
@@ -695,20 +713,29 @@ class _Explainer:
         if keyword == "items" and isinstance(error.instance, list):
             allowed = len(error.schema.get("prefixItems", ()))
             message = f"{self.subject(path)} has {len(error.instance):,} items; expected at most {allowed}"
-            return SchemaProblem(keyword, "wrong-size", path, start, end, message, f"at most {allowed} items")
+            return SchemaProblem(keyword, "violation", path, start, end, message, f"at most {allowed} items")
         if keyword == "contains":
             inner = words(self.loaded, error.validator_value)
             message = f"{self.subject(path)} must hold at least one item" + (
                 f" that is {inner}" if inner else " of a kind it lacks"
             )
-        return SchemaProblem(keyword, "not-allowed", path, start, end, message)
+        return SchemaProblem(keyword, "violation", path, start, end, message)
 
     def subject(self, path: KeyPath) -> str:
         return f"`{format_key_path(path)}`" if path else "the file"
 
+    @staticmethod
+    def holder(path: KeyPath) -> str:
+        return f"`{format_key_path(path)}`" if path else "the top level"
+
     def may_suggest(self) -> bool:
         self.suggestions += 1
         return self.suggestions <= MAX_SUGGESTIONS
+
+
+def _is_false(schema: object) -> bool:
+    """Whether a schema stands for `false`."""
+    return schema is False or (isinstance(schema, dict) and FORBIDDEN in schema)
 
 
 def _distance(errors: list[Error]) -> tuple[bool, int, int, int]:
@@ -749,14 +776,14 @@ def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any
             read = resolve(text, loader)
             if read.error is None and not isinstance(read.value, str):
                 yield "quoted", read.value
-            for other in LOADERS.values():
+            for other in (LOADERS["pyyaml"], LOADERS["ruamel"]):
                 again = resolve(text, other)
                 if again.error is None and not isinstance(again.value, str):
                     yield "quoted", again.value
         return
     if isinstance(value, bool):
         yield "bool-for-number", int(value)
-    for other in LOADERS.values():
+    for other in (LOADERS["pyyaml"], LOADERS["ruamel"]):
         if other is not loader:
             read = resolve(text, other)
             if read.error is None and not (type(read.value) is type(value) and equal(read.value, value)):
@@ -771,4 +798,7 @@ def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any
             digits = re.match(r"[-+]?[\d,]+", text)
             assert digits is not None
             with contextlib.suppress(ValueError):
-                yield "human-number", int(digits.group().replace(",", ""))
+                number = int(digits.group().replace(",", ""))
+                # Which number is meant is open (90 or 0.9 for `90%`), so any that fits will do.
+                for reading in (number, number / 100, 1, 0.5):
+                    yield "human-number", reading
