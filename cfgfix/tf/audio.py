@@ -166,7 +166,7 @@ def probe_all(paths: Iterable[str | os.PathLike[str]]) -> tuple[WavInfo, ...]:
     for path in paths:
         try:
             found.append(probe(path))
-        except CfgfixError as error:  # noqa: PERF203 - every wrong file is to be told
+        except CfgfixError as error:
             wrong.append(error)
     if wrong:
         lines = "; ".join(f"{error.path} {error.message}" for error in wrong[:10])

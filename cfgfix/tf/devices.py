@@ -293,7 +293,7 @@ class DevicePipeline:
         while True:
             try:
                 return shared.ready.get(timeout=_POLL_SECONDS)
-            except queue.Empty:  # noqa: PERF203 - the wait is the work here
+            except queue.Empty:
                 if shared.stop.is_set():
                     return _End()
                 if not thread.is_alive() and shared.ready.empty():

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from cfgfix.errors import CfgfixError
 from cfgfix.hardware.model import exact
 from cfgfix.hardware.presets import parse_profile
+from cfgfix.records import replace
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 

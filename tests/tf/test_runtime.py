@@ -89,6 +89,8 @@ class TestPlan:
             make({"mixed_precision": "fp16"})
 
     def test_threads_under_a_quota(self) -> None:
+        from cfgfix.records import replace  # the hardware's records are none of dataclasses
+
         machine = parse_profile("cpu,cpus=64")
         cpu = replace(machine.cpu, usable=exact(3.5, "cpu.max"), limited_by="cpu.max")
         machine = replace(machine, cpu=cpu, has_quota=exact(True, "cpu.max"))

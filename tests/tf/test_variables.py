@@ -19,7 +19,7 @@ def as_dict(found: tuple[Variable, ...]) -> dict[str, str]:
 
 
 def with_quota(profile: str, processors: float):
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     machine = parse_profile(profile)
     cpu = replace(machine.cpu, usable=exact(processors, "cpu.max"), limited_by="/sys/fs/cgroup/cpu.max")
