@@ -10,24 +10,26 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cfgfix.catalog.compiled import files_below
 from cfgfix.catalog.load import Catalogue, with_folders
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.editor import Refusal, plan
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.files import SourceFile, read_source, replace_atomically
-from cfgfix.findings import Finding, KeyPath, Location, Severity, parse_key_path
-from cfgfix.fixing import Applied, Outcome, Refused, fix_text, wanted
+from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severity, fixable, parse_key_path
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Settings, discover
+
+if TYPE_CHECKING:
+    from cfgfix.fixing import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class FileReport:
     dialect: str | None = None
     loader: str | None = None
     findings: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    """Findings that a suppression comment or the baseline silences."""
     applied: tuple[Applied, ...] = ()
     refused: tuple[Refused, ...] = ()
     cycle: tuple[str, ...] = ()
@@ -83,6 +87,8 @@ class Report:
     unsafe_fixes: bool
     written: bool
     rules: dict[str, Rule] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    """Every file and folder the answer rests on, for caches."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -153,7 +159,9 @@ def _run(request: Request) -> Report:
         targets={},
     )
     errors: list[CfgfixError] = []
-    sources: list[tuple[SourceFile, bool, bool]] = []
+    inputs = [_inside(settings, folder) for folder in settings.rules]
+    inputs += [path for folder in inputs for path in files_below(folder, (".yaml", ".yml"))]
+    inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
     collecting = gc.isenabled()
@@ -165,10 +173,10 @@ def _run(request: Request) -> Report:
             except UnreadableError as error:
                 errors.append(error)
             else:
-                _one(run, source, request, reports, skips, named=True)
+                _one(run, source, request, reports, skips)
         else:
-            paths, searched = (request.paths, False) if request.paths else ((".",), True)
-            for found in find(paths, settings):
+            for found in find(request.paths or (".",), settings, inputs):
+                inputs.append(found.path)
                 if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
                     continue
                 try:
@@ -181,13 +189,12 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                _one(run, source, request, reports, skips, named=found.named and not searched)
+                _one(run, source, request, reports, skips)
                 if len(reports) % 64 == 0:
                     gc.collect(0)
     finally:
         if collecting:
             gc.enable()
-    del sources
     written = False
     if request.fix and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -204,6 +211,7 @@ def _run(request: Request) -> Report:
         unsafe_fixes=request.unsafe_fixes,
         written=written,
         rules={rule.id: rule for rule in judge.rules},
+        inputs=tuple(inputs),
     )
 
 
@@ -213,8 +221,6 @@ def _one(
     request: Request,
     reports: list[FileReport],
     skips: dict[str, Skip],
-    *,
-    named: bool,
 ) -> None:
     """Check or fix one file and add its report."""
     document = compose(source)
@@ -227,22 +233,29 @@ def _one(
     if request.overrides:
         document, shift = override(document, request.overrides)
 
+    hidden: list[Finding] = []
+
     def judge(candidate: Document) -> list[Finding]:
-        findings, skipped = run.judge.document(candidate, target)
-        for skip in skipped:
+        judged = run.judge.document(candidate, target)
+        for skip in judged.skips:
             skips.setdefault(skip.rule, skip)
-        return _permitted(run, findings, source.path)
+        hidden[:] = judged.hidden
+        return _permitted(run, judged.findings, source.path)
 
     if not request.fix:
         findings = judge(document)
         if shift:
             findings = [_shifted(finding, shift, source) for finding in findings]
         reports.append(
-            FileReport(source.path, source.text, dialect.name, target.loader.name, tuple(findings))
+            FileReport(
+                source.path, source.text, dialect.name, target.loader.name, tuple(findings), hidden=tuple(hidden)
+            )
         )
         return
+    from cfgfix.fixing import fix_text
+
     outcome = fix_text(source, target.loader, judge, unsafe=request.unsafe_fixes)
-    reports.append(_fixed_report(source, dialect, target.loader, outcome))
+    reports.append(replace(_fixed_report(source, dialect, target.loader, outcome), hidden=tuple(hidden)))
 
 
 def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome: Outcome) -> FileReport:
@@ -254,9 +267,9 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome:
         dialect.name,
         loader.name,
         tuple(outcome.findings),
-        tuple(outcome.applied) if changed else (),
-        tuple(outcome.refused),
-        outcome.cycle,
+        applied=tuple(outcome.applied) if changed else (),
+        refused=tuple(outcome.refused),
+        cycle=outcome.cycle,
         before=source.text if changed else None,
         after=after if changed else None,
         encoded=source.encode(after),
@@ -493,6 +506,8 @@ def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[
     Raises:
         CfgfixError: A key path is wrong or cannot be set.
     """
+    from cfgfix.documents.editor import Refusal, plan
+
     if document.problem is not None or not document.roots:
         return document, ()
     edits: list[Edit] = []
@@ -570,7 +585,7 @@ def _shifted(finding: Finding, edits: Sequence[Edit], source: SourceFile) -> Fin
 
 def applicable(finding: Finding, *, unsafe: bool) -> bool:
     """Tell whether `--fix` would repair a finding."""
-    return wanted(finding, unsafe=unsafe)
+    return fixable(finding, unsafe=unsafe)
 
 
 __all__ = [

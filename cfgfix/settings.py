@@ -75,25 +75,35 @@ NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings) if item.n
 FAIL_ON = ("info", "warning", "error", "never")
 
 
+FILES = ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml")
+"""Names of settings files, in the order they are looked for in one folder."""
+
+
+def candidates(start: str) -> list[str]:
+    """Return every path at which a settings file for a folder is looked for, nearest first; the search ends at a repository's root."""
+    here = os.path.abspath(start)
+    if not os.path.isdir(here):
+        here = os.path.dirname(here)
+    found: list[str] = []
+    while True:
+        found += [os.path.join(here, name) for name in FILES]
+        above = os.path.dirname(here)
+        if above == here or os.path.exists(os.path.join(here, ".git")):
+            return found
+        here = above
+
+
 def discover(start: str) -> Settings:
     """Return the settings for a folder: the nearest settings file at or above it, else the defaults.
 
     Raises:
         CfgfixError: A settings file is wrong.
     """
-    here = os.path.abspath(start)
-    if not os.path.isdir(here):
-        here = os.path.dirname(here)
-    while True:
-        for name in ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml"):
-            path = os.path.join(here, name)
-            found = read(path) if os.path.isfile(path) else None
-            if found is not None:
-                return found
-        above = os.path.dirname(here)
-        if above == here or os.path.isdir(os.path.join(here, ".git")):
-            return Settings(root=os.path.abspath(start) if os.path.isdir(start) else here)
-        here = above
+    for path in candidates(start):
+        found = read(path) if os.path.isfile(path) else None
+        if found is not None:
+            return found
+    return Settings(root=os.path.abspath(start))
 
 
 def read(path: str) -> Settings | None:
@@ -112,10 +122,12 @@ def read(path: str) -> Settings | None:
     in_project = os.path.basename(path) == "pyproject.toml"
     if in_project and b"cfgfix" not in data:
         return None
-    try:
+    import sys
+
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:
-        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+    else:
+        import tomli as tomllib
     try:
         table: Any = tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:

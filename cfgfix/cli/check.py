@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cfgfix import engine
 from cfgfix.errors import CfgfixError, ExitCode
 from cfgfix.report.style import Paint, wants_colour
-from cfgfix.settings import Settings, discover, overruled, read
+from cfgfix.settings import Settings, candidates, discover, overruled, read
 
 
-def command(options: Mapping[str, Any], *, fixing: bool) -> int:
+def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str] = ()) -> int:
     """Run `check` or `fix` with parsed options and return the exit code.
+
+    Args:
+        options: The values of the option table.
+        fixing: Whether the command is `fix`.
+        arguments: The command line, where its answer may be kept for the next run.
 
     Raises:
         CfgfixError: The arguments or the settings are wrong.
@@ -40,9 +45,20 @@ def command(options: Mapping[str, Any], *, fixing: bool) -> int:
         stdin_name=options["stdin_name"] or "stdin.yaml",
     )
     report = engine.fix(request) if request.fix else engine.check(request)
-    _show(report, options)
+    printed = _show(report, options)
     code = report.exit_code()
-    return ExitCode.CLEAN if options["exit_zero"] and code is ExitCode.FINDINGS else code
+    if options["exit_zero"] and code is ExitCode.FINDINGS:
+        code = ExitCode.CLEAN
+    if arguments and printed is not None and not report.fixed and not report.errors:
+        from cfgfix.cli import replay
+
+        replay.keep(
+            arguments,
+            (*candidates("."), *([options["config"]] if options["config"] else []), *report.inputs),
+            printed,
+            int(code),
+        )
+    return code
 
 
 def settings_for(options: Mapping[str, Any]) -> Settings:
@@ -93,20 +109,20 @@ def show(settings: Settings) -> str:
     """Return settings as text, one a line, with the file they come from."""
     rows = [f"# from {settings.origin}" if settings.origin else "# defaults: no settings file"]
     for name in settings.__slots__:
-        if name not in ("origin",):
+        if name != "origin":
             value = getattr(settings, name)
             rows.append(f"{name.replace('_', '-')} = {list(value) if isinstance(value, tuple) else value!r}")
     return "\n".join(rows) + "\n"
 
 
-def _show(report: engine.Report, options: Mapping[str, Any]) -> None:
+def _show(report: engine.Report, options: Mapping[str, Any]) -> str | None:
+    """Print a report; return what went to standard output, or None where it is not text that could be kept."""
     form = options["output_format"] or "text"
     out, err = sys.stdout, sys.stderr
     if form == "json":
         from cfgfix.report import json
 
-        emit(out, json.render(report))
-        return
+        return emit(out, json.render(report))
     paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
     from cfgfix.report import text
 
@@ -118,14 +134,16 @@ def _show(report: engine.Report, options: Mapping[str, Any]) -> None:
         out = err
         paint = Paint(on=False)
     render = text.concise if form == "concise" else text.render
-    emit(out, render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"]))
+    printed = emit(
+        out, render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
+    )
+    return printed if out is sys.stdout else None
 
 
-def emit(stream: Any, text: str) -> None:
-    """Write text whatever the terminal's encoding can show."""
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+def emit(stream: Any, text: str) -> str:
+    """Write text whatever the terminal's encoding can show; return what was written."""
+    encoding = stream.encoding or "utf-8"
+    shown = text.encode(encoding, "backslashreplace").decode(encoding)
+    stream.write(shown)
     stream.flush()
+    return shown

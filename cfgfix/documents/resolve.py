@@ -141,6 +141,12 @@ def _pattern(source: str) -> re.Pattern[str]:
     return pattern
 
 
+def float_rule_pattern(loader: Loader) -> re.Pattern[str] | None:
+    """Return the pattern of a loader's own float rule, anchored for PyYAML's `add_implicit_resolver`, or None."""
+    source = {"omegaconf": _FLOAT_OMEGACONF, "model-garden": _FLOAT_MODEL_GARDEN}.get(loader.float_rule)
+    return re.compile(f"^(?:{source})$", re.VERBOSE) if source is not None else None
+
+
 def _rules(loader: Loader) -> list[tuple[str, str]]:
     """The patterns of a loader in the order in which it asks them."""
     first = loader.yaml_version == "1.1"

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import NoReturn, TypeAlias
 
 from cfgfix.errors import CfgfixError
-from cfgfix.schema.patterns import Pattern, read_pattern
 
-Node: TypeAlias = "dict[str, object] | bool"
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` costs more than reading a schema
+    from typing import Any, NoReturn, TypeAlias
+
+    from cfgfix.schema.patterns import Pattern
+
+Node: TypeAlias = "dict[str, Any] | bool"
 """A schema or subschema."""
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,6 +34,10 @@ MAX_FILES = 64
 
 MAX_FILE_BYTES = 8 << 20
 """Size of one schema file."""
+
+MAX_KEY = 256
+"""Longer keys of a document are not held against a schema. A pattern for keys must be safe on this many characters;
+the longest key in 777 real training configurations has fewer than 100."""
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
@@ -92,6 +99,9 @@ SCHEMA_KEYWORDS = frozenset(
 )
 """Keywords whose value is a schema."""
 
+_PLAIN_FALSE = frozenset({"additionalProperties", "items", "unevaluatedItems", "unevaluatedProperties"})
+"""Keywords that have a problem of their own when they are false."""
+
 LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a non-empty list of schemas."""
 
@@ -128,26 +138,42 @@ SHAPES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 """Every other keyword of the 2020-12 metaschema whose value has a shape, and the shape in words."""
 
+FORBIDDEN = "x-cfgfix-forbidden"
+"""Marks what stands for a `false` schema. jsonschema does not say where a `false` failed; for `not: true` it does."""
+
 SAME_INSTANCE = ("allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then")
 """Keywords whose subschemas apply to the value itself, not to a part of it."""
 
 
-@dataclass(slots=True)
 class Loaded:
-    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them."""
+    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them.
 
-    origin: str
-    root: Node
-    files: dict[str, Node] = field(default_factory=dict)
-    """Other documents by their path relative to the base folder."""
-    identifiers: dict[str, str] = field(default_factory=dict)
-    """`$id` of a document to its path; the main document has the path ''."""
-    targets: dict[int, Node | None] = field(default_factory=dict)
-    """For each node with `$ref`, by id: where it leads; None where only jsonschema can tell."""
-    patterns: dict[str, Pattern] = field(default_factory=dict)
-    """Every pattern that is run."""
-    unchecked: list[tuple[str, str]] = field(default_factory=list)
-    """Patterns that are not run, each with the reason."""
+    A plain class with slots, since making a dataclass costs more than reading a schema.
+
+    Attributes:
+        origin: What to call it in messages.
+        root: The main document.
+        files: Other documents by their path relative to the base folder.
+        identifiers: `$id` of a document to its path; the main document has the path ''.
+        targets: For each node with a reference, by id: where it leads; None where only jsonschema can tell.
+        patterns: Every pattern that is run.
+        unchecked: Patterns that are not run, each with the reason.
+    """
+
+    __slots__ = ("files", "identifiers", "origin", "patterns", "root", "targets", "unchecked")
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.root: Node = True
+        self.files: dict[str, Node] = {}
+        self.identifiers: dict[str, str] = {}
+        self.targets: dict[int, Node | None] = {}
+        self.patterns: dict[str, Pattern] = {}
+        self.unchecked: list[tuple[str, str]] = []
+
+    def address(self, name: str) -> str:
+        """Return the address under which jsonschema finds the document at the path `name`."""
+        return f"urn:cfgfix:document:{[*self.files].index(name) + 1 if name else 0}"
 
 
 def load(data: object, origin: str, base_dir: str | None = None) -> Loaded:
@@ -169,7 +195,7 @@ class _Builder:
         self.origin = origin
         self.base_dir = base_dir
         self.count = 0
-        self.loaded = Loaded(origin, root=True)
+        self.loaded = Loaded(origin)
         self.references: list[tuple[str, str, dict[str, object], str]] = []
         self.anchors: dict[tuple[str, str], Node] = {}
         self.nested: set[str] = set()
@@ -181,7 +207,7 @@ class _Builder:
         done = 0
         while done < len(self.references):  # resolving may read files that hold more references
             name, pointer, node, reference = self.references[done]
-            self.loaded.targets[id(node)] = self.resolve(name, pointer, reference)
+            self.loaded.targets[id(node)] = self.resolve(name, pointer, node, reference)
             done += 1
         self.refuse_endless()
         if self.loaded.unchecked:
@@ -214,8 +240,10 @@ class _Builder:
         self.spend(pointer, name)
         if depth > MAX_DEPTH:
             self.refuse(name, pointer, f"the schema is nested deeper than {MAX_DEPTH} levels")
-        if isinstance(data, bool):
+        if data is True or (data is False and pointer.rsplit("/", 1)[-1] in _PLAIN_FALSE):
             return data
+        if data is False:
+            return {"not": True, FORBIDDEN: True}
         if not isinstance(data, dict):
             self.refuse(name, pointer, f"a schema must be a mapping, true or false, not {_kind(data)}")
         copy: dict[str, object] = {}
@@ -299,23 +327,29 @@ class _Builder:
             del copy["pattern"]
         named = copy.get("patternProperties")
         if isinstance(named, dict):
-            bad = [each for each in named if not self.pattern(each)]
+            bad = [each for each in named if not self.pattern(each, MAX_KEY)]
             for each in bad:
                 del named[each]
             if bad:
                 copy.pop("additionalProperties", None)
 
-    def pattern(self, text: str) -> bool:
-        if text not in self.loaded.patterns:
-            read = read_pattern(text)
-            if isinstance(read, str):
-                if all(text != known for known, _ in self.loaded.unchecked):
-                    self.loaded.unchecked.append((text, read))
-                return False
-            self.loaded.patterns[text] = read
-        return True
+    def pattern(self, text: str, length: int = 1) -> bool:
+        """Tell whether a pattern can be run on texts of `length` characters; note it where not."""
+        from cfgfix.schema.patterns import read_pattern
 
-    def resolve(self, name: str, pointer: str, reference: str) -> Node | None:
+        read = self.loaded.patterns.get(text) or read_pattern(text)
+        if isinstance(read, str):
+            reason = read
+        elif read.max_length < length:
+            reason = f"it may take too long on {length} characters"
+        else:
+            self.loaded.patterns[text] = read
+            return True
+        if all(text != known for known, _ in self.loaded.unchecked):
+            self.loaded.unchecked.append((text, reason))
+        return False
+
+    def resolve(self, name: str, pointer: str, node: dict[str, Any], reference: str) -> Node | None:
         """Return the schema that `reference` in document `name` leads to; None where only jsonschema can tell."""
         here = pointer
         address, _, fragment = reference.partition("#")
@@ -324,9 +358,10 @@ class _Builder:
         target = name if not address else self.find_document(name, here, address)
         if target is None:
             return None
-        from urllib.parse import unquote
-
-        fragment = unquote(fragment)
+        if address:
+            # One kind of address for jsonschema, whatever `$id` says about bases.
+            node[pointer.rsplit("/", 1)[1]] = f"{self.loaded.address(target)}#{fragment}"
+        fragment = _unquote(fragment)
         whole = self.loaded.files[target] if target else self.loaded.root
         if not fragment:
             return whole
@@ -369,9 +404,7 @@ class _Builder:
             self.refuse(
                 name, here, f"the schema refers to the file {address!r}, but it was not read from a folder"
             )
-        from urllib.parse import unquote
-
-        relative = unquote(address)
+        relative = _unquote(address)
         if os.path.isabs(relative) or "\\" in relative or "\0" in relative:
             self.refuse(name, here, f"the reference {address!r} is not a path relative to the schema")
         path = os.path.normpath(os.path.join(os.path.dirname(name), relative))
@@ -434,6 +467,8 @@ class _Builder:
 
 def _only_monotone(node: dict[str, object]) -> None:
     """Take out of `node` what could reject a value because something else was left unchecked."""
+    if FORBIDDEN in node:
+        return
     for keyword in ("not", "if", "then", "else", "contains", "unevaluatedItems", "unevaluatedProperties"):
         node.pop(keyword, None)
     alternatives = node.pop("oneOf", None)
@@ -474,6 +509,14 @@ def _subschemas(whole: Node) -> Iterator[dict[str, object]]:
                 stack.extend(value)
             elif key in MAP_KEYWORDS:
                 stack.extend(value.values())
+
+
+def _unquote(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
 
 
 def _escape(step: str) -> str:

@@ -12,8 +12,8 @@ text length), every bounded choice multiplies, and a search that is not anchored
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 

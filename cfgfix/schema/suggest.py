@@ -108,13 +108,15 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
 
 def best(name: str, candidates: Iterable[str]) -> str | None:
     """Return the one candidate that `name` stands for, or None where none or several are equally near."""
-    found = closest(name, candidates, limit=2)
+    found = closest(name, candidates, limit=MAX_CANDIDATES)
     if not found:
         return None
-    if len(found) == 2:
-        wanted = fold(name)
-        allowed = allowed_edits(len(wanted))
-        if distance(wanted, fold(found[0]), allowed) == distance(wanted, fold(found[1]), allowed):
+    wanted = fold(name)
+    allowed = allowed_edits(len(wanted))
+    nearest = distance(wanted, fold(found[0]), allowed)
+    for other in found[1:]:
+        # Spellings of one name that differ by case or separators are not rivals.
+        if fold(other) != fold(found[0]) and distance(wanted, fold(other), allowed) == nearest:
             return None
     return found[0]
 
