@@ -7,9 +7,11 @@ callbacks is in `flow.py`, which runs on top of this.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from cfgfix.errors import UnreadableError
+from cfgfix.files import SourceFile
 from cfgfix.source import discover
 from cfgfix.source.cache import SummaryStore, digest, dump, undump
 from cfgfix.source.discover import PythonFile
@@ -69,9 +71,10 @@ class Module:
         summary: What it does.
         needles: What its bytes hold.
         file: The discovered file.
+        content: Bytes that stand for those on disk, or None.
     """
 
-    __slots__ = ("_text", "file", "is_package", "name", "needles", "path", "summary")
+    __slots__ = ("content", "file", "is_package", "name", "needles", "path", "summary")
 
     def __init__(self, file: PythonFile, name: str, *, is_package: bool, summary: ModuleSummary, needles: int) -> None:
         self.file = file
@@ -80,18 +83,33 @@ class Module:
         self.is_package = is_package
         self.summary = summary
         self.needles = needles
-        self._text: str | None = None
+        self.content: bytes | None = None
         for scope in summary.scopes:
             scope.module = self
 
-    @property
-    def text(self) -> str:
-        """The decoded text, read again when first asked for; a notebook's joined cells."""
-        if self._text is None:
-            data = discover.read_bytes(self.path)
-            decoded = discover.decode(data, self.path) if isinstance(data, bytes) else data
-            self._text = decoded[0] if isinstance(decoded, tuple) else ""
-        return self._text
+    def source_file(self) -> SourceFile:
+        """Read the text again, for places and code frames; a notebook's joined cells.
+
+        A file that is gone or has become unreadable gives empty text.
+        """
+        data = self.content if self.content is not None else discover.read_bytes(self.path)
+        if isinstance(data, str):
+            return SourceFile.from_text("", self.path)
+        if not self.path.endswith(".ipynb"):
+            try:
+                return SourceFile.from_bytes(data, self.path)
+            except UnreadableError:
+                pass
+        decoded = discover.decode(data, self.path)
+        return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", self.path)
+
+    def cell(self, line: int) -> str | None:
+        """Return in words where in a notebook a line of the joined text stands; None for a plain file."""
+        cells = self.summary.cells
+        if not cells:
+            return None
+        start, number = max((item for item in cells if item[0] <= line), default=cells[0])
+        return f"cell {number}, line {max(1, line - start)}"
 
     @property
     def scope(self) -> Scope | None:
@@ -107,10 +125,18 @@ class Program:
         store: Where summaries are kept.
         needles: Byte strings of the selected rules; a file with a framework's name and none of these is not read
             unless something refers to it.
+        overlay: Contents that stand for those on disk, by path.
     """
 
-    def __init__(self, files: Iterable[PythonFile], store: SummaryStore, needles: Iterable[bytes]) -> None:
+    def __init__(
+        self,
+        files: Iterable[PythonFile],
+        store: SummaryStore,
+        needles: Iterable[bytes],
+        overlay: Mapping[str, bytes] | None = None,
+    ) -> None:
         self._store = store
+        self._overlay = overlay or {}
         self._needles = tuple(needles)
         self._loaded: dict[str, Module] = {}
         self._loading: dict[str, int] = {}
@@ -139,10 +165,10 @@ class Program:
 
     def _scan_file(self, key: str) -> int:
         file = self.files[key]
-        known = self._store.by_stamp(key, file.stamp)
+        known = self._store.by_stamp(key, file.stamp) if file.path not in self._overlay else None
         if known is not None:
             return known[0]
-        data = discover.read_bytes(file.path)
+        data = self._read(file.path)
         if isinstance(data, str):
             self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken(data))
             return NEEDLE_FRAMEWORK | NEEDLE_RULES
@@ -156,6 +182,10 @@ class Program:
         else:
             self._store.put(key, file.stamp, content, bits, None)
         return bits
+
+    def _read(self, path: str) -> bytes | str:
+        data = self._overlay.get(path)
+        return data if data is not None else discover.read_bytes(path)
 
     def needles_of(self, data: bytes) -> int:
         """Return what some bytes hold."""
@@ -189,6 +219,7 @@ class Program:
     def _make(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
         name, is_package = dotted_name(file.path, file.root or discover.package_root(file.path))
         module = Module(file, name, is_package=is_package, summary=summary, needles=bits)
+        module.content = self._overlay.get(file.path)
         self._loaded[key] = module
         if summary.problem is not None:
             self.problems.append(module)
@@ -207,7 +238,7 @@ class Program:
             data = undump(known[1])
             if data is not None:
                 return self._make(key, file, unpack(data), known[0])
-        raw = discover.read_bytes(file.path)
+        raw = self._read(file.path)
         if isinstance(raw, str):
             return self._make(key, file, broken(raw), 0)
         bits = self.needles_of(raw)
