@@ -6,9 +6,9 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cfgfix.errors import UnreadableError
+from cfgfix.records import dataclass
 from cfgfix.settings import Settings
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
 
 from cfgfix.catalog.expression import Code, Missing, evaluate
 from cfgfix.catalog.load import Catalogue
@@ -17,8 +15,13 @@ from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
 from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.pitfalls import Context, Hit, scan
+from cfgfix.records import dataclass, replace
 from cfgfix.schema.validate import MISSING, Schema, SchemaProblem
 from cfgfix.silence import about_suppressions, apply, in_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
@@ -221,7 +224,9 @@ class Judge:
             except Missing as missing:
                 if missing.name.startswith("hardware."):
                     reason = f"{missing.name[9:]} of {target.hardware_label} is unknown"
-                    skips.setdefault(rule.id, reason if target.hardware is not None else "no target machine is named")
+                    skips.setdefault(
+                        rule.id, reason if target.hardware is not None else "no target machine is named"
+                    )
                 continue
             if holds is not True and not holds:
                 continue

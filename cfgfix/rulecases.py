@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from cfgfix.catalog.expression import UNKNOWN
 from cfgfix.catalog.load import Catalogue, builtin, read_folder
 from cfgfix.catalog.read import load_yaml
 from cfgfix.catalog.rule import Rule
@@ -19,6 +19,7 @@ from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, format_key_path
 from cfgfix.fixing import fix_text
 from cfgfix.judge import Judge, Target
+from cfgfix.records import dataclass
 from cfgfix.schema.validate import Schema
 
 DEFAULT_DIALECT = "myxtts"
@@ -82,7 +83,7 @@ def _config_case(rule: Rule, case: dict[str, Any]) -> Iterator[str]:
     if "message" in case and not any(str(case["message"]) in finding.message for finding in findings):
         yield f"no message has {case['message']!r}: {[finding.message for finding in findings]}"
     for finding in findings:
-        if "unknown" in finding.message:
+        if UNKNOWN in finding.message:
             yield f"the message has an unknown operand: {finding.message}"
     yield from _fix(source, case, check, findings)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Severity
+from cfgfix.records import dataclass, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DEFAULT_INCLUDE = ("*.yaml", "*.yml")
 DEFAULT_EXCLUDE = (
@@ -52,6 +55,10 @@ class Settings:
     loader: str | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hardware: str | None = None
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """Machines by name: `[tool.cfgfix.hardware.profiles]`."""
+    command_hardware: bool = False
+    """Whether `hardware` comes from a command line, so that a file in it is looked up in the working folder."""
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
@@ -71,7 +78,11 @@ _LISTS = frozenset({"include", "exclude", "source_roots", "select", "ignore", "e
 _TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
-NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings) if item.name not in ("root", "origin"))
+NAMES = tuple(
+    name.replace("_", "-")
+    for name in Settings.__slots__
+    if name not in ("root", "origin", "profiles", "command_hardware")
+)
 FAIL_ON = ("info", "warning", "error", "never")
 
 
@@ -152,7 +163,9 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
         attribute = name.replace("-", "_")
         if name not in NAMES and attribute.replace("_", "-") not in NAMES:
             raise unknown_setting(name, path)
-        if attribute in _LISTS:
+        if attribute == "hardware" and isinstance(value, dict):
+            values.update(_hardware(value, path))
+        elif attribute in _LISTS:
             values[attribute] = _texts(name, value, path)
         elif attribute in _TEXTS:
             if not isinstance(value, str):
@@ -177,6 +190,22 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
     return Settings(**values)
+
+
+def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Read `[tool.cfgfix.hardware]`: `default`, the machine that is meant, and `profiles`, machines by name."""
+    for name in table:
+        if name not in ("default", "profiles"):
+            raise CfgfixError(f"hardware.{name} is unknown", path=path, hint="known: default, profiles")
+    profiles = table.get("profiles", {})
+    if not isinstance(profiles, dict) or not all(isinstance(value, str) for value in profiles.values()):
+        raise CfgfixError(
+            "hardware.profiles is not a table of texts", path=path, hint='such as a100 = "a100-80gb,cpus=16"'
+        )
+    default = table.get("default")
+    if default is not None and not isinstance(default, str):
+        raise CfgfixError("hardware.default is not text", path=path)
+    return {"hardware": default, "profiles": dict(profiles)}
 
 
 def unknown_setting(name: str, path: str) -> CfgfixError:

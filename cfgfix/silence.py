@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule
@@ -12,6 +11,7 @@ from cfgfix.documents.compose import Document
 from cfgfix.edits import Fix, ReplaceText, Safety
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location
+from cfgfix.records import dataclass
 from cfgfix.suppressions import NEEDLE, Suppression, find, silenced
 
 UNUSED = "engine.unused_suppression"
@@ -88,7 +88,9 @@ def about_suppressions(
 
             near = difflib.get_close_matches(unknown[0], catalogue.keys(), 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            found.append(_finding(rules[UNKNOWN], source, suppression, f"no rule is called {unknown[0]}{hint}", None))
+            found.append(
+                _finding(rules[UNKNOWN], source, suppression, f"no rule is called {unknown[0]}{hint}", None)
+            )
             continue
         named = {rule.id for name in suppression.rules for rule in catalogue.matching(name)}
         concerned = named or {rule.id for rule in catalogue.rules if not rule.preview}
@@ -97,13 +99,19 @@ def about_suppressions(
         listed = ", ".join(suppression.rules) or "any rule"
         found.append(
             _finding(
-                rules[UNUSED], source, suppression, f"nothing here is found by {listed}", _removal(source, suppression)
+                rules[UNUSED],
+                source,
+                suppression,
+                f"nothing here is found by {listed}",
+                _removal(source, suppression),
             )
         )
     return found
 
 
-def _finding(rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None) -> Finding:
+def _finding(
+    rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None
+) -> Finding:
     return Finding(
         rule=rule.id,
         name=rule.name,
@@ -111,7 +119,9 @@ def _finding(rule: Rule, source: SourceFile, suppression: Suppression, message: 
         confidence=Confidence.HIGH,
         message=message,
         location=source.location(suppression.start, suppression.end),
-        fix=Fix("Remove the comment", Safety.SAFE, (fix,), rule.fixes[0].why if rule.fixes else "") if fix else None,
+        fix=Fix("Remove the comment", Safety.SAFE, (fix,), rule.fixes[0].why if rule.fixes else "")
+        if fix
+        else None,
         no_fix_reason=None if fix else rule.no_fix,
         context=source.text[suppression.start : suppression.end],
     )
@@ -151,23 +161,29 @@ def _outer_comment(text: str, line_start: int, start: int) -> int | None:
     return None
 
 
-def additions(source: SourceFile, findings: Sequence[Finding], reason: str) -> list[ReplaceText]:
-    """Return the changes that write a suppression for each finding at the end of its line, one comment a line."""
+def additions(document: Document, findings: Sequence[Finding], reason: str) -> list[ReplaceText]:
+    """Return the changes that write a suppression for findings at the end of their lines, behind a comment that is there."""
+    from cfgfix.documents.proof import comments
+
+    source = document.source
+    text = source.text
     by_line: dict[int, set[str]] = {}
     places: dict[int, Location] = {}
     for finding in findings:
         by_line.setdefault(finding.location.line, set()).add(finding.rule)
         places[finding.location.line] = finding.location
-    text = source.text
+    standing = {source.position(start)[0]: (start, comment) for start, comment in comments(document)}
     changes: list[ReplaceText] = []
     for line, rules in sorted(by_line.items()):
-        offset = places[line].start
-        end = offset
+        written = f"  # cfgfix: ignore[{', '.join(sorted(rules))}]" + (f" {reason}" if reason else "")
+        if line in standing:
+            start, comment = standing[line]
+            changes.append(ReplaceText(start, start + len(comment), comment + written))
+            continue
+        end = places[line].start
         while end < len(text) and text[end] not in "\r\n":
             end += 1
-        blanks = end
-        while blanks > 0 and text[blanks - 1] in " \t":
-            blanks -= 1
-        comment = f"  # cfgfix: ignore[{', '.join(sorted(rules))}]" + (f" {reason}" if reason else "")
-        changes.append(ReplaceText(blanks, blanks, comment))
+        while end > 0 and text[end - 1] in " \t":
+            end -= 1
+        changes.append(ReplaceText(end, end, written))
     return changes

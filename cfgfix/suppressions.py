@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from cfgfix.records import dataclass
 
 NEEDLE = "cfgfix:"
 _COMMENT = re.compile(
@@ -34,7 +35,9 @@ class Suppression:
     def names(self, rule: str, name: str) -> bool:
         """Tell whether it speaks about a rule."""
         return not self.rules or any(
-            entry in (rule, name) or (entry.isalpha() and rule.startswith(entry.upper())) or entry.upper() == rule
+            entry in (rule, name)
+            or (entry.isalpha() and rule.startswith(entry.upper()))
+            or entry.upper() == rule
             for entry in self.rules
         )
 
@@ -58,7 +61,9 @@ def find(
             continue
         line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
         listed = match["rules"]
-        rules = tuple(part.strip() for part in listed.split(",") if part.strip()) if listed is not None else ()
+        rules = (
+            tuple(part.strip() for part in listed.split(",") if part.strip()) if listed is not None else ()
+        )
         end = start + len(text[start : match.end()].rstrip())
         found.append(
             Suppression(

@@ -40,9 +40,9 @@ def hardware(
             click.echo(f"{name:32} {title}")
         return
     if measure is not None:
-        from cfgfix.hardware.storage import describe_measurement, measure_storage
+        from cfgfix.hardware import storage
 
-        for line in describe_measurement(measure_storage(measure)):
+        for line in storage.describe_measurement(storage.measure(measure)):
             click.echo(line)
         return
     found, line = presets.resolve_hardware(request)

@@ -7,7 +7,6 @@ else it is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from cfgfix.catalog.expression import Missing
 from cfgfix.dialects.derived import DERIVED
@@ -15,6 +14,10 @@ from cfgfix.dialects.dialect import Dialect, Pattern
 from cfgfix.documents.compose import DataError, Document, Kind, Node, deref, value_of
 from cfgfix.documents.resolve import LOADERS, Loader, resolve
 from cfgfix.findings import KeyPath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _ABSENT = object()
 NOMINAL_SHARE = 0.92

@@ -16,12 +16,12 @@ import gc
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cfgfix.documents.resolve import Loader, construct_scalar, resolve
 from cfgfix.errors import CfgfixError, ExitCode
 from cfgfix.files import SourceFile
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs as much as parsing thirty files of usual size
@@ -950,6 +950,11 @@ _HINTS: tuple[tuple[str, str, str], ...] = (
         "close it with `}`",
     ),
     (
+        "found unexpected ':'",
+        "a colon stands right before a comma or a bracket",
+        "put a space behind the colon, or the text in quotes",
+    ),
+    (
         "found unexpected end of stream",
         "a quoted value is not closed before the file ends",
         "add the closing quote",
@@ -1030,12 +1035,12 @@ def _tab_in_indentation(source: SourceFile, lines: set[int]) -> int | None:
     return None
 
 
-# What YAML 1.1 lets a file contain (section 4.1), as libyaml and PyYAML check it.
-_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# What YAML 1.1 lets a file contain (section 4.1), as libyaml and PyYAML check it. Compiled when it is needed: that takes 5 ms.
+_UNREADABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 
 def _unreadable_character(source: SourceFile, said: str) -> Problem:
-    found = _UNREADABLE.search(source.text)
+    found = re.search(_UNREADABLE, source.text)
     if found is None:
         return _problem(source, 0, said, "syntax", None)
     message = f"the character U+{ord(found.group()):04X} is not allowed in YAML"

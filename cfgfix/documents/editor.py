@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from cfgfix.documents.compose import (
@@ -30,6 +29,7 @@ from cfgfix.documents.compose import (
 from cfgfix.documents.resolve import LOADERS, construct_scalar, resolve
 from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
 from cfgfix.findings import KeyPath, format_key_path
+from cfgfix.records import dataclass, field
 
 
 class RefusalReason(enum.Enum):

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from cfgfix.records import dataclass
 
 TagName = str
 """One of `str`, `int`, `float`, `bool`, `null`, `timestamp`, `merge`, `value`."""

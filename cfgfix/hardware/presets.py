@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from cfgfix.errors import CfgfixError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cfgfix.hardware.model import Gpu, Hardware, Value
     from cfgfix.hardware.table import GpuRow, MachineRow
 
@@ -311,10 +313,9 @@ def _build(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
 ) -> Hardware:
     """The machine of a one-line profile."""
-    from dataclasses import replace
-
     from cfgfix.hardware import table
     from cfgfix.hardware.model import estimated, exact, unknown
+    from cfgfix.records import replace
 
     source = f"profile {label}"
     notes: list[str] = []
@@ -393,9 +394,8 @@ def _build(
 
 def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
     """A virtual GPU that is a share of a card: the chip's features stay, its size and rates do not."""
-    from dataclasses import replace
-
     from cfgfix.hardware.model import estimated, unknown
+    from cfgfix.records import replace
 
     reason = f"{machine.source()}: {machine.gpu_fraction:g} of a card"
     memory: Value[int] = unknown(f"{reason}, its memory is not known")
@@ -449,10 +449,9 @@ class _Loaded:
 
 
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
-    from dataclasses import replace
-
     from cfgfix.files import read_source
     from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved
+    from cfgfix.records import replace
 
     place = os.path.expanduser(name)
     if base_dir is not None and not os.path.isabs(place):
@@ -546,10 +545,9 @@ def from_mapping(data: object, label: str) -> Hardware:
     Raises:
         DataError: A key is unknown or of the wrong kind.
     """
-    from dataclasses import replace
-
     from cfgfix.hardware.model import exact
     from cfgfix.hardware.saved import MAX_GPUS, DataError, did_you_mean, kind_of
+    from cfgfix.records import replace
 
     if not isinstance(data, dict):
         raise DataError((), f"a hardware profile must be a mapping, not {kind_of(data)}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 
 from cfgfix.documents.compose import Document, Node, compose
 from cfgfix.documents.compose import Kind as NodeKind
@@ -72,16 +73,18 @@ def problems(context: Context) -> Iterator[tuple[str, Hit]]:
     if not tab:
         at, end = first.start, first.end
     related = tuple((edit.start, edit.end, "and here") for edit in edits if edit is not first)[:MAX_RELATED]
-    safe = safe and kind != "undefined-alias"
-    yield name, Hit(
-        at,
-        end,
-        None,
-        values,
-        tuple(ReplaceText(edit.start, edit.end, edit.new) for edit in edits),
-        related,
-        confidence="medium" if kind == "undefined-alias" else None,
-        safety="safe" if safe else "unsafe",
+    yield (
+        name,
+        Hit(
+            at,
+            end,
+            None,
+            values,
+            tuple(ReplaceText(edit.start, edit.end, edit.new) for edit in edits),
+            related,
+            confidence="medium" if kind == "undefined-alias" else None,
+            safety="safe" if safe else "unsafe",
+        ),
     )
 
 
@@ -150,8 +153,10 @@ class _Repair:
         text = document.source.text
         at = problem.offset
         if problem.kind in ("special-start", "undefined-alias"):
-            certain = problem.kind == "special-start"
-            spans = [(span, _quote(text[span[0] : span[1]]), certain) for span in _plain_spans(text, at)]
+            spans = [
+                (span, _quote(text[span[0] : span[1]]), _is_text(text[span[0] : span[1]]))
+                for span in _plain_spans(text, at)
+            ]
         elif problem.kind == "syntax" and _ESCAPE in problem.message:
             spans = [item for item in (_quoted_span(text, at),) if item is not None]
         elif problem.kind == "syntax" and text[at : at + 1] == "\t":
@@ -222,7 +227,7 @@ def _indented_by_tabs(text: str) -> Iterator[tuple[int, int, str]]:
 def _widths(text: str) -> list[tuple[int, str]]:
     """Return the ways to read a tab, the likeliest first: as many columns as the file's own indentation step."""
     indents = [len(match.group(1)) for match in re.finditer(r"^( *)[^\s#]", text, re.MULTILINE)]
-    steps = [after - before for before, after in zip(indents, indents[1:], strict=False) if after > before]
+    steps = [after - before for before, after in pairwise(indents) if after > before]
     own = max(set(steps), key=steps.count) if steps else 2
     widths = list(dict.fromkeys((own, 2, 4, 8, 3, 1)))
     return [(width, style) for width in widths for style in ("add", "drop", "stops")]
@@ -259,9 +264,16 @@ def _plain_spans(text: str, at: int) -> list[tuple[int, int]]:
     flow = re.compile(r"\s*[,\]}]").search(text, at, end)
     if flow is not None and flow.start() > at:
         # In brackets the value ends with the comma; outside of them a comma is part of it.
-        opened = text.count("[", 0, at) + text.count("{", 0, at) > text.count("]", 0, at) + text.count("}", 0, at)
+        opened = text.count("[", 0, at) + text.count("{", 0, at) > text.count("]", 0, at) + text.count(
+            "}", 0, at
+        )
         spans.insert(0 if opened else len(spans), (at, flow.start()))
     return [span for span in dict.fromkeys(spans) if span[1] > span[0]]
+
+
+def _is_text(value: str) -> bool:
+    """Tell whether a value can only be meant as text: no name of an anchor stands behind its `&` or `*`."""
+    return value[0] in "@`%" or (value[0] == "*" and any(char in value[1:] for char in "./*?"))
 
 
 def _quote(value: str) -> str:
@@ -297,9 +309,12 @@ def structural_tabs(document: Document) -> list[tuple[int, int]]:
         return []
     starts: list[int] = []
     ends: list[int] = []
+    closed: set[int] = set()
     pending = list(reversed(document.roots))
     while pending:
         node = pending.pop()
+        if node.flow:
+            closed.add(node.end)
         if node.kind == NodeKind.MAPPING:
             pending += [part for entry in reversed(node.items) for part in reversed(entry)]
         elif node.kind == NodeKind.SEQUENCE:
@@ -309,7 +324,7 @@ def structural_tabs(document: Document) -> list[tuple[int, int]]:
             if node.style in "|>":
                 start = _line_end(text, start)
             starts.append(start)
-            ends.append(_to_line_end(text, node.end) if node.style in "|>" else node.end)
+            ends.append(_line_end(text, node.end) if node.style in "|>" else node.end)
     found = []
     while at >= 0:
         end = at
@@ -321,7 +336,10 @@ def structural_tabs(document: Document) -> list[tuple[int, int]]:
             continue
         line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
         free = max(line, ends[index] if index >= 0 else 0)
-        if re.compile(r"(?:^|(?<=\s))#").search(text[free:at] if free > line else " " + text[free:at]):
+        mark = text.find("#", free, at)
+        while mark >= 0 and mark != free and text[mark - 1] not in " \t" and mark not in closed:
+            mark = text.find("#", mark + 1, at)
+        if mark >= 0:
             at = text.find("\t", _line_end(text, at))
             continue
         found.append((at, end))
@@ -332,10 +350,6 @@ def structural_tabs(document: Document) -> list[tuple[int, int]]:
 def _line_end(text: str, at: int) -> int:
     stop = re.compile(r"[\r\n]|$").search(text, at)
     return stop.start() if stop else len(text)
-
-
-def _to_line_end(text: str, at: int) -> int:
-    return _line_end(text, at)
 
 
 def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:
@@ -360,13 +374,16 @@ def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:
         "loader": context.loader.title,
         "problem": "is a tab; its parser takes only spaces there (libyaml is more tolerant)",
     }
-    yield "tab_indentation", Hit(
-        *first,
-        None,
-        values,
-        tuple(changes),
-        tuple((start, end, "and here") for start, end in spans[1 : MAX_RELATED + 1]),
-        safety="unsafe" if inside_text else None,
+    yield (
+        "tab_indentation",
+        Hit(
+            *first,
+            None,
+            values,
+            tuple(changes),
+            tuple((start, end, "and here") for start, end in spans[1 : MAX_RELATED + 1]),
+            safety="unsafe" if inside_text else None,
+        ),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from cfgfix.documents.compose import Document
 from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

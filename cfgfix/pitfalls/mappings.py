@@ -162,7 +162,9 @@ def _several(
         )
     names = list(dict.fromkeys(text[value.start : value.end] for _key, value in reversed(entries)))
     first = entries[0][1]
-    changes: list[Change] = [ReplaceText(first.start, first.end, "[" + ", ".join(names) + "]" if len(names) > 1 else names[0])]
+    changes: list[Change] = [
+        ReplaceText(first.start, first.end, "[" + ", ".join(names) + "]" if len(names) > 1 else names[0])
+    ]
     changes += [ReplaceText(line[0], line[1], "") for line in lines[1:] if line is not None]
     return "merge_key_pitfall", Hit(last_key.start, last_key.end, here, values, tuple(changes), related)
 

@@ -24,7 +24,8 @@ CONCEPT_KINDS = {
             "steps_per_epoch", "train_steps", "warmup_steps", "gradient_accumulation", "text_pad_length",
             "text_max_tokens", "mel_pad_frames", "sample_rate", "hop_length", "n_mels", "data_gpu", "model_gpu",
             "data_gpu_memory_mb", "model_gpu_memory_mb", "num_gpus", "dataset_size", "model_parameters", "seed",
-            "model_dims",
+            "model_dims", "batch_size_train", "batch_size_data", "workers_train",
+            "workers_data", "host_buffer", "device_buffer", "gpu_index", "gpu_memory_mb",
         ),
         INTEGER,
     ),
@@ -39,17 +40,40 @@ CONCEPT_KINDS = {
         (
             "device_prefetch", "drop_remainder", "deterministic", "xla", "graph_mode", "eager_debug",
             "run_eagerly", "pad_fixed", "memory_growth", "native_loading", "persistent_workers", "pin_memory",
+            "xla_step", "xla_auto",
         ),
         BOOLEAN,
     ),
 }  # fmt: skip
 """JSON Schema type of each concept that has one; `cache`, `mixed_precision`, `strategy` and such take several."""
 
-REQUIRED_NUMBERS = frozenset({"batch_size", "learning_rate", "sample_rate", "hop_length", "n_mels"})
+REQUIRED_NUMBERS = frozenset(
+    {
+        "batch_size",
+        "batch_size_train",
+        "batch_size_data",
+        "learning_rate",
+        "sample_rate",
+        "hop_length",
+        "n_mels",
+    }
+)
 """Concepts without which a run cannot start, so that an empty value is never a way to say "default"."""
 
 TF_DATA_COUNTS = frozenset(
-    {"batch_size", "eval_batch_size", "workers", "prefetch", "shuffle_buffer", "pipeline_buffer"}
+    {
+        "batch_size",
+        "batch_size_train",
+        "batch_size_data",
+        "eval_batch_size",
+        "workers",
+        "workers_train",
+        "workers_data",
+        "prefetch",
+        "host_buffer",
+        "shuffle_buffer",
+        "pipeline_buffer",
+    }
 )
 """Concepts that are handed to `tf.data` as they are: a float or a text raises `TypeError` there."""
 

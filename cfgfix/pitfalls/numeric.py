@@ -58,7 +58,7 @@ def whole(text: str) -> str | None:
     return str(int(value))
 
 
-def number_text(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML001: text that is spelled like a float."""
     need = place.need
     text = place.node.text
@@ -163,7 +163,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         if not need.number or (need.sure and need.text):
             return None
         new = str(reading.portable.value)
-        problem, other = f"the text '{text}', not a number", reading.portable.value
+        problem, other = f"the text '{text}' and no number", reading.portable.value
     else:
         if mode:
             return None
@@ -172,7 +172,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     values: dict[str, object] = {
         "loader": place.loader,
         "problem": problem,
-        "other": repr(reading.portable.value),
+        "other": repr(other),
         "new": new,
     }
     value: object = text if new.startswith("'") else reading.portable.value
@@ -265,7 +265,10 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     if place.in_list or (types is not None and (names.NUMBER not in types or names.TEXT in types)):
         return None
     by_concept = place.concept in names.KERAS_RATES
-    if not (by_concept or (place.concept is None and types is None and names.is_learning_rate(place.key))) or place.coerced:
+    if (
+        not (by_concept or (place.concept is None and types is None and names.is_learning_rate(place.key)))
+        or place.coerced
+    ):
         return None
     value = reading.own.value
     assert isinstance(value, int)
@@ -284,7 +287,7 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     )
 
 
-def human(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML016: a number as people write it, where a number is taken."""
     need = place.need
     if not need.sure or not need.number or need.text or not need.types.isdisjoint({"array", "object"}):

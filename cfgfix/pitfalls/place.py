@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cfgfix.documents.compose import Node
 from cfgfix.findings import KeyPath
 from cfgfix.pitfalls import names
 from cfgfix.pitfalls.hit import Context
+from cfgfix.records import dataclass
 
 _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
 
@@ -47,7 +46,9 @@ class Place:
 
     __slots__ = ("_concept", "_key", "_need", "_types", "context", "document", "node", "parent", "path")
 
-    def __init__(self, context: Context, node: Node, path: KeyPath, parent: Node | None, document: int) -> None:
+    def __init__(
+        self, context: Context, node: Node, path: KeyPath, parent: Node | None, document: int
+    ) -> None:
         self.context = context
         self.node = node
         self.path = path
@@ -57,8 +58,8 @@ class Place:
         """Position of the YAML document in the file, counted from 0."""
         self._key: str | None = None
         self._need: Need | None = None
-        self._types: frozenset[str] | None | Place = self
-        self._concept: str | None | Place = self
+        self._types: Place | frozenset[str] | None = self
+        self._concept: Place | str | None = self
 
     @property
     def key(self) -> str:

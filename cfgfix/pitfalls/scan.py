@@ -39,7 +39,9 @@ _PLAIN = {
 }
 _INT = int(Kind.INT)
 _KEY_WORDS = frozenset(
-    spelling for word in ("yes", "no", "on", "off", "true", "false", "null") for spelling in (word, word.title(), word.upper())
+    spelling
+    for word in ("yes", "no", "on", "off", "true", "false", "null")
+    for spelling in (word, word.title(), word.upper())
 )
 """Keys that may be no text for some loader; the loader's resolver then says."""
 _SCALAR, _MAPPING, _SEQUENCE = NodeKind.SCALAR, NodeKind.MAPPING, NodeKind.SEQUENCE

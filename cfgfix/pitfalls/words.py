@@ -31,8 +31,12 @@ def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         "new": new,
         "takes": place.takes(),
     }
-    listed = text in place.context.enum(place.path)
+    allowed = place.context.enum(place.path)
+    listed = text in allowed
     text_only = need.source == "schema" and names.BOOLEAN not in need.types and (need.text or listed)
+    if text_only and allowed and not listed:
+        # Neither the bool nor the text is right here; what the schema lists is the schema's to say.
+        return None
     if not text_only and names.BOOLEAN not in need.types and _beside_texts(place):
         return "norway_in_string_list", _quoting(place, values, "unsafe")
     if place.in_list and text_only:
@@ -80,7 +84,7 @@ def _beside_texts(place: Place) -> bool:
     return False
 
 
-def bool_word_text(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML002 under a loader that reads the word as text, where a bool is taken: the text is always true."""
     need = place.need
     if not need.sure or names.BOOLEAN not in need.types or need.text:
@@ -117,7 +121,7 @@ def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, docum
     return "bool_word_as_key", Hit(key.start, key.end, path, values, (change,))
 
 
-def null_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
+def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     """YML009: `None`, `nan` or `inf`, which are text."""
     need = place.need
     text = place.node.text

@@ -386,7 +386,7 @@ class _Explainer:
             yield self.wrong(path, error, schema, keyword, "out-of-range")
         elif keyword == "pattern":
             yield self.wrong(
-                path, error, {"type": "string", "pattern": error.validator_value}, keyword, "wrong-text"
+                path, error, {"type": "string", "pattern": error.validator_value}, keyword, "violation"
             )
         elif keyword in _SIZE:
             yield self.wrong_size(path, error, keyword)
@@ -473,7 +473,9 @@ class _Explainer:
         found = self.find(whole)
         if found is None or found[0] is None:
             start, end = self.around(path)
-            return SchemaProblem("unknown-key", "unknown-key", whole, start, end, f"unknown key `{name}`")
+            return SchemaProblem(
+                "unknown-key", "unknown-key", whole, start, end, f"{self.holder(path)} has no key `{name}`"
+            )
         key, value, shared = found[0], found[1], found[2]
         present = self.entries(deref(self.value_at(path)))
         known = self.schema.keys(path)
@@ -510,17 +512,24 @@ class _Explainer:
                 )
         if suggestion is None and len(elsewhere) == 1 and not shared:
             changes = self.move(whole, elsewhere[0], value)
+        if suggestion is None and not elsewhere and self.may_suggest():
+            # The name is wrong and so is the section.
+            near = best(name, self.schema.names())
+            places = self.schema.places(near) if near is not None else []
+            if len(places) == 1 and self.schema.expected_types(places[0]) != frozenset({"object"}):
+                suggestion = format_key_path(places[0])
+                if not shared:
+                    changes = self.move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
-        where = f" in `{format_key_path(path)}`" if path else ""
-        message = f"unknown key `{name}`{where}"
+        message = f"{self.holder(path)} has no key `{name}`"
         if ignored:
-            message += ", which the program ignores"
+            message += ", so the program ignores it"
         spoken = self.spoken_key(key)
         if spoken is not None:
             message += f"; {self.loader.title} reads this key as {spoken}"
         if elsewhere and suggestion is None:
-            places = " and ".join(f"`{format_key_path(place)}`" for place in elsewhere)
-            message += f"; the schema has {places}"
+            listed = " and ".join(f"`{format_key_path(place)}`" for place in elsewhere)
+            message += f"; the schema has {listed}"
         if suggestion is not None:
             message += f"; did you mean `{suggestion}`?"
         start, end = self.key_span(key)
@@ -620,7 +629,7 @@ class _Explainer:
             return self.unknown_key(path[:-1], path[-1], parent[0] if parent else True)
         start, end = self.place(path)
         message = f"nothing is allowed here, but {self.subject(path)} is {state(error.instance)}"
-        return SchemaProblem("schema", "not-allowed", path, start, end, message)
+        return SchemaProblem("schema", "violation", path, start, end, message)
 
     def bad_name(self, path: KeyPath, error: Error) -> SchemaProblem:
         name = str(error.instance)
@@ -637,7 +646,7 @@ class _Explainer:
         if not error.context:
             start, end = self.place(path)
             message = f"{self.subject(path)} is {state(error.instance)}, which fits more than one of the alternatives in the schema, but must fit exactly one"
-            yield SchemaProblem("oneOf", "not-allowed", path, start, end, message)
+            yield SchemaProblem("oneOf", "violation", path, start, end, message)
             return
         branches: dict[object, list[Error]] = {}
         for each in error.context:
@@ -667,7 +676,7 @@ class _Explainer:
             else f"is {state(value)}"
         )
         message = f"{self.subject(path)} {size}; expected {bound}"
-        return SchemaProblem(keyword, "wrong-size", path, start, end, message, bound)
+        return SchemaProblem(keyword, "violation", path, start, end, message, bound)
 
     def repeated_item(self, path: KeyPath, error: Error) -> SchemaProblem:
         value = error.instance
@@ -678,8 +687,8 @@ class _Explainer:
         related = ((*self.place((*path, first)), "the first one"),)
         return SchemaProblem(
             "uniqueItems",
-            "wrong-size",
-            (*path, second),
+            "violation",
+            path,
             start,
             end,
             message,
@@ -694,7 +703,7 @@ class _Explainer:
         message = f"{self.subject(path)} is {state(error.instance)}, which is not allowed here"
         if expected:
             message += f"; expected {expected}"
-        return SchemaProblem("not", "not-allowed", path, start, end, message, expected)
+        return SchemaProblem("not", "violation", path, start, end, message, expected)
 
     def other(self, path: KeyPath, error: Error, keyword: str) -> SchemaProblem:
         start, end = self.place(path)
@@ -704,16 +713,20 @@ class _Explainer:
         if keyword == "items" and isinstance(error.instance, list):
             allowed = len(error.schema.get("prefixItems", ()))
             message = f"{self.subject(path)} has {len(error.instance):,} items; expected at most {allowed}"
-            return SchemaProblem(keyword, "wrong-size", path, start, end, message, f"at most {allowed} items")
+            return SchemaProblem(keyword, "violation", path, start, end, message, f"at most {allowed} items")
         if keyword == "contains":
             inner = words(self.loaded, error.validator_value)
             message = f"{self.subject(path)} must hold at least one item" + (
                 f" that is {inner}" if inner else " of a kind it lacks"
             )
-        return SchemaProblem(keyword, "not-allowed", path, start, end, message)
+        return SchemaProblem(keyword, "violation", path, start, end, message)
 
     def subject(self, path: KeyPath) -> str:
         return f"`{format_key_path(path)}`" if path else "the file"
+
+    @staticmethod
+    def holder(path: KeyPath) -> str:
+        return f"`{format_key_path(path)}`" if path else "the top level"
 
     def may_suggest(self) -> bool:
         self.suggestions += 1

@@ -173,6 +173,9 @@ class Loaded:
 
     def address(self, name: str) -> str:
         """Return the address under which jsonschema finds the document at the path `name`."""
+        for identifier, path in self.identifiers.items():
+            if path == name and ":" in identifier:
+                return identifier
         return f"urn:cfgfix:document:{[*self.files].index(name) + 1 if name else 0}"
 
 
@@ -196,18 +199,19 @@ class _Builder:
         self.base_dir = base_dir
         self.count = 0
         self.loaded = Loaded(origin)
-        self.references: list[tuple[str, str, dict[str, object], str]] = []
+        self.references: list[tuple[str, str, dict[str, Any], str, str]] = []
         self.anchors: dict[tuple[str, str], Node] = {}
         self.nested: set[str] = set()
-        self.checked: set[int] = set()
+        self.addresses: set[str] = set()
+        self.checked: dict[int, Node] = {}
         self.same: dict[int, list[Node]] = {}
 
     def build(self, data: object) -> Loaded:
         self.document(data, "")
         done = 0
         while done < len(self.references):  # resolving may read files that hold more references
-            name, pointer, node, reference = self.references[done]
-            self.loaded.targets[id(node)] = self.resolve(name, pointer, node, reference)
+            name, pointer, node, reference, base = self.references[done]
+            self.loaded.targets[id(node)] = self.resolve(name, pointer, node, reference, base)
             done += 1
         self.refuse_endless()
         if self.loaded.unchecked:
@@ -228,14 +232,17 @@ class _Builder:
                 )
             identifier = data.get("$id")
             if isinstance(identifier, str):
-                self.loaded.identifiers[identifier.rstrip("#")] = name
-        copy = self.schema(data, name, "", 0)
+                known = self.loaded.identifiers.setdefault(identifier.rstrip("#"), name)
+                if known != name:
+                    self.refuse(name, "/$id", f"another document has the $id {identifier!r} as well")
+        base = data.get("$id") if isinstance(data, dict) else None
+        copy = self.schema(data, name, "", base if isinstance(base, str) else "", 0)
         if name:
             self.loaded.files[name] = copy
         else:
             self.loaded.root = copy
 
-    def schema(self, data: object, name: str, pointer: str, depth: int) -> Node:
+    def schema(self, data: object, name: str, pointer: str, base: str, depth: int) -> Node:
         """Check and copy one schema and everything in it."""
         self.spend(pointer, name)
         if depth > MAX_DEPTH:
@@ -243,18 +250,25 @@ class _Builder:
         if data is True or (data is False and pointer.rsplit("/", 1)[-1] in _PLAIN_FALSE):
             return data
         if data is False:
-            return {"not": True, FORBIDDEN: True}
+            never: Node = {"not": True, FORBIDDEN: True}
+            self.checked[id(never)] = never
+            return never
         if not isinstance(data, dict):
             self.refuse(name, pointer, f"a schema must be a mapping, true or false, not {_kind(data)}")
         copy: dict[str, object] = {}
-        self.checked.add(id(copy))
+        self.checked[id(copy)] = copy  # holds what is taken out again as well, so that no id comes back
+        identifier = data.get("$id")
+        if pointer and isinstance(identifier, str):
+            self.nested.add(name)
+            base = _join(base, identifier)
+            self.addresses.add(base)
         same: list[Node] = []
         for key, value in data.items():
             if not isinstance(key, str):
                 self.refuse(name, pointer, f"the key {key!r} is not text")
             here = f"{pointer}/{_escape(key)}"
             if key in SCHEMA_KEYWORDS:
-                child = self.schema(value, name, here, depth + 1)
+                child = self.schema(value, name, here, base, depth + 1)
                 copy[key] = child
                 if key in SAME_INSTANCE:
                     same.append(child)
@@ -262,7 +276,8 @@ class _Builder:
                 if not isinstance(value, list) or not value:
                     self.refuse(name, here, f"`{key}` must be a list of one or more schemas")
                 children = [
-                    self.schema(each, name, f"{here}/{index}", depth + 1) for index, each in enumerate(value)
+                    self.schema(each, name, f"{here}/{index}", base, depth + 1)
+                    for index, each in enumerate(value)
                 ]
                 copy[key] = children
                 if key in SAME_INSTANCE:
@@ -271,7 +286,7 @@ class _Builder:
                 if not isinstance(value, dict) or not all(isinstance(each, str) for each in value):
                     self.refuse(name, here, f"`{key}` must be a mapping of names to schemas")
                 named = {
-                    each: self.schema(sub, name, f"{here}/{_escape(each)}", depth + 1)
+                    each: self.schema(sub, name, f"{here}/{_escape(each)}", base, depth + 1)
                     for each, sub in value.items()
                 }
                 copy[key] = named
@@ -286,13 +301,11 @@ class _Builder:
         for keyword in ("$ref", "$dynamicRef"):
             reference = copy.get(keyword)
             if isinstance(reference, str):
-                self.references.append((name, f"{pointer}/{keyword}", copy, reference))
+                self.references.append((name, f"{pointer}/{keyword}", copy, reference, base))
         for keyword in ("$anchor", "$dynamicAnchor"):
             anchor = copy.get(keyword)
             if isinstance(anchor, str):
                 self.anchors[name, anchor] = copy
-        if pointer and "$id" in copy:
-            self.nested.add(name)
         return copy
 
     def keyword(self, key: str, value: object, name: str, here: str) -> None:
@@ -349,13 +362,15 @@ class _Builder:
             self.loaded.unchecked.append((text, reason))
         return False
 
-    def resolve(self, name: str, pointer: str, node: dict[str, Any], reference: str) -> Node | None:
+    def resolve(
+        self, name: str, pointer: str, node: dict[str, Any], reference: str, base: str
+    ) -> Node | None:
         """Return the schema that `reference` in document `name` leads to; None where only jsonschema can tell."""
         here = pointer
         address, _, fragment = reference.partition("#")
         if not address and name in self.nested:
             return None
-        target = name if not address else self.find_document(name, here, address)
+        target = name if not address else self.find_document(name, here, address, base)
         if target is None:
             return None
         if address:
@@ -385,14 +400,18 @@ class _Builder:
             )
         return value  # type: ignore[return-value]
 
-    def find_document(self, name: str, here: str, address: str) -> str | None:
+    def find_document(self, name: str, here: str, address: str, base: str) -> str | None:
         """Return the path of the document that `address` means, reading its file where it is a new one."""
         if address in self.loaded.identifiers:
             return self.loaded.identifiers[address]
-        if address in self.nested_identifiers() or address.startswith(
-            "https://json-schema.org/draft/2020-12/"
-        ):
+        if address.startswith("https://json-schema.org/draft/2020-12/"):
             return None
+        if self.nested:  # `$id` below the top gives parts of a document addresses of their own
+            whole = _join(base, address)
+            if whole in self.addresses:
+                return None
+            if whole in self.loaded.identifiers:
+                return self.loaded.identifiers[whole]
         if ":" in address.split("/", 1)[0]:
             self.refuse(
                 name,
@@ -419,23 +438,15 @@ class _Builder:
         self.document(_read_json(full, path), path)
         return path
 
-    def nested_identifiers(self) -> set[object]:
-        """Every `$id` below the top of a document."""
-        found: set[object] = set()
-        for name in self.nested:
-            whole = self.loaded.files[name] if name else self.loaded.root
-            found.update(node["$id"] for node in _subschemas(whole) if "$id" in node)
-        return found
-
     def refuse_endless(self) -> None:
         """Refuse a schema that applies itself to the same value again, since no validation of it would end."""
         edges = dict(self.same)
-        for _, _, node, _ in self.references:
+        for _, _, node, _, _ in self.references:
             target = self.loaded.targets[id(node)]
             if isinstance(target, dict):
                 edges[id(node)] = [*edges.get(id(node), ()), target]
         state: dict[int, bool] = {}  # True while on the way, False when done
-        for name, pointer, start, reference in self.references:
+        for name, pointer, start, reference, _ in self.references:
             stack: list[tuple[int, Iterator[Node]]] = []
             if id(start) not in state:
                 state[id(start)] = True
@@ -509,6 +520,12 @@ def _subschemas(whole: Node) -> Iterator[dict[str, object]]:
                 stack.extend(value)
             elif key in MAP_KEYWORDS:
                 stack.extend(value.values())
+
+
+def _join(base: str, address: str) -> str:
+    from urllib.parse import urljoin
+
+    return urljoin(base, address)
 
 
 def _unquote(text: str) -> str:

@@ -11,7 +11,7 @@ text length), every bounded choice multiplies, and a search that is not anchored
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

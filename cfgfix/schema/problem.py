@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cfgfix.edits import Change
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
 
 CODES = {
     "unknown-key": "a key that the schema does not have at this place",
@@ -13,9 +12,7 @@ CODES = {
     "wrong-type": "a value of another type than the schema takes",
     "wrong-value": "a value that is not one of those the schema lists",
     "out-of-range": "a number below or above what the schema takes",
-    "wrong-size": "too few or too many items, keys or characters, or a repeated item",
-    "wrong-text": "text that does not have the form the schema asks for",
-    "not-allowed": "a value that fits none, or too many, of the alternatives in the schema",
+    "violation": "anything else: too few or many items, a repeated item, text of another form, no fitting alternative",
     "not-checked": "something in the schema or the file that could not be held against the other",
 }
 """Every `SchemaProblem.code` and what it means."""

@@ -15,11 +15,11 @@ Annotations understood beside JSON Schema 2020-12:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cfgfix.documents.compose import DataError, Document, Node, value_of
 from cfgfix.documents.resolve import Loader
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
 from cfgfix.schema.accept import Accept, compile_schema
 from cfgfix.schema.load import FORBIDDEN, Loaded, load
 from cfgfix.schema.load import Node as SchemaNode
@@ -174,6 +174,12 @@ class Schema:
         if self._index is None:
             self._index = self._build_index()
         return self._index.get(name, [])
+
+    def names(self) -> list[str]:
+        """Return every key name that the schema knows, each once, outermost first."""
+        if self._index is None:
+            self._index = self._build_index()
+        return list(self._index)
 
     def describe(self, path: KeyPath) -> Description | None:
         """Return what the schema says about a key, or None where it does not know it."""

@@ -147,7 +147,7 @@ def test_operands_are_told():
         ("{n|bytes} of {m|mib}", {"n": 3_286_016_000, "m": 24564}, "3.29 GB of 24 GiB"),
         ("{{literal}} {share|pct}", {"share": 0.25}, "{literal} 25 %"),
         ("{flag} {nothing|raw}", {"flag": True, "nothing": None}, "true null"),
-        ("{absent}", {}, "unknown"),
+        ("{absent}", {}, "(unknown)"),
         ("{n}", {"n": 8.0}, "8"),
     ],
 )

@@ -154,3 +154,43 @@ def test_the_example_configs_are_what_they_say(repo_root: Path) -> None:
     assert rules_in("clean.yaml") == set()
     expected = {"HWR001", "HWR004", "HWR005", "HWR022", "CFG006", "CFG013", "CFG015", "CFG024", "CFG025"}
     assert expected <= rules_in("speech.yaml")
+
+
+STRANGE = [
+    "null",
+    "true",
+    "-1",
+    "0",
+    "1",
+    "1.5",
+    ".nan",
+    "-.inf",
+    "1e9",
+    "'8'",
+    "[]",
+    "[1, two]",
+    "{a: 1}",
+    "''",
+    "9" * 400,
+    "*x",
+]
+
+
+@pytest.mark.parametrize("dialect", ["myxtts", "generic"])
+@pytest.mark.parametrize("strange", STRANGE)
+def test_no_value_upsets_a_rule(dialect: str, strange: str) -> None:
+    from cfgfix.engine import Request, check
+    from cfgfix.settings import Settings
+
+    tree: dict[str, dict[str, str]] = {}
+    for patterns in dialects()[dialect].concepts.values():
+        for pattern in patterns:
+            if len(pattern) == 2 and all(isinstance(step, str) for step in pattern):
+                tree.setdefault(str(pattern[0]), {})[str(pattern[1])] = strange
+    lines = ["anchor: &x 3"]
+    for section, keys in tree.items():
+        lines += [f"{section}:", *(f"  {key}: {value}" for key, value in keys.items())]
+    settings = Settings(dialect=dialect, hardware="rtx4090x2,cpus=16,ram=64")
+    report = check(Request(settings=settings, stdin="\n".join(lines).encode(), stdin_name="strange.yaml"))
+    assert not report.errors
+    assert all(finding.message for finding in report.findings())

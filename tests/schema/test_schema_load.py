@@ -247,3 +247,29 @@ def test_what_is_refused_is_what_the_metaschema_refuses(schema):
     except CfgfixError:
         accepted = False
     assert accepted == good, schema
+
+
+def test_parts_with_addresses_of_their_own_are_found(check):
+    schema = {
+        "$id": "https://example.org/schemas/tree",
+        "type": "object",
+        "properties": {"nodes": {"type": "array", "items": {"$ref": "node"}}},
+        "$defs": {
+            "node": {
+                "$id": "https://example.org/schemas/node",
+                "properties": {"value": {"type": "number"}, "subtree": {"$ref": "tree"}},
+            }
+        },
+    }
+    assert check(schema, "nodes: [{value: 1, subtree: {nodes: [{value: 2}]}}]\n").problems == []
+    assert check(schema, "nodes: [{value: 1, subtree: {nodes: [{value: x}]}}]\n").underlined == ["x"]
+
+
+def test_an_identifier_names_one_document(tmp_path):
+    write(tmp_path, "a.json", {"$id": "urn:x", "type": "object"})
+    assert "as well" in refusal({"$id": "urn:x", "$ref": "a.json"}, str(tmp_path))
+
+
+def test_a_reference_may_lead_to_a_schema_that_takes_nothing(check):
+    found = check({"$ref": "#/$defs/no", "$defs": {"no": False}}, "a: 1\n")
+    assert found.codes == ["violation"]

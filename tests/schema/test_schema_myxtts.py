@@ -8,8 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cfgfix.documents.compose import compose
+from cfgfix.documents.editor import plan
 from cfgfix.documents.resolve import LOADERS
-from cfgfix.files import read_source
+from cfgfix.edits import splice
+from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import format_key_path
 from cfgfix.schema.accept import compile_schema
 from cfgfix.schema.load import load
@@ -179,3 +181,22 @@ def test_descriptions_carry_what_an_editor_shows(myxtts: Schema):
     assert myxtts.describe(("data", "nothing")) is None
     assert myxtts.enum(("training", "scheduler")) == ("noam", "cosine", "exponential", "none")
     assert myxtts.places("max_text_length") == [("model", "max_text_length"), ("data", "max_text_length")]
+
+
+def test_every_offered_repair_can_be_made_and_heals_its_problem(shared_path, expected, myxtts):
+    made = 0
+    for name, document, _ in corpus(shared_path, expected):
+        before = myxtts.problems(document, document.roots[0], PYYAML)
+        for problem in before:
+            if not problem.changes:
+                continue
+            text = splice(document.source.text, plan(document, problem.changes))
+            after = compose(SourceFile.from_text(text))
+            assert after.problem is None, (name, problem)
+            left = {(each.code, each.path) for each in myxtts.problems(after, after.roots[0], PYYAML)}
+            assert left == {(each.code, each.path) for each in before} - {(problem.code, problem.path)}, (
+                name,
+                problem,
+            )
+            made += 1
+    assert made > 20

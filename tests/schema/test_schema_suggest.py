@@ -23,6 +23,8 @@ from cfgfix.schema.suggest import best, closest, distance, fold
         ("enable_mixed_precision", ["mixed_precision", "enable_xla"], "mixed_precision"),
         ("adamW", ["adam", "adamw", "AdamW"], "adamw"),
         ("epoch", ["epochs", "eps"], "epochs"),
+        ("max_epochs", ["epochs", "eps"], "epochs"),
+        ("mel_lost_weight", ["mel_loss_weight", "kl_loss_weight"], "mel_loss_weight"),
     ],
 )
 def test_slips_are_understood(name, candidates, meant):
@@ -36,6 +38,14 @@ def test_slips_are_understood(name, candidates, meant):
         ("vocoder_type", ["decoder_dim", "languages"]),
         ("beta3", ["beta1", "beta2"]),
         ("adamm", ["adam", "adamw"]),
+        ("min_audio_length", ["max_audio_length"]),
+        ("label_smoothing_factor", ["loss_smoothing_factor"]),
+        ("validation_interval", ["evaluation_interval"]),
+        ("stage1_epochs", ["epochs"]),
+        ("beta2", ["beta1"]),
+        ("vocoder_mel_loss_weight", ["mel_loss_weight"]),
+        ("speaker_embedding", ["speaker_embedding_dim"]),
+        ("train_split", ["val_split"]),
         ("", ["a"]),
         ("x" * 200, ["x" * 199]),
         ("ab", ["ac"]),
@@ -46,7 +56,7 @@ def test_no_guess_without_a_reason(name, candidates):
 
 
 def test_several_near_names_are_all_listed():
-    assert closest("beta3", ["beta1", "beta2", "eps"]) == ["beta1", "beta2"]
+    assert closest("rates", ["rate", "rated", "eps"]) == ["rate", "rated"]
 
 
 def test_a_swap_is_one_edit():
