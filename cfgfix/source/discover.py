@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.discovery import Matcher
 from cfgfix.settings import Settings

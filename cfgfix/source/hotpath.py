@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.source.flow import WITH_FUNCTION, Flow
 from cfgfix.source.hit import Step, at, site_name

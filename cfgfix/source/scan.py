@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog.expression import Missing
@@ -68,11 +68,13 @@ class ScanResult:
         findings: By path, ordered by place.
         scanned: How many files were read as Python or known from before.
         cached: Whether all of it was known from the run before.
+        marked: Files with suppression comments.
     """
 
     findings: dict[str, list[Finding]]
     scanned: int
     cached: bool
+    marked: tuple[str, ...] = ()
 
 
 def source_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -129,7 +131,10 @@ def scan(
         name, question = tree, facts
         known = cache.load_result(name, question)
         if known is not None:
-            return ScanResult({path: [_unpack(item) for item in items] for path, items in known.items()}, len(files), cached=True)
+            kept, marked = known
+            return ScanResult(
+                {path: [_unpack(item) for item in items] for path, items in kept.items()}, len(files), cached=True, marked=marked
+            )
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
@@ -144,13 +149,15 @@ def scan(
     for rule, function, _ in functions:
         for hit in function(program):
             maker.add(rule, hit)
+    for items in maker.findings.values():
+        items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+    marked = tuple(module.path for module in program.modules if module.summary.suppressions)
     if use_cache:
         store.keep_only(set(program.files))
         program.save()
-        cache.store_result(name, question, {path: [_pack(item) for item in items] for path, items in maker.findings.items()})
-    for items in maker.findings.values():
-        items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-    return ScanResult(maker.findings, len(files), cached=False)
+        packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
+        cache.store_result(name, question, (packed, marked))
+    return ScanResult(maker.findings, len(files), cached=False, marked=marked)
 
 
 class _Maker:
