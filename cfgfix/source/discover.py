@@ -80,7 +80,7 @@ def _walk(folder: str, matcher: Matcher, found: dict[str, PythonFile]) -> None:
                 ignores = (*ignores, ignore)
         for entry in entries:
             name = entry.name
-            path = entry.path[2:] if here == "." else entry.path
+            path = entry.path[2:] if entry.path.startswith(f".{os.sep}") else entry.path
             try:
                 is_folder = entry.is_dir(follow_symlinks=False)
             except OSError:
@@ -90,16 +90,16 @@ def _walk(folder: str, matcher: Matcher, found: dict[str, PythonFile]) -> None:
             if matcher.excluded(path) or name == ".ipynb_checkpoints":
                 continue
             ignored = inside_ignored or (
-                bool(ignores) and any(ignore.matches(entry.path, folder=is_folder) for ignore in ignores)
+                bool(ignores) and any(ignore.matches(path, folder=is_folder) for ignore in ignores)
             )
             if ignored:
                 # What is committed is part of the project, whatever a pattern says: git itself sees it so.
                 if tracked is None:
                     tracked = _Tracked.around(folder)
-                if not tracked.holds(entry.path, folder=is_folder):
+                if not tracked.holds(path, folder=is_folder):
                     continue
             if is_folder:
-                pending.append((entry.path, ignores, ignored))
+                pending.append((path, ignores, ignored))
             else:
                 _add(path, "", found)
 

@@ -562,27 +562,37 @@ class Flow:
 
     def _try(self, frame: _Frame, event: Event) -> bool:
         before = dict(frame.env.names)
-        left = self._statements(frame, event.bodies[0][1])
+        body = event.bodies[0][1]
+        last = len(body) - 1
+        while last > 0 and _only_tells(body[last], frame.scope):
+            last -= 1
+        left = self._statements(frame, body[:last])
+        # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
+        reached = dict(frame.env.names)
+        if not left and body:
+            left = self._statements(frame, body[last:])
+            if body[last].bodies:
+                reached = frame.env.names
         done = frame.env.names
         ends: list[dict[str, Value]] = []
-        interrupted = _merge(before, [before, done])
+        interrupted = _merge(before, [before, reached])
         blocks = frame.scope.blocks
-        for block, body in event.bodies[1:]:
+        for block, suite in event.bodies[1:]:
             kind = blocks[block].kind
             if kind == "except":
                 frame.env.names = dict(interrupted)
-                if not self._statements(frame, body):
+                if not self._statements(frame, suite):
                     ends.append(frame.env.names)
             elif kind == "try-else" and not left:
                 frame.env.names = dict(done)
-                left = self._statements(frame, body)
+                left = self._statements(frame, suite)
                 done = frame.env.names
         if not left:
             ends.insert(0, done)
         frame.env.names = _merge(before, ends) if ends else done
-        for block, body in event.bodies[1:]:
+        for block, suite in event.bodies[1:]:
             if blocks[block].kind == "finally":
-                self._statements(frame, body)
+                self._statements(frame, suite)
         return not ends
 
     # Expressions
@@ -1035,6 +1045,18 @@ class Flow:
             return ()
         value = site.argument(named[1], named[0])
         return functions_of(value)
+
+
+def _only_tells(event: Event, scope: Scope) -> bool:
+    """Tell whether a statement only prints or logs, and so is not the one that fails."""
+    if event.kind == "pass":
+        return True
+    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+        return False
+    func = scope.calls[event.value[1]].func
+    return (func[0] == NAME and func[1] == "print") or (
+        func[0] == ATTRIBUTE and func[2] in ("info", "debug", "warning", "error", "print", "log")
+    )
 
 
 def _merge(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, Value]:

@@ -182,6 +182,9 @@ class _Maker:
         path = module.path
         identity = (rule.id, path, hit.place)
         state, notes = self._state(hit)
+        if state is not State.ACTIVE and (hit.severity == "info" or (hit.severity is None and rule.severity is Severity.INFO)):
+            # What is only worth knowing is not worth knowing where it does not happen.
+            return
         previous = self._seen.get(identity)
         if previous is not None:
             # The same place by another way: the way that takes effect is the one to show.
