@@ -32,7 +32,7 @@ from typing import Any
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 3
+VERSION = 4
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -40,6 +40,8 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
+WORDS = ("AUTOTUNE", "environ", "Lock(")
+"""Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense
 literals, so this keeps one file below a quarter of a gigabyte and a few seconds. The largest hand-written file of
@@ -278,9 +280,10 @@ class ModuleSummary:
         problem: Why there is nothing else in it: `(message, line)`; None for a file that was read.
         cells: For a notebook the first line of each code cell in the joined text, with the cell's number.
         lines: How many lines the file has.
+        words: Which of `WORDS` stand in it, so that a check about one need not walk every file.
     """
 
-    __slots__ = ("cells", "lines", "problem", "scopes", "suppressions")
+    __slots__ = ("cells", "lines", "problem", "scopes", "suppressions", "words")
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
@@ -288,6 +291,7 @@ class ModuleSummary:
         self.problem: tuple[str, int] | None = None
         self.cells: tuple[tuple[int, int], ...] = ()
         self.lines = 0
+        self.words: tuple[str, ...] = ()
 
 
 def broken(message: str, line: int = 1) -> ModuleSummary:
@@ -326,6 +330,7 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
     except RecursionError:
         return broken("nests too deep to be read safely")
     summary.lines = text.count("\n") + 1
+    summary.words = tuple(word for word in WORDS if word in text)
     if "cfgfix:" in text:
         summary.suppressions = _suppressions(text)
     return summary
@@ -966,17 +971,19 @@ def pack(summary: ModuleSummary) -> tuple[Any, ...]:
         summary.problem,
         summary.cells,
         summary.lines,
+        summary.words,
     )  # fmt: skip
 
 
 def unpack(data: tuple[Any, ...]) -> ModuleSummary:
     """Return the summary that `pack` made data of."""
-    scopes, suppressions, problem, cells, lines = data
+    scopes, suppressions, problem, cells, lines, words = data
     summary = ModuleSummary()
     summary.suppressions = suppressions
     summary.problem = problem
     summary.cells = cells
     summary.lines = lines
+    summary.words = words
     for number, item in enumerate(scopes):
         (
             kind, name, qualname, parent, block, place, params, decorators, returns, bases, is_async, generator, names,

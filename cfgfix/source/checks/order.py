@@ -153,6 +153,9 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             if name in _REGROUPS or name == "shuffle" or name == "unknown":
                 break
             if name in _BATCH and step.site is not None:
+                if step.site.scope is not dataset.site.scope:
+                    # Batches of another function may be windows or pairs that belong together.
+                    break
                 if any(kind(other) in _BATCH | _REGROUPS for other in downstream(dataset)):
                     break
                 if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):

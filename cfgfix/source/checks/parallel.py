@@ -76,9 +76,9 @@ def _source_text(expr: Expr, scope: Scope) -> str | None:
 
 def _arithmetic(program: Program) -> Iterator[Hit]:
     for module in program.modules:
+        if "AUTOTUNE" not in module.summary.words:
+            continue
         for scope in module.summary.scopes:
-            if not _mentions(scope):
-                continue
             for event in scope.events():
                 if event.value is None:
                     continue
@@ -87,10 +87,6 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
                     if found is not None:
                         place, value = found
                         yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
-
-
-def _mentions(scope: Scope) -> bool:
-    return scope.module is not None and bool(scope.body)
 
 
 def _wrong(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import PIPELINE, downstream, in_tests, inside_function, names_in, short, tensorflow_alias
+from cfgfix.source.checks.common import PIPELINE, downstream, given, in_tests, inside_function, names_in, short, tensorflow_alias
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -31,8 +31,15 @@ _NATIVE = {
 def in_map(program: Program) -> Iterator[Hit]:
     """`numpy_function` or `py_function` that runs for every element of a dataset."""
     hot = hot_paths(program)
+    groups: dict[int, list[Site]] = {}
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
+            group = groups.setdefault(id(site.scope), [])
+            if all(other.call is not site.call for other in group):
+                group.append(site)
+    for group in groups.values():
+        group.sort(key=lambda item: item.call.place)
+        for site in group[:1]:
             reach = hot.reach(site.scope, ELEMENT)
             if reach is None or in_tests(site.scope):
                 continue
@@ -46,6 +53,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                 site,
                 flow=reach.flow(),
                 values={"call": short(site), "via": reach.via},
+                related=tuple(at(other, label="and here") for other in group[1:]),
                 notes=(native,) if native else (),
             )
 
@@ -53,6 +61,7 @@ def in_map(program: Program) -> Iterator[Hit]:
 def without_shape(program: Program) -> Iterator[Hit]:
     """A result of `numpy_function` whose shape is never set again, neither here nor later in the pipeline."""
     hot = hot_paths(program)
+    seen: set[tuple[int, str]] = set()
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
             reach = hot.reach(site.scope, ELEMENT)
@@ -69,8 +78,12 @@ def without_shape(program: Program) -> Iterator[Hit]:
             if any(_shaped(program, function.scope, set()) for step in later for function in step.functions):
                 continue
             batches = next((step for step in later if step.op in ("batch", "padded_batch", "ragged_batch")), None)
-            if batches is None or batches.site is None:
+            if batches is None or batches.site is None or (id(site.scope), "shape") in seen:
                 continue
+            if batches.op == "padded_batch" and given(batches.site, 1, "padded_shapes") is not False:
+                # The shapes given there are the shapes from there on.
+                continue
+            seen.add((id(site.scope), "shape"))
             yield hit_at(
                 site,
                 flow=reach.flow(),
@@ -204,6 +217,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 _CHEAP = (
     "tensorflow.io.gfile.",
     "tensorflow.gfile.",
+    "tensorflow.nest.",
     "tensorflow.logging.",
     "tensorflow.get_logger",
     "tensorflow.TensorSpec",

@@ -10,7 +10,7 @@ from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Event, Expr, Scope
-from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
+from cfgfix.source.values import UNKNOWN, Constant, Dataset, Element, Items, Made, Site, Value, alternatives
 
 NEEDLES = (*COMPILED, b".predict(", b"run_eagerly", b"set_global_policy", b"LossScale", b".compile(", b"run_functions_eagerly")
 
@@ -37,7 +37,11 @@ def eager_step(program: Program) -> Iterator[Hit]:
         if scope.blocks[block].kind == "for" and _few(scope, block):
             continue
         plain = [target for target in site.targets if target.compiled is None]
-        if not plain:
+        if not plain or len(plain) != len(site.targets) or any(value is UNKNOWN for value in alternatives(site.receiver)):
+            continue
+        head = _head(site.call.func)
+        if any(item[0] == head for item in scope.params) and head != (scope.params[0][0] if program.owner(scope) else ""):
+            # What is called comes from a caller, who may have compiled it.
             continue
         for target in plain:
             tape = _tape(program, target.scope, set())
@@ -399,7 +403,7 @@ def old_scaling(program: Program) -> Iterator[Hit]:
     for maker in makers:
         for method in ("get_scaled_loss", "get_unscaled_gradients"):
             for site in program.flow.named(f"{maker}.{method}"):
-                if site.raw.startswith("tf_keras"):
+                if site.raw.startswith("tf_keras") or _guarded(site, "hasattr", "version"):
                     continue
                 rewrites: tuple[Rewrite, ...] = ()
                 if method == "get_scaled_loss":
