@@ -54,7 +54,9 @@ class SourceReport:
 
 def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
-    roots = [root if os.path.isabs(root) else os.path.join(settings.root, root) for root in settings.source_roots]
+    roots = [
+        root if os.path.isabs(root) else os.path.join(settings.root, root) for root in settings.source_roots
+    ]
     roots = [_shown(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = (named or roots or ["."]) if not paths else [*named, *roots]
@@ -150,8 +152,12 @@ class SourceRun:
                     path,
                     source.text,
                     tuple(outcome.findings.get(path, ())),
-                    applied=tuple(Applied(item, edits) for place, item, edits in outcome.applied if place == path),
-                    refused=tuple(Refused(item, reason) for place, item, reason in outcome.refused if place == path),
+                    applied=tuple(
+                        Applied(item, edits) for place, item, edits in outcome.applied if place == path
+                    ),
+                    refused=tuple(
+                        Refused(item, reason) for place, item, reason in outcome.refused if place == path
+                    ),
                     cycle=outcome.cycles.get(path, ()),
                     before=before if after is not None else None,
                     encoded=sources[path].encode(after) if after is not None else None,
@@ -182,7 +188,9 @@ class SourceRun:
                     text = after
                     done += [Applied(finding, tuple(edits)) for finding in group]
                 else:
-                    refused += [Refused(finding, "a comment cannot stand at the end of its line") for finding in group]
+                    refused += [
+                        Refused(finding, "a comment cannot stand at the end of its line") for finding in group
+                    ]
             changed = text != source.text
             reports.append(
                 SourceReport(
@@ -215,7 +223,9 @@ def edits_of(finding: Finding) -> tuple[Edit, ...] | None:
     """Return the edits of a finding's fix, or None where it has none."""
     if finding.fix is None:
         return None
-    return tuple(Edit(item.start, item.end, item.new) for item in finding.fix.changes if isinstance(item, ReplaceText))
+    return tuple(
+        Edit(item.start, item.end, item.new) for item in finding.fix.changes if isinstance(item, ReplaceText)
+    )
 
 
 def read_python(path: str) -> SourceFile:

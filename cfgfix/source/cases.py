@@ -64,11 +64,21 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
     def check(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
         overlay = {path: text.encode() for path, text in texts.items()}
         return scan(
-            python, [rule], configs, severity=lambda _, value: value, key="case", overlay=overlay, use_cache=False
+            python,
+            [rule],
+            configs,
+            severity=lambda _, value: value,
+            key="case",
+            overlay=overlay,
+            use_cache=False,
         ).findings
 
     found = check({})
-    flat = [(os.path.relpath(path, folder).replace(os.sep, "/"), item) for path, items in sorted(found.items()) for item in items]
+    flat = [
+        (os.path.relpath(path, folder).replace(os.sep, "/"), item)
+        for path, items in sorted(found.items())
+        for item in items
+    ]
     alone = len(case["files"]) == 1
     places = [f"#{item.location.line}" if alone else f"{name}#{item.location.line}" for name, item in flat]
     wanted = [str(place) for place in case["finds"] or []]
@@ -115,6 +125,10 @@ def _fixes(case: Mapping[str, Any], folder: str, check: Any) -> Iterator[str]:
             return
     if not outcome.texts:
         return
-    again = fix_files(lambda path: outcome.texts.get(path) or text_of(path), lambda texts: check({**outcome.texts, **texts}), unsafe=True)
+    again = fix_files(
+        lambda path: outcome.texts.get(path) or text_of(path),
+        lambda texts: check({**outcome.texts, **texts}),
+        unsafe=True,
+    )
     if again.texts:
         yield "a second fix changes the text again"

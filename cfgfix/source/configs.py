@@ -21,7 +21,9 @@ def facts_of(document: Document, loader: Loader) -> ConfigFacts:
     return ConfigFacts(document.source.path, leaves)
 
 
-def _collect(node: Node, path: tuple[str, ...], leaves: dict[tuple[str, ...], Any], loader: Loader, depth: int) -> None:
+def _collect(
+    node: Node, path: tuple[str, ...], leaves: dict[tuple[str, ...], Any], loader: Loader, depth: int
+) -> None:
     if depth > 40 or len(leaves) >= MAX_LEAVES:
         return
     node = deref(node)

@@ -294,7 +294,18 @@ def _declared(data: bytes) -> str:
             match = re.search(rb"coding[:=]\s*([-\w.]+)", line)
             if match is not None:
                 name = match[1].decode("ascii", "replace").lower()
-                if name in ("utf-8", "utf8", "latin-1", "latin1", "iso-8859-1", "ascii", "cp1252", "gbk", "euc-kr", "cp949"):
+                if name in (
+                    "utf-8",
+                    "utf8",
+                    "latin-1",
+                    "latin1",
+                    "iso-8859-1",
+                    "ascii",
+                    "cp1252",
+                    "gbk",
+                    "euc-kr",
+                    "cp949",
+                ):
                     return name
     return "utf-8"
 
@@ -321,7 +332,11 @@ def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
     language = content.get("metadata", {})
     if isinstance(language, dict):
         spec = language.get("kernelspec")
-        if isinstance(spec, dict) and str(spec.get("language", "python")).lower() not in ("python", "python3", "python2"):
+        if isinstance(spec, dict) and str(spec.get("language", "python")).lower() not in (
+            "python",
+            "python3",
+            "python2",
+        ):
             return "is a notebook of another language"
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
@@ -329,7 +344,11 @@ def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         source = cell.get("source", cell.get("input", ""))
-        text = "".join(part for part in source if isinstance(part, str)) if isinstance(source, list) else str(source)
+        text = (
+            "".join(part for part in source if isinstance(part, str))
+            if isinstance(source, list)
+            else str(source)
+        )
         body = _plain_lines(text)
         lines.append(f"# cell {number}")
         starts.append((len(lines), number))
@@ -347,7 +366,11 @@ def _plain_lines(text: str) -> list[str]:
     for line in lines:
         bare = line.lstrip()
         indent = line[: len(line) - len(bare)]
-        if joined or bare.startswith(("!", "%", "?")) or (bare.endswith("?") and bare.rstrip("?").isidentifier()):
+        if (
+            joined
+            or bare.startswith(("!", "%", "?"))
+            or (bare.endswith("?") and bare.rstrip("?").isidentifier())
+        ):
             joined = bare.endswith("\\")
             plain.append(f"{indent}pass  # {bare}".replace("\\", "/") if indent else "# " + bare)
         elif "= !" in bare or "=!" in bare or "= %" in bare:

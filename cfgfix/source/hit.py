@@ -67,7 +67,7 @@ class Hit:
         safety, title: Where they differ from the rule's fix.
         no_fix: Why there is no fix here although the rule usually has one.
         notes: Further lines for a reader.
-        variant: Which of a module's rules it is for, where one check serves several; empty for the only one.
+        seen: Whether there is nothing for libcst to confirm: the hit is about the file as a whole.
     """
 
     scope: Scope
@@ -84,6 +84,7 @@ class Hit:
     title: str | None = None
     no_fix: str | None = None
     notes: tuple[str, ...] = ()
+    seen: bool = False
 
 
 class Check(Protocol):

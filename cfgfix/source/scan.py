@@ -133,7 +133,10 @@ def scan(
         if known is not None:
             kept, marked = known
             return ScanResult(
-                {path: [_unpack(item) for item in items] for path, items in kept.items()}, len(files), cached=True, marked=marked
+                {path: [_unpack(item) for item in items] for path, items in kept.items()},
+                len(files),
+                cached=True,
+                marked=marked,
             )
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
@@ -182,7 +185,9 @@ class _Maker:
         path = module.path
         identity = (rule.id, path, hit.place)
         state, notes = self._state(hit)
-        if state is not State.ACTIVE and (hit.severity == "info" or (hit.severity is None and rule.severity is Severity.INFO)):
+        if state is not State.ACTIVE and (
+            hit.severity == "info" or (hit.severity is None and rule.severity is Severity.INFO)
+        ):
             # What is only worth knowing is not worth knowing where it does not happen.
             return
         previous = self._seen.get(identity)
@@ -199,7 +204,7 @@ class _Maker:
         if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
             return
         key = (id(hit.scope), hit.place)
-        confirmed = self._confirmed.get(key)
+        confirmed = True if hit.seen else self._confirmed.get(key)
         if confirmed is None:
             confirmed = self._confirmed[key] = confirm(hit.scope, hit.place, self._offsets_of(module))
         if not confirmed:
@@ -224,13 +229,21 @@ class _Maker:
         if len(found) == 1:
             config, state, guard = found[0]
             if state is State.DORMANT:
-                return state, (f"not with {config.path}: it takes effect when `{guard}` holds" if config else f"it takes effect when `{guard}` holds",)
+                return state, (
+                    f"not with {config.path}: it takes effect when `{guard}` holds"
+                    if config
+                    else f"it takes effect when `{guard}` holds",
+                )
             if state is State.FALLBACK:
                 return state, (f"only reached after an error: {guard}",)
             return state, ()
         notes = []
         active = [config.path for config, state, _ in found if state is State.ACTIVE and config is not None]
-        other = [(config.path, state, guard) for config, state, guard in found if state is not State.ACTIVE and config is not None]
+        other = [
+            (config.path, state, guard)
+            for config, state, guard in found
+            if state is not State.ACTIVE and config is not None
+        ]
         if other and active:
             notes.append("active under " + ", ".join(active[:6]) + (" ..." if len(active) > 6 else ""))
         notes += [f"{state.value} under {path}: `{guard}` decides" for path, state, guard in other[:4]]
@@ -253,10 +266,14 @@ class _Maker:
         start, end = self._offsets_of(module).span(place)
         return self._source_of(module).location(start, max(start, end), label)
 
-    def _finding(self, rule: Rule, hit: Hit, module: Module, state: State, notes: tuple[str, ...]) -> Finding | None:
+    def _finding(
+        self, rule: Rule, hit: Hit, module: Module, state: State, notes: tuple[str, ...]
+    ) -> Finding | None:
         source = self._source_of(module)
         location = self._location(hit.scope, hit.place)
-        scope = _Values({"raw": source.text[location.start : location.end], "line": location.line, **hit.values})
+        scope = _Values(
+            {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
+        )
         fix, reason = self._fix(rule, hit, module, scope)
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
         severity = self._severity(rule, severity)
@@ -329,7 +346,16 @@ class _Values:
 
 
 def _pack_location(item: Location) -> tuple[Any, ...]:
-    return (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
+    return (
+        item.path,
+        item.start,
+        item.end,
+        item.line,
+        item.column,
+        item.end_line,
+        item.end_column,
+        item.label,
+    )
 
 
 def _pack(item: Finding) -> tuple[Any, ...]:
@@ -349,7 +375,9 @@ def _pack(item: Finding) -> tuple[Any, ...]:
 
 
 def _unpack(data: tuple[Any, ...]) -> Finding:
-    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = data
+    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
+        data
+    )
     return Finding(
         rule=rule,
         name=name,
@@ -359,7 +387,9 @@ def _unpack(data: tuple[Any, ...]) -> Finding:
         location=Location(*location),
         related=tuple(Location(*item) for item in related),
         state=State(state),
-        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3]) if fix else None,
+        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
+        if fix
+        else None,
         no_fix_reason=reason,
         notes=notes,
         flow=tuple(Location(*item) for item in flow),

@@ -128,7 +128,9 @@ class Call:
 
     def argument(self, position: int, name: str) -> Expr | None:
         """Return an argument given by position or by name, or None."""
-        if 0 <= position < len(self.args) and not any(item[0] == STARRED for item in self.args[: position + 1]):
+        if 0 <= position < len(self.args) and not any(
+            item[0] == STARRED for item in self.args[: position + 1]
+        ):
             return self.args[position]
         return self.keyword(name)
 
@@ -223,7 +225,9 @@ class Scope:
         "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "returns", "stars",
     )  # fmt: skip
 
-    def __init__(self, number: int, kind: str, name: str, qualname: str, parent: int, block: int, place: Place) -> None:
+    def __init__(
+        self, number: int, kind: str, name: str, qualname: str, parent: int, block: int, place: Place
+    ) -> None:
         self.number = number
         self.kind = kind
         self.name = name
@@ -348,7 +352,12 @@ def _too_deep(text: str) -> bool:
         return False
     for line in text.split("\n"):
         if len(line) >= _RUN and '"' not in line and "'" not in line:
-            signs = sum(map(line.count, "-+~*/%&|^.")) + line.count("not ") + line.count("lambda") + line.count(" if ")
+            signs = (
+                sum(map(line.count, "-+~*/%&|^."))
+                + line.count("not ")
+                + line.count("lambda")
+                + line.count(" if ")
+            )
             if signs >= _RUN and signs > line.count(","):
                 return True
     return False
@@ -440,7 +449,9 @@ class _Builder:
         func = self.expr(node.func)
         args = self.many(node.args) if node.args else ()
         keywords = (
-            tuple([(item.arg, self.expr(item.value)) for item in node.keywords[:MAX_ITEMS]]) if node.keywords else ()
+            tuple([(item.arg, self.expr(item.value)) for item in node.keywords[:MAX_ITEMS]])
+            if node.keywords
+            else ()
         )
         calls = self.scope.calls
         number = len(calls)
@@ -467,7 +478,11 @@ class _Builder:
 
     def _unary(self, node: Any) -> Expr:
         operand = node.operand
-        if type(node.op) is _ast.USub and type(operand) is _ast.Constant and type(operand.value) in (int, float):
+        if (
+            type(node.op) is _ast.USub
+            and type(operand) is _ast.Constant
+            and type(operand.value) in (int, float)
+        ):
             inner = self._constant(operand)
             if inner[0] == CONSTANT:
                 return (
@@ -509,7 +524,13 @@ class _Builder:
         self.block = self.open("if", test, False, node.lineno)
         otherwise = self.expr(node.orelse)
         self.block = outer
-        return (CHOICE, test, then, otherwise, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            CHOICE,
+            test,
+            then,
+            otherwise,
+            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+        )
 
     def _items(self, node: Any) -> Expr:
         kind = type(node)
@@ -707,7 +728,12 @@ class _Builder:
         return Event("define", self.block, place, extra=scope.number)
 
     def event(
-        self, kind: str, node: Any, targets: tuple[Expr, ...] = (), value: Expr | None = None, extra: Any = None
+        self,
+        kind: str,
+        node: Any,
+        targets: tuple[Expr, ...] = (),
+        value: Expr | None = None,
+        extra: Any = None,
     ) -> Event:
         return Event(
             kind,
@@ -1010,13 +1036,29 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
 
 def _pack_events(events: Iterable[Event]) -> list[tuple[Any, ...]]:
     return [
-        (e.kind, e.block, e.place, e.targets, e.value, e.extra, [(block, _pack_events(body)) for block, body in e.bodies])
+        (
+            e.kind,
+            e.block,
+            e.place,
+            e.targets,
+            e.value,
+            e.extra,
+            [(block, _pack_events(body)) for block, body in e.bodies],
+        )
         for e in events
     ]
 
 
 def _unpack_events(data: list[tuple[Any, ...]]) -> list[Event]:
     return [
-        Event(kind, block, place, targets, value, extra, tuple((number, _unpack_events(body)) for number, body in bodies))
+        Event(
+            kind,
+            block,
+            place,
+            targets,
+            value,
+            extra,
+            tuple((number, _unpack_events(body)) for number, body in bodies),
+        )
         for kind, block, place, targets, value, extra, bodies in data
     ]

@@ -80,7 +80,10 @@ def consistent(path: list[Dataset]) -> bool:
             key2 = (id(scope), scope.blocks[number].parent)
             others = blocks.setdefault(key2, set())
             others.add(number)
-            if len({n for n in others if scope.blocks[n].kind == "except" and _same_try(scope, n, number)}) > 1:
+            if (
+                len({n for n in others if scope.blocks[n].kind == "except" and _same_try(scope, n, number)})
+                > 1
+            ):
                 return False
     return True
 
@@ -90,7 +93,10 @@ def _same_try(scope: Scope, first: int, second: int) -> bool:
     low, high = sorted((first, second))
     if low == high:
         return True
-    return all(scope.blocks[n].kind != "try" or scope.blocks[n].parent != scope.blocks[low].parent for n in range(low + 1, high))
+    return all(
+        scope.blocks[n].kind != "try" or scope.blocks[n].parent != scope.blocks[low].parent
+        for n in range(low + 1, high)
+    )
 
 
 def upstream(dataset: Dataset) -> Iterator[Dataset]:
@@ -123,7 +129,8 @@ def is_autotune(value: Value | None) -> bool:
     """Tell whether a value is `tf.data.AUTOTUNE` and nothing else."""
     found = list(alternatives(value))
     return bool(found) and all(
-        isinstance(item, External) and item.name.endswith(("data.AUTOTUNE", "data.experimental.AUTOTUNE")) for item in found
+        isinstance(item, External) and item.name.endswith(("data.AUTOTUNE", "data.experimental.AUTOTUNE"))
+        for item in found
     )
 
 
@@ -159,7 +166,9 @@ def tensorflow_alias(scope: Scope) -> str | None:
     return None
 
 
-def inside_function(program: Program, function: Function | Scope, depth: int = 3) -> Iterator[tuple[Site, tuple[Site, ...]]]:
+def inside_function(
+    program: Program, function: Function | Scope, depth: int = 3
+) -> Iterator[tuple[Site, tuple[Site, ...]]]:
     """Yield the calls that a function makes, itself and through project functions, with the way to each."""
     scope = function.scope if isinstance(function, Function) else function
     seen: set[int] = set()

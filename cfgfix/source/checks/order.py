@@ -23,7 +23,9 @@ from cfgfix.source.values import Constant, Dataset, Site
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
 
 _BATCH = frozenset({"batch", "padded_batch", "ragged_batch"})
-_REGROUPS = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "bucket_by_sequence_length"})
+_REGROUPS = frozenset(
+    {"unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "bucket_by_sequence_length"}
+)
 
 
 def kind(step: Dataset) -> str:
@@ -62,7 +64,9 @@ def after_device(program: Program) -> Iterator[Hit]:
                 needs=_needs(device),
                 related=(at(device.site, label="the data is on the device from here"),),
                 rewrites=_without(site) if dataset.op == "prefetch" else (),
-                no_fix=None if dataset.op == "prefetch" else "where the transformation belongs is for you to say",
+                no_fix=None
+                if dataset.op == "prefetch"
+                else "where the transformation belongs is for you to say",
             )
             break
 
@@ -137,7 +141,9 @@ def twice(program: Program) -> Iterator[Hit]:
             values={"line_of": dataset.site.call.name_place[0]},
             needs=_needs(dataset),
             related=(at(dataset.site, label="prefetched again"),),
-            rewrites=_without(first) if first.scope is dataset.site.scope and first.call.block == dataset.site.call.block else (),
+            rewrites=_without(first)
+            if first.scope is dataset.site.scope and first.call.block == dataset.site.call.block
+            else (),
             no_fix="the two stand in different places; which one stays is for you to say",
         )
 
@@ -210,14 +216,23 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                 continue
             for function in step.functions:
                 found = next(
-                    ((site, path) for site, path in inside_function(program, function) if is_augmentation(site)), None
+                    (
+                        (site, path)
+                        for site, path in inside_function(program, function)
+                        if is_augmentation(site)
+                    ),
+                    None,
                 )
                 if found is not None:
                     site, path = found
                     yield hit_at(
                         dataset.site,
                         values={"random": short(site), "line_of": step.site.call.name_place[0]},
-                        needs=(*_needs(step), (site.scope, site.call.block), *((p.scope, p.call.block) for p in path)),
+                        needs=(
+                            *_needs(step),
+                            (site.scope, site.call.block),
+                            *((p.scope, p.call.block) for p in path),
+                        ),
                         related=(at(step.site, label="the random map"), at(site, label="drawn here")),
                     )
                     break
@@ -275,8 +290,16 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
     """`take` and `skip` of one dataset that is shuffled anew in every epoch."""
     seen: set[int] = set()
     for dataset in program.flow.datasets:
-        takes = [use for use in dataset.uses if isinstance(use, Dataset) and kind(use) == "take" and use.site is not None]
-        skips = [use for use in dataset.uses if isinstance(use, Dataset) and kind(use) == "skip" and use.site is not None]
+        takes = [
+            use
+            for use in dataset.uses
+            if isinstance(use, Dataset) and kind(use) == "take" and use.site is not None
+        ]
+        skips = [
+            use
+            for use in dataset.uses
+            if isinstance(use, Dataset) and kind(use) == "skip" and use.site is not None
+        ]
         if not takes or not skips:
             continue
         for way in ways(dataset):
@@ -297,7 +320,13 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                     needs=(*_needs(takes[0]), *_needs(skips[0])),
                     related=(at(take, label="one part"), at(skip, label="the other part")),
                     rewrites=(
-                        Rewrite("keyword", step.site.scope, step.site.call.place, "False", "reshuffle_each_iteration"),
+                        Rewrite(
+                            "keyword",
+                            step.site.scope,
+                            step.site.call.place,
+                            "False",
+                            "reshuffle_each_iteration",
+                        ),
                     ),
                 )
                 break
@@ -317,7 +346,9 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
             if name == "shuffle" and given(site, 1, "seed") is not False:
                 break
             if name == "list_files" and (
-                given(site, 1, "shuffle") is None or flag(site.argument(1, "shuffle")) is False or given(site, 2, "seed") is not False
+                given(site, 1, "shuffle") is None
+                or flag(site.argument(1, "shuffle")) is False
+                or given(site, 2, "seed") is not False
                 or (given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
             ):
                 break

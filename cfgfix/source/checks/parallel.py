@@ -37,7 +37,10 @@ from cfgfix.source.values import Dataset, Site, first_dataset
 
 NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
 
-_SHOW = {"min": "-1, that is AUTOTUNE itself: the limit has no effect", "max": "the other value: AUTOTUNE has no effect"}
+_SHOW = {
+    "min": "-1, that is AUTOTUNE itself: the limit has no effect",
+    "max": "the other value: AUTOTUNE has no effect",
+}
 
 
 def autotune_min_max(program: Program) -> Iterator[Hit]:
@@ -132,10 +135,17 @@ def stateful_map(program: Program) -> Iterator[Hit]:
             alias = tensorflow_alias(site.scope)
             yield hit_at(
                 site,
-                values={"function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda", "state": short(inner)},
+                values={
+                    "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",
+                    "state": short(inner),
+                },
                 needs=((inner.scope, inner.call.block), *((p.scope, p.call.block) for p in path)),
                 related=(at(inner, label="keeps state"),),
-                rewrites=(Rewrite("keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"),)
+                rewrites=(
+                    Rewrite(
+                        "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
+                    ),
+                )
                 if alias
                 else (),
                 no_fix=None if alias else "TensorFlow has no name of its own in this module",
@@ -151,16 +161,24 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         if given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
             continue
         dataset = first_dataset(site.result)
-        if dataset is None or not dataset.functions or any(
-            is_random(inner) or inner.name in PY_FUNCTIONS
-            for function in dataset.functions
-            for inner, _ in inside_function(program, function)
+        if (
+            dataset is None
+            or not dataset.functions
+            or any(
+                is_random(inner) or inner.name in PY_FUNCTIONS
+                for function in dataset.functions
+                for inner, _ in inside_function(program, function)
+            )
         ):
             continue
         reason = ""
         flow = None
         reach = hot.reach(site.scope, "element")
-        if reach is not None and reach.root.site is not None and method_of(reach.root.site) in ("interleave", "flat_map"):
+        if (
+            reach is not None
+            and reach.root.site is not None
+            and method_of(reach.root.site) in ("interleave", "flat_map")
+        ):
             reason = f"it stands inside the function of {reach.root.what}"
             flow = reach.flow()
         elif off:
@@ -172,7 +190,11 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             site,
             flow=flow,
             values={"reason": reason},
-            rewrites=(Rewrite("keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"),)
+            rewrites=(
+                Rewrite(
+                    "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
+                ),
+            )
             if alias
             else (),
             no_fix=None if alias else "TensorFlow has no name of its own in this module",
@@ -207,7 +229,17 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
         reach = hot.reach(scope, GRAPH)
         if kind != "loop" or reach is None or in_tests(scope) or dataset.site is None:
             continue
-        if dataset.op in ("prefetch", "with_options", "parameter", "opaque", "either", "take", "apply", "range", "from_tensors"):
+        if dataset.op in (
+            "prefetch",
+            "with_options",
+            "parameter",
+            "opaque",
+            "either",
+            "take",
+            "apply",
+            "range",
+            "from_tensors",
+        ):
             continue
         if not any(step.functions for step in (dataset, *_parents(dataset))):
             continue
@@ -246,10 +278,20 @@ def _parents(dataset: Dataset) -> list[Dataset]:
 def vectorize(program: Program) -> Iterator[Hit]:
     """A cheap elementwise `map` right before `batch`."""
     for dataset in program.flow.datasets:
-        if dataset.op != "batch" or dataset.site is None or not dataset.parents or in_tests(dataset.site.scope):
+        if (
+            dataset.op != "batch"
+            or dataset.site is None
+            or not dataset.parents
+            or in_tests(dataset.site.scope)
+        ):
             continue
         first = dataset.parents[0]
-        if first.op != "map" or first.site is None or len(first.functions) != 1 or first.site.scope is not dataset.site.scope:
+        if (
+            first.op != "map"
+            or first.site is None
+            or len(first.functions) != 1
+            or first.site.scope is not dataset.site.scope
+        ):
             continue
         function = first.functions[0]
         what = _elementwise(function.scope, program)
@@ -278,7 +320,9 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
         return None
     for site in sites:
         if site.name == "tensorflow.io.parse_single_example":
-            return "tf.io.parse_single_example (tf.io.parse_example reads a batch)" if len(sites) == 1 else None
+            return (
+                "tf.io.parse_single_example (tf.io.parse_example reads a batch)" if len(sites) == 1 else None
+            )
         if site.name not in _ELEMENTWISE:
             return None
     if len(scope.blocks) > 1:
@@ -302,14 +346,21 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
 def interleave_calls(program: Program) -> Iterator[Hit]:
     """`interleave` with more parallel calls than its cycle is long."""
     for site in program.flow.named(f"{DATASET}.interleave"):
-        cycle, calls = number(site.argument(1, "cycle_length")), number(site.argument(3, "num_parallel_calls"))
+        cycle, calls = (
+            number(site.argument(1, "cycle_length")),
+            number(site.argument(3, "num_parallel_calls")),
+        )
         if cycle is None or calls is None or cycle < 1 or calls <= cycle:
             continue
         alias = tensorflow_alias(site.scope)
         yield hit_at(
             site,
             values={"calls": calls, "cycle": cycle},
-            rewrites=(Rewrite("keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"),)
+            rewrites=(
+                Rewrite(
+                    "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
+                ),
+            )
             if alias and site.call.keyword("num_parallel_calls") is not None
             else (),
         )
@@ -323,14 +374,25 @@ def sequential_interleave(program: Program) -> Iterator[Hit]:
         dataset = first_dataset(site.result)
         for function in dataset.functions if dataset is not None else ():
             if any(
-                inner.name in ("tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset")
+                inner.name
+                in (
+                    "tensorflow.data.TFRecordDataset",
+                    "tensorflow.data.TextLineDataset",
+                    "tensorflow.data.FixedLengthRecordDataset",
+                )
                 for inner, _ in inside_function(program, function)
             ):
                 alias = tensorflow_alias(site.scope)
                 yield hit_at(
                     site,
                     rewrites=(
-                        Rewrite("keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"),
+                        Rewrite(
+                            "keyword",
+                            site.scope,
+                            site.call.place,
+                            f"{alias}.data.AUTOTUNE",
+                            "num_parallel_calls",
+                        ),
                     )
                     if alias
                     else (),
@@ -359,7 +421,12 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
     """Many parallel calls of a function that waits for files or the network, in a pool of as many threads as cores."""
     for site in program.flow.named(f"{DATASET}.map"):
         calls = number(site.argument(1, "num_parallel_calls"))
-        if calls is None or calls <= 8 or flag(site.argument(8, "use_unbounded_threadpool")) is not None or in_tests(site.scope):
+        if (
+            calls is None
+            or calls <= 8
+            or flag(site.argument(8, "use_unbounded_threadpool")) is not None
+            or in_tests(site.scope)
+        ):
             continue
         dataset = first_dataset(site.result)
         for function in dataset.functions if dataset is not None else ():
@@ -368,7 +435,11 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
                     yield hit_at(
                         site,
                         values={"calls": calls, "wait": short(inner)},
-                        rewrites=(Rewrite("keyword", site.scope, site.call.place, "True", "use_unbounded_threadpool"),),
+                        rewrites=(
+                            Rewrite(
+                                "keyword", site.scope, site.call.place, "True", "use_unbounded_threadpool"
+                            ),
+                        ),
                     )
                     break
 
@@ -376,4 +447,3 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
 def check(program: Program) -> Iterable[Hit]:
     """The group's first rule."""
     return autotune_min_max(program)
-

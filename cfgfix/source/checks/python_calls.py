@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import PIPELINE, downstream, given, in_tests, inside_function, names_in, short, tensorflow_alias
+from cfgfix.source.checks.common import (
+    PIPELINE,
+    downstream,
+    given,
+    in_tests,
+    inside_function,
+    names_in,
+    short,
+    tensorflow_alias,
+)
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -77,7 +86,9 @@ def without_shape(program: Program) -> Iterator[Hit]:
             later = list(downstream(made))
             if any(_shaped(program, function.scope, set()) for step in later for function in step.functions):
                 continue
-            batches = next((step for step in later if step.op in ("batch", "padded_batch", "ragged_batch")), None)
+            batches = next(
+                (step for step in later if step.op in ("batch", "padded_batch", "ragged_batch")), None
+            )
             if batches is None or batches.site is None or (id(site.scope), "shape") in seen:
                 continue
             if batches.op == "padded_batch" and given(batches.site, 1, "padded_shapes") is not False:
@@ -87,12 +98,28 @@ def without_shape(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 flow=reach.flow(),
-                values={"call": short(site), "batch": batches.op, "batch_line": batches.site.call.name_place[0]},
+                values={
+                    "call": short(site),
+                    "batch": batches.op,
+                    "batch_line": batches.site.call.name_place[0],
+                },
                 related=(at(batches.site, label="batched without a known shape"),),
             )
 
 
-_SHAPES = ("ensure_shape", "reshape", "set_shape", "resize", "image.resize", "decode", "parse", "pad", "stack", "squeeze", "expand_dims")
+_SHAPES = (
+    "ensure_shape",
+    "reshape",
+    "set_shape",
+    "resize",
+    "image.resize",
+    "decode",
+    "parse",
+    "pad",
+    "stack",
+    "squeeze",
+    "expand_dims",
+)
 
 
 def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
@@ -151,7 +178,11 @@ def _sliced(program: Program, scope: Scope) -> str | None:
             return text(part[1], scope)
         if part[0] == NAME and part[1] in bound and loop.value is not None and loop.value[0] == CALL:
             call = scope.calls[loop.value[1]]
-            if call.func[0] == NAME and call.func[1] == "zip" and all(arg[0] in (NAME, ATTRIBUTE) for arg in call.args):
+            if (
+                call.func[0] == NAME
+                and call.func[1] == "zip"
+                and all(arg[0] in (NAME, ATTRIBUTE) for arg in call.args)
+            ):
                 return ", ".join(text(arg, scope) for arg in call.args)
             return None
         else:
@@ -189,9 +220,7 @@ def _signature(site: Site) -> tuple[Rewrite, ...]:
     if shapes[1] == "tuple" and len(shapes[2]) == 1:
         shown = f"({text(shapes[2][0], site.scope)},)"
     signature = f"{alias}.TensorSpec(shape={shown}, dtype={text(types, site.scope)})"
-    return (
-        Rewrite("signature", site.scope, call.place, signature, "output_types"),
-    )
+    return (Rewrite("signature", site.scope, call.place, signature, "output_types"),)
 
 
 def tensors_in_generator(program: Program) -> Iterator[Hit]:
@@ -207,9 +236,17 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     site,
                     flow=(
                         at(dataset.site, label="from_generator runs the generator for every element"),
-                        *(at(outer, label=f"calls {outer.targets[0].scope.qualname}") for outer in path if outer.targets),
+                        *(
+                            at(outer, label=f"calls {outer.targets[0].scope.qualname}")
+                            for outer in path
+                            if outer.targets
+                        ),
                     ),
-                    values={"call": short(site), "generator": function.scope.qualname, "line_of": dataset.site.call.name_place[0]},
+                    values={
+                        "call": short(site),
+                        "generator": function.scope.qualname,
+                        "line_of": dataset.site.call.name_place[0],
+                    },
                 )
                 break
 
@@ -237,6 +274,3 @@ _CHEAP = (
 def check(program: Program) -> Iterable[Hit]:
     """The group's first rule."""
     return in_map(program)
-
-
-

@@ -14,8 +14,20 @@ from cfgfix.source.values import Site
 NEEDLES = (b"random", *PIPELINE, *COMPILED)
 
 _PYTHON = ("numpy.random.", "random.")
-_HARMLESS = ("numpy.random.seed", "random.seed", "numpy.random.get_state", "numpy.random.set_state", "random.getstate", "random.setstate")
-_MAKERS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random", "numpy.random.SeedSequence")
+_HARMLESS = (
+    "numpy.random.seed",
+    "random.seed",
+    "numpy.random.get_state",
+    "numpy.random.set_state",
+    "random.getstate",
+    "random.setstate",
+)
+_MAKERS = (
+    "numpy.random.RandomState",
+    "numpy.random.default_rng",
+    "random.Random",
+    "numpy.random.SeedSequence",
+)
 
 
 def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:

@@ -10,9 +10,17 @@ from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Event, Expr, Scope
-from cfgfix.source.values import UNKNOWN, Constant, Dataset, Element, Items, Made, Site, Value, alternatives
+from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
 
-NEEDLES = (*COMPILED, b".predict(", b"run_eagerly", b"set_global_policy", b"LossScale", b".compile(", b"run_functions_eagerly")
+NEEDLES = (
+    *COMPILED,
+    b".predict(",
+    b"run_eagerly",
+    b"set_global_policy",
+    b"LossScale",
+    b".compile(",
+    b"run_functions_eagerly",
+)
 
 _DEBUG = ("debug", "eager", "profile")
 
@@ -37,15 +45,21 @@ def eager_step(program: Program) -> Iterator[Hit]:
         if scope.blocks[block].kind == "for" and _few(scope, block):
             continue
         plain = [target for target in site.targets if target.compiled is None]
-        if not plain or len(plain) != len(site.targets) or any(value is UNKNOWN for value in alternatives(site.receiver)):
+        if not plain or len(plain) != len(site.targets) or site.open:
             continue
         head = _head(site.call.func)
-        if any(item[0] == head for item in scope.params) and head != (scope.params[0][0] if program.owner(scope) else ""):
+        if any(item[0] == head for item in scope.params) and head != (
+            scope.params[0][0] if program.owner(scope) else ""
+        ):
             # What is called comes from a caller, who may have compiled it.
             continue
         for target in plain:
             tape = _tape(program, target.scope, set())
-            if tape is None or hot.reach(tape.scope, GRAPH) is not None or (id(tape.scope), tape.call.number) in seen:
+            if (
+                tape is None
+                or hot.reach(tape.scope, GRAPH) is not None
+                or (id(tape.scope), tape.call.number) in seen
+            ):
                 continue
             if not _applies(program, target.scope, set()):
                 continue
@@ -97,7 +111,9 @@ def _applies(program: Program, scope: Scope, seen: set[int]) -> bool:
     if any(call.method in ("apply_gradients", "apply", "minimize") for call in scope.calls):
         return True
     return any(
-        _applies(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
+        _applies(program, target.scope, seen)
+        for site in program.flow.within(scope)
+        for target in site.targets
     )
 
 
@@ -108,9 +124,16 @@ def _uses_numpy(program: Program, scope: Scope) -> bool:
 
 def eager_switch(program: Program) -> Iterator[Hit]:
     """`run_eagerly=True` or `run_functions_eagerly(True)` left on."""
-    for name in ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly"):
+    for name in (
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.config.experimental_run_functions_eagerly",
+    ):
         for site in program.flow.named(name):
-            if flag(site.argument(0, "run_eagerly")) is not True or in_tests(site.scope) or _guarded(site, *_DEBUG):
+            if (
+                flag(site.argument(0, "run_eagerly")) is not True
+                or in_tests(site.scope)
+                or _guarded(site, *_DEBUG)
+            ):
                 continue
             event = _statement(site)
             yield hit_at(
@@ -119,7 +142,11 @@ def eager_switch(program: Program) -> Iterator[Hit]:
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
             )
     for site in _compiles(program):
-        if is_true(site.call.keyword("run_eagerly")) and not in_tests(site.scope) and not _guarded(site, *_DEBUG):
+        if (
+            is_true(site.call.keyword("run_eagerly"))
+            and not in_tests(site.scope)
+            and not _guarded(site, *_DEBUG)
+        ):
             if is_true(site.call.keyword("jit_compile")):
                 continue
             yield hit_at(
@@ -167,12 +194,20 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
             made = target.compiled
             if made is None or made.call.opaque or made.call.args[1:] or id(made.call) in seen:
                 continue
-            if any(name in ("input_signature", "reduce_retracing", "experimental_relax_shapes") for name, _ in made.call.keywords):
+            if any(
+                name in ("input_signature", "reduce_retracing", "experimental_relax_shapes")
+                for name, _ in made.call.keywords
+            ):
                 continue
             seen.add(id(made.call))
             if made.call.number < 0:
                 rewrites: tuple[Rewrite, ...] = (
-                    Rewrite("replace", made.scope, made.call.place, f"{dotted(made.call.func)}(reduce_retracing=True)"),
+                    Rewrite(
+                        "replace",
+                        made.scope,
+                        made.call.place,
+                        f"{dotted(made.call.func)}(reduce_retracing=True)",
+                    ),
                 )
             else:
                 rewrites = (Rewrite("keyword", made.scope, made.call.place, "True", "reduce_retracing"),)
@@ -180,9 +215,16 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
                 made.scope,
                 made.call.name_place if made.call.number >= 0 else made.call.place,
                 made.call.block,
-                {"function": target.scope.name, "batch_line": batch.site.call.name_place[0], "loop_line": site.call.name_place[0]},
+                {
+                    "function": target.scope.name,
+                    "batch_line": batch.site.call.name_place[0],
+                    "loop_line": site.call.name_place[0],
+                },
                 needs=((site.scope, site.call.block), (batch.site.scope, batch.site.call.block)),
-                related=(at(batch.site, label="each batch has a length of its own"), at(site, label="called with them here")),
+                related=(
+                    at(batch.site, label="each batch has a length of its own"),
+                    at(site, label="called with them here"),
+                ),
                 rewrites=rewrites,
             )
 
@@ -217,12 +259,19 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
     for name in ("keras.Model.predict", "keras.Sequential.predict"):
         for site in program.flow.named(name):
             loop = innermost_loop(site.scope, site.call.block)
-            if loop is None or in_tests(site.scope) or site.scope.blocks[loop].kind != "for" or _few(site.scope, loop):
+            if (
+                loop is None
+                or in_tests(site.scope)
+                or site.scope.blocks[loop].kind != "for"
+                or _few(site.scope, loop)
+            ):
                 continue
             arg = site.call.argument(0, "x")
             if arg is None or not _one_sample(arg, site.scope, loop):
                 continue
-            yield hit_at(site, values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)})
+            yield hit_at(
+                site, values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)}
+            )
 
 
 def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
@@ -230,14 +279,19 @@ def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
     shown = text(expr, scope)
     if expr[0] == CALL:
         name = dotted(scope.calls[expr[1]].func) or ""
-        return name.rsplit(".", 1)[-1] == "expand_dims" or (name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown)
+        return name.rsplit(".", 1)[-1] == "expand_dims" or (
+            name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown
+        )
     if expr[0] == "s":
         inner = text(expr[2], scope)
         return "newaxis" in inner or inner.startswith(("(None", "None"))
     if expr[0] == NAME:
         for event in scope.events():
             if event.kind == "assign" and inside(scope, event.block, loop) and event.value is not None:
-                if any(target[0] == NAME and target[1] == expr[1] for target in event.targets) and event.value[0] != NAME:
+                if (
+                    any(target[0] == NAME and target[1] == expr[1] for target in event.targets)
+                    and event.value[0] != NAME
+                ):
                     return _one_sample(event.value, scope, loop)
     return False
 
@@ -304,7 +358,9 @@ def _over_data(program: Program, scope: Scope, block: int) -> bool:
     if test is None:
         return False
     shown = text(test, scope).lower()
-    return ("step" in shown or "batch" in shown or "dataset" in shown or "loader" in shown) and "epoch" not in shown.replace("per_epoch", "")
+    return (
+        "step" in shown or "batch" in shown or "dataset" in shown or "loader" in shown
+    ) and "epoch" not in shown.replace("per_epoch", "")
 
 
 def host_reads(program: Program) -> Iterator[Hit]:
@@ -339,7 +395,12 @@ def host_reads(program: Program) -> Iterator[Hit]:
 def _results(scope: Scope, step: Site) -> set[str]:
     for event in scope.events():
         if event.kind == "assign" and event.value == (CALL, step.call.number):
-            return {part[1] for target in event.targets for part in (target[2] if target[0] == ITEMS else (target,)) if part[0] == NAME}
+            return {
+                part[1]
+                for target in event.targets
+                for part in (target[2] if target[0] == ITEMS else (target,))
+                if part[0] == NAME
+            }
     return set()
 
 
@@ -351,7 +412,11 @@ def _head(expr: Expr) -> str:
 
 def policy_late(program: Program) -> Iterator[Hit]:
     """The precision policy set after layers of the same scope were made."""
-    for name in ("keras.mixed_precision.set_global_policy", "keras.mixed_precision.experimental.set_policy", "keras.config.set_dtype_policy"):
+    for name in (
+        "keras.mixed_precision.set_global_policy",
+        "keras.mixed_precision.experimental.set_policy",
+        "keras.config.set_dtype_policy",
+    ):
         for site in program.flow.named(name):
             if in_tests(site.scope):
                 continue
@@ -361,7 +426,10 @@ def policy_late(program: Program) -> Iterator[Hit]:
             earlier = None
             later = False
             for other in program.flow.within(site.scope):
-                if other.name.startswith(("keras.layers.", "keras.applications.")) and other.name.count(".") == 2:
+                if (
+                    other.name.startswith(("keras.layers.", "keras.applications."))
+                    and other.name.count(".") == 2
+                ):
                     if other.call.number < site.call.number and other.call.block == site.call.block:
                         earlier = earlier or other
                     elif other.call.number > site.call.number:
@@ -390,9 +458,12 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
             continue
         if any(call.method in ("scale_loss", "get_scaled_loss", "scale") for call in scope.calls):
             continue
-        if any(target.scope.calls for site in program.flow.within(scope) for target in site.targets if any(
-            call.method in ("scale_loss", "get_scaled_loss") for call in target.scope.calls
-        )):
+        if any(
+            target.scope.calls
+            for site in program.flow.within(scope)
+            for target in site.targets
+            if any(call.method in ("scale_loss", "get_scaled_loss") for call in target.scope.calls)
+        ):
             continue
         yield hit_at(applies[0], values={})
 
@@ -409,7 +480,9 @@ def old_scaling(program: Program) -> Iterator[Hit]:
                 if method == "get_scaled_loss":
                     rewrites = (Rewrite("rename", site.scope, site.call.func[3], "scale_loss"),)
                 elif len(site.call.args) == 1 and dotted(site.call.args[0]) is not None:
-                    rewrites = (Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),)
+                    rewrites = (
+                        Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),
+                    )
                 yield hit_at(site, values={"method": method}, rewrites=rewrites)
 
 
@@ -418,7 +491,11 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     seen: set[int] = set()
     for site in program.flow.sites:
-        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
+        if (
+            not site.targets
+            or in_tests(site.scope)
+            or hot.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None
+        ):
             continue
         for target in site.targets:
             made = target.compiled
@@ -436,8 +513,17 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
                     batch.site,
                     values={"size": size, "function": target.scope.name, "line_of": made.call.place[0]},
                     needs=((site.scope, site.call.block), (made.scope, made.call.block)),
-                    related=(Step(made.scope, made.call.name_place if made.call.number >= 0 else made.call.place, made.call.block, "fixes the batch size"),),
-                    rewrites=(Rewrite("keyword", batch.site.scope, batch.site.call.place, "True", "drop_remainder"),),
+                    related=(
+                        Step(
+                            made.scope,
+                            made.call.name_place if made.call.number >= 0 else made.call.place,
+                            made.call.block,
+                            "fixes the batch size",
+                        ),
+                    ),
+                    rewrites=(
+                        Rewrite("keyword", batch.site.scope, batch.site.call.place, "True", "drop_remainder"),
+                    ),
                 )
                 break
 
@@ -474,5 +560,3 @@ def _with_remainder(value: Value) -> Dataset | None:
 def check(program: Program) -> Iterable[Hit]:
     """The group's first rule."""
     return eager_step(program)
-
-

@@ -39,7 +39,12 @@ def _eager_guard(scope: Scope, block: int) -> bool:
     for item in scope.block_chain(block):
         if item.kind == "if" and item.test is not None:
             shown = text(item.test, scope)
-            if "executing_eagerly" in shown or "inside_function" in shown or "is_eager" in shown or "hasattr" in shown:
+            if (
+                "executing_eagerly" in shown
+                or "inside_function" in shown
+                or "is_eager" in shown
+                or "hasattr" in shown
+            ):
                 return True
         if item.kind in ("try", "except"):
             return True
@@ -97,7 +102,9 @@ def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bo
 
 def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
     return any(
-        site.call.number == number and site.name.startswith("tensorflow.") and not site.name.startswith(("tensorflow.io.gfile", "tensorflow.config", "tensorflow.get_logger"))
+        site.call.number == number
+        and site.name.startswith("tensorflow.")
+        and not site.name.startswith(("tensorflow.io.gfile", "tensorflow.config", "tensorflow.get_logger"))
         for site in program.flow.within(scope)
     )
 
@@ -106,12 +113,19 @@ def printed(program: Program) -> Iterator[Hit]:
     """`print` of a value in a compiled function: it runs while tracing only."""
     for site in program.flow.named("builtins.print"):
         reach = _graph(program, site.scope)
-        if reach is None or reach.path or not _compiled_for_sure(reach) or _eager_guard(site.scope, site.call.block):
+        if (
+            reach is None
+            or reach.path
+            or not _compiled_for_sure(reach)
+            or _eager_guard(site.scope, site.call.block)
+        ):
             continue
         values = [arg for arg in site.call.args if not _is_text(arg)]
         if not values or any("rac" in text(arg, site.scope) for arg in site.call.args if _is_text(arg)):
             continue
-        if not any(_tensor_like(program, site.scope, part, reach) for arg in values for part in walk(arg, site.scope)):
+        if not any(
+            _tensor_like(program, site.scope, part, reach) for arg in values for part in walk(arg, site.scope)
+        ):
             continue
         plain = not site.call.keywords and not any(arg[0] == FORMAT for arg in site.call.args)
         alias = tensorflow_alias(site.scope)
@@ -122,7 +136,9 @@ def printed(program: Program) -> Iterator[Hit]:
             rewrites=(Rewrite("replace", site.scope, site.call.func[2], f"{alias}.print"),)
             if plain and alias and site.call.func[0] == NAME
             else (),
-            no_fix=None if plain else "a formatted text is made while tracing; give tf.print the values themselves",
+            no_fix=None
+            if plain
+            else "a formatted text is made while tracing; give tf.print the values themselves",
         )
 
 
@@ -140,7 +156,9 @@ def mutated(program: Program) -> Iterator[Hit]:
             if call.method not in ("append", "extend", "add") or len(call.args) != 1:
                 continue
             target = call.func[1]
-            outside = target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            outside = (
+                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            )
             outside = outside or (target[0] == NAME and target[1] in scope.outer)
             if outside and not _eager_guard(scope, call.block) and _is_list(program, scope, target):
                 yield Hit(
@@ -154,9 +172,16 @@ def mutated(program: Program) -> Iterator[Hit]:
             if event.kind != "augment" or _eager_guard(scope, event.block):
                 continue
             target = event.targets[0]
-            outside = target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            outside = (
+                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            )
             outside = outside or (target[0] == NAME and target[1] in scope.outer)
-            if outside and event.value is not None and event.value[0] == CONSTANT and _is_number(program, scope, target):
+            if (
+                outside
+                and event.value is not None
+                and event.value[0] == CONSTANT
+                and _is_number(program, scope, target)
+            ):
                 yield Hit(
                     scope,
                     event.place,
@@ -176,7 +201,12 @@ def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | 
             return []
         for event in init.events():
             for item in event.targets:
-                if item[0] == ATTRIBUTE and item[2] == target[2] and item[1][0] == NAME and item[1][1] == init.params[0][0]:
+                if (
+                    item[0] == ATTRIBUTE
+                    and item[2] == target[2]
+                    and item[1][0] == NAME
+                    and item[1][1] == init.params[0][0]
+                ):
                     found.append((event.value, init))
     else:
         top = scope.module.scope
@@ -249,7 +279,12 @@ def _changed(program: Program, owner: Scope, name: str) -> Step | None:
             continue
         for event in method.events():
             for target in event.targets:
-                if target[0] == ATTRIBUTE and target[2] == name and target[1][0] == NAME and target[1][1] == method.params[0][0]:
+                if (
+                    target[0] == ATTRIBUTE
+                    and target[2] == name
+                    and target[1][0] == NAME
+                    and target[1][1] == method.params[0][0]
+                ):
                     return Step(method, event.place, event.block, "changed here")
     return None
 
@@ -315,12 +350,20 @@ def not_for_xla(program: Program) -> Iterator[Hit]:
             needs = tuple((outer.scope, outer.call.block) for outer in path)
             if root.step is not None:
                 needs = (*needs, (root.step.scope, root.step.block))
-            yield hit_at(site, flow=reach.flow(), needs=needs, values={"call": short(site), "what": what, "via": reach.via})
+            yield hit_at(
+                site,
+                flow=reach.flow(),
+                needs=needs,
+                values={"call": short(site), "what": what, "via": reach.via},
+            )
 
 
 def _is_jit(program: Program, root: Root) -> bool:
     if root.site is not None and root.site.name == "tensorflow.function":
-        return flag(root.site.argument(3, "jit_compile")) is True or flag(root.site.keywords.get("experimental_compile")) is True
+        return (
+            flag(root.site.argument(3, "jit_compile")) is True
+            or flag(root.site.keywords.get("experimental_compile")) is True
+        )
     outer = program.outer(root.scope)
     if outer is None:
         return False
@@ -383,7 +426,11 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     flow=(),
-                    values={"value": text(expr, site.scope), "what": changing, "function": compiled[0].scope.name},
+                    values={
+                        "value": text(expr, site.scope),
+                        "what": changing,
+                        "function": compiled[0].scope.name,
+                    },
                 )
                 break
 
@@ -413,7 +460,13 @@ def _counters(scope: Scope, block: int) -> set[str]:
         target = event.targets[0]
         if func[0] == NAME and func[1] == "range" and target[0] == NAME:
             found.add(target[1])
-        elif func[0] == NAME and func[1] == "enumerate" and target[0] == "t" and target[2] and target[2][0][0] == NAME:
+        elif (
+            func[0] == NAME
+            and func[1] == "enumerate"
+            and target[0] == "t"
+            and target[2]
+            and target[2][0][0] == NAME
+        ):
             found.add(target[2][0][1])
     return found
 
@@ -435,4 +488,3 @@ def _changing_number(expr: Expr, scope: Scope, counters: set[str]) -> str | None
 def check(program: Program) -> Iterable[Hit]:
     """The group's first rule."""
     return numpy_method(program)
-

@@ -113,9 +113,17 @@ def rebuilt(program: Program) -> Iterator[Hit]:
         if site is None or site.name not in CONSTRUCTORS or site.through or in_tests(site.scope):
             continue
         loop = innermost_loop(site.scope, site.call.block)
-        if loop is None or site.scope.blocks[loop].kind != "for" or hot.reach(site.scope, ELEMENT, GRAPH, PYTHON) is not None:
+        if (
+            loop is None
+            or site.scope.blocks[loop].kind != "for"
+            or hot.reach(site.scope, ELEMENT, GRAPH, PYTHON) is not None
+        ):
             continue
-        mapped = [use for use in _below(dataset) if use.functions and use.site is not None and use.site.scope is site.scope]
+        mapped = [
+            use
+            for use in _below(dataset)
+            if use.functions and use.site is not None and use.site.scope is site.scope
+        ]
         if not mapped:
             continue
         changing = bound_in_loop(site.scope, loop)
@@ -162,14 +170,29 @@ def _count(site: Site, dataset: Dataset) -> Hit:
         (
             step.op
             for step in (dataset, *upstream(dataset))
-            if step.op in ("filter", "from_generator", "flat_map", "interleave", "unbatch", "TFRecordDataset", "TextLineDataset", "take_while", "parameter")
+            if step.op
+            in (
+                "filter",
+                "from_generator",
+                "flat_map",
+                "interleave",
+                "unbatch",
+                "TFRecordDataset",
+                "TextLineDataset",
+                "take_while",
+                "parameter",
+            )
         ),
         None,
     )
     return hit_at(
         site,
         whole=True,
-        values={"rest": f"; here {unknown} hides the number, so count once and keep it" if unknown else ": ds.cardinality() knows it"},
+        values={
+            "rest": f"; here {unknown} hides the number, so count once and keep it"
+            if unknown
+            else ": ds.cardinality() knows it"
+        },
     )
 
 
@@ -189,7 +212,12 @@ def file_cache(program: Program) -> Iterator[Hit]:
     """`cache` in a file of a fixed name."""
     for site in program.flow.named(f"{DATASET}.cache"):
         name = site.argument(0, "filename")
-        if isinstance(name, Constant) and isinstance(name.value, str) and name.value and not in_tests(site.scope):
+        if (
+            isinstance(name, Constant)
+            and isinstance(name.value, str)
+            and name.value
+            and not in_tests(site.scope)
+        ):
             yield hit_at(site, values={"file": name.value})
 
 
