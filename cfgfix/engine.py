@@ -302,7 +302,8 @@ def _source(run: _Run, request: Request, reports: list[FileReport], inputs: list
     else:
         found = scan.check()
     for item in found:
-        findings, known = list(item.findings), []
+        findings = list(item.findings)
+        known: list[Finding] = []
         if run.baseline is not None:
             findings, known = split_known(findings, run.baseline, run.left)
         reports.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog.expression import Missing
@@ -12,6 +11,7 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.edits import Fix, ReplaceText, Safety
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.records import dataclass
 from cfgfix.source import cache
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
@@ -145,9 +145,10 @@ def scan(
     program = Program(files, store, needles, overlay or {})
     program.scan()
     Flow(program).run()
-    conditions = [(config, Conditions(program, config.lookup())) for config in configs] or [
-        (None, Conditions(program, None))
+    conditions: list[tuple[ConfigFacts | None, Conditions]] = [
+        (config, Conditions(program, config.lookup())) for config in configs
     ]
+    conditions = conditions or [(None, Conditions(program, None))]
     maker = _Maker(conditions, severity)
     for rule, function, _ in functions:
         for hit in function(program):

@@ -25,7 +25,6 @@ parser counts them. `source/expr.py` reads them.
 from __future__ import annotations
 
 import _ast
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -916,6 +915,8 @@ def _leaves(events: list[Event]) -> bool:
     return False
 
 
+# The two tables are part of the builder: they name its methods by the node each one reads.
+# ruff: noqa: SLF001
 _EXPRESSIONS: dict[type, Callable[[_Builder, Any], Expr]] = {
     _ast.Name: _Builder._name,
     _ast.Attribute: _Builder._attribute,
@@ -1028,7 +1029,10 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
         scope.stars = stars
         scope.children = children
         scope.blocks = [Block(*fields) for fields in blocks]
-        scope.calls = [Call(*fields, index) for index, fields in enumerate(calls)]
+        scope.calls = [
+            Call(func, args, keywords, number, span, index)
+            for index, (func, args, keywords, number, span) in enumerate(calls)
+        ]
         scope.body = _unpack_events(body)
         summary.scopes.append(scope)
     return summary

@@ -241,24 +241,31 @@ def alternatives(value: Value | None) -> Iterator[Value]:
         yield value
 
 
+def _joined(sets: list[Dataset]) -> Value:
+    merged: Value = sets[0]
+    for following in sets[1:]:
+        merged = join(merged, following)
+    return merged
+
+
 def join(first: Value, second: Value) -> Value:
     """Return what is known where two ways meet."""
     if first is second:
         return first
     if isinstance(first, Dataset) and isinstance(second, Dataset):
         parents: list[Dataset] = []
-        for item in (first, second):
+        for way in (first, second):
             # Nested joins are kept flat, so that a long ladder of branches stays small.
-            for parent in item.parents if item.op == "either" else (item,):
+            for parent in way.parents if way.op == "either" else (way,):
                 if parent not in parents:
                     parents.append(parent)
         return Dataset("either", None, tuple(parents[:16]))
     if isinstance(first, Constant) and isinstance(second, Constant):
         if type(first.value) is type(second.value) and first.value == second.value:
             return first
-    elif isinstance(first, External) and isinstance(second, External) and first.name == second.name:
-        return first
-    elif isinstance(first, Instance) and isinstance(second, Instance) and first.scope is second.scope:
+    elif (isinstance(first, External) and isinstance(second, External) and first.name == second.name) or (
+        isinstance(first, Instance) and isinstance(second, Instance) and first.scope is second.scope
+    ):
         return first
     elif (
         isinstance(first, Function)
@@ -275,10 +282,7 @@ def join(first: Value, second: Value) -> Value:
         elif item not in found:
             found.append(item)
     if sets:
-        merged: Value = sets[0]
-        for other in sets[1:]:
-            merged = join(merged, other)
-        found.append(merged)
+        found.append(_joined(sets))
     if len(found) == 1:
         return found[0]
     return Many(tuple(found[:8]))
