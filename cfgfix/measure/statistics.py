@@ -144,8 +144,8 @@ def block_length(values: ArrayLike) -> int:
     rho = min(abs(lag_one(array)), 0.98)
     if array.size < 8 or rho < 2 / math.sqrt(array.size):
         return 1
-    length = float(array.size) ** (1 / 3) * (2 * rho / (1 - rho**2)) ** (2 / 3)
-    return max(1, min(math.ceil(length), array.size // 4))
+    length = math.pow(array.size, 1 / 3) * math.pow(2 * rho / (1 - rho**2), 2 / 3)
+    return max(1, min(math.ceil(length), int(array.size) // 4))
 
 
 def bootstrap(
