@@ -7,9 +7,17 @@ import sys
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from cfgfix.cli.start import run
+    from cfgfix.cli import replay
 
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = replay.again(sys.argv[1:])
+    except (OSError, ValueError):
+        code = None
+    if code is None:
+        from cfgfix.cli.start import run
+
+        code = run(sys.argv[1:])
+    sys.exit(code)
 
 
 if __name__ == "__main__":

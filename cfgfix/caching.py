@@ -10,7 +10,10 @@ import marshal
 import os
 import stat
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FORMAT = f"1-{sys.implementation.cache_tag}-{sys.hexversion:x}"
 
@@ -42,7 +45,7 @@ def cache_folder() -> str | None:
     return place
 
 
-def load(name: str, key: object) -> Any:
+def load(name: str, key: Any) -> Any:
     """Return what `store` kept under this name and key, or None."""
     place = cache_folder()
     if place is None:
@@ -56,7 +59,7 @@ def load(name: str, key: object) -> Any:
     return value if found_format == _FORMAT and found_key == key else None
 
 
-def store(name: str, key: object, value: object) -> None:
+def store(name: str, key: Any, value: Any) -> None:
     """Keep a marshallable value under a name and key; failing to is no failure."""
     place = cache_folder()
     if place is None:

@@ -6,7 +6,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.errors import UnreadableError
 from cfgfix.settings import Settings
@@ -48,10 +48,15 @@ def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(fnmatch.translate(pattern.rstrip("/")) for pattern in patterns) or r"(?!)")
 
 
-def find(paths: Iterable[str], settings: Settings) -> list[Found]:
+def find(paths: Iterable[str], settings: Settings, consulted: list[str] | None = None) -> list[Found]:
     """Return the YAML files that the paths mean, each once, in order.
 
     A file that the user names is taken whatever its name; a folder is searched, without following links to folders.
+
+    Args:
+        paths: Files and folders.
+        settings: What is included and excluded.
+        consulted: Gets every folder that was listed.
 
     Raises:
         UnreadableError: A path does not exist.
@@ -68,7 +73,7 @@ def find(paths: Iterable[str], settings: Settings) -> list[Found]:
 
     for path in paths:
         if os.path.isdir(path):
-            for below in walk(path, matcher):
+            for below in walk(path, matcher, consulted):
                 add(below, named=False)
         elif os.path.lexists(path):
             add(path, named=True)
@@ -81,22 +86,24 @@ def find(paths: Iterable[str], settings: Settings) -> list[Found]:
     return found
 
 
-def walk(folder: str, matcher: Matcher) -> list[str]:
+def walk(folder: str, matcher: Matcher, consulted: list[str] | None = None) -> list[str]:
     """Return the included files below a folder, sorted, excluded folders left out."""
     found: list[str] = []
     pending = [folder]
     while pending:
         here = pending.pop()
+        if consulted is not None:
+            consulted.append(here)
         try:
             entries = sorted(os.scandir(here), key=lambda entry: entry.name)
         except OSError:
             continue
         for entry in entries:
-            path = entry.path[2:] if here == "." else entry.path
+            path = entry.path[2:] if entry.path.startswith(f".{os.sep}") else entry.path
             if matcher.excluded(path):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                pending.append(entry.path)
+                pending.append(path)
             elif matcher.included(path) and entry.is_file():
                 found.append(path)
     return sorted(found)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
+from cfgfix.records import dataclass
+from itertools import pairwise
 
 
 class Safety(enum.IntEnum):
@@ -114,7 +115,7 @@ def splice(text: str, edits: Iterable[Edit]) -> str:
         ValueError: An edit lies outside the text.
     """
     ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    for before, after in zip(ordered, ordered[1:], strict=False):
+    for before, after in pairwise(ordered):
         if after.start < before.end:
             raise OverlapError(f"edits at {before.start} and {after.start} overlap")
     pieces: list[str] = []
@@ -132,7 +133,4 @@ def splice(text: str, edits: Iterable[Edit]) -> str:
 def compatible(first: Iterable[Edit], second: Iterable[Edit]) -> bool:
     """Tell whether two groups of edits can be applied together: none overlaps or inserts at the same place."""
     spans = sorted((edit.start, edit.end) for group in (first, second) for edit in group)
-    return all(
-        after[0] > before[0] and after[0] >= before[1]
-        for before, after in zip(spans, spans[1:], strict=False)
-    )
+    return all(after[0] > before[0] and after[0] >= before[1] for before, after in pairwise(spans))

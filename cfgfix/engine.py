@@ -9,25 +9,30 @@ import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from cfgfix.records import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from cfgfix.baseline import Baseline, Key
+from cfgfix.baseline import read as read_baseline
+from cfgfix.baseline import split as split_known
+from cfgfix.catalog.compiled import files_below
 from cfgfix.catalog.load import Catalogue, with_folders
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.editor import Refusal, plan
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.files import SourceFile, read_source, replace_atomically
-from cfgfix.findings import Finding, KeyPath, Location, Severity, parse_key_path
-from cfgfix.fixing import Applied, Outcome, Refused, fix_text, wanted
+from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severity, fixable, parse_key_path
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Settings, discover
+
+if TYPE_CHECKING:
+    from cfgfix.fixing import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,12 @@ class Request:
     """Key paths and YAML values, as a command line of the program would override them."""
     stdin: bytes | None = None
     stdin_name: str = "-"
+    edits: bool = False
+    """Work out the edits of every fix, for formats and editors that carry them."""
+    baseline: str | None = None
+    """A file of known findings that are not shown."""
+    add_ignores: str | None = None
+    """Write a suppression comment, with this reason, for every finding instead of repairing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,10 @@ class FileReport:
     dialect: str | None = None
     loader: str | None = None
     findings: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    """Findings that a suppression comment or the baseline silences."""
+    edits: tuple[tuple[Edit, ...] | None, ...] = ()
+    """The edits of each finding's fix, where they were asked for."""
     applied: tuple[Applied, ...] = ()
     refused: tuple[Refused, ...] = ()
     cycle: tuple[str, ...] = ()
@@ -83,6 +98,10 @@ class Report:
     unsafe_fixes: bool
     written: bool
     rules: dict[str, Rule] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    """Every file and folder the answer rests on, for caches."""
+    stale: tuple[str, ...] = ()
+    """Baseline entries that nothing matches any more."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -116,6 +135,15 @@ def fix(request: Request) -> Report:
     return _run(replace(request, fix=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine to judge by; `profile` is its name where several are checked."""
+
+    lookup: Callable[[str], Any] | None
+    label: str | None
+    profile: str | None = None
+
+
 @dataclass(slots=True)
 class _Run:
     """The parts of a run that are the same for all its files."""
@@ -123,10 +151,11 @@ class _Run:
     settings: Settings
     judge: Judge
     dialects: dict[str, Dialect]
-    lookup: Callable[[str], Any] | None
-    label: str | None
+    machines: list[Machine]
     schemas: dict[str, Schema | None]
-    targets: dict[str, Target]
+    targets: dict[tuple[str, str | None], Target]
+    baseline: Baseline | None
+    left: dict[Key, int]
 
 
 def _run(request: Request) -> Report:
@@ -142,18 +171,27 @@ def _run(request: Request) -> Report:
         rules,
         {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()},
     )
-    hardware, line = _hardware(settings)
+    machines, line = _machines(settings)
+    if len(machines) > 1 and (request.fix or request.add_ignores is not None):
+        raise CfgfixError(
+            "a fix is made for one machine", hint="name one profile with --hardware instead of all"
+        )
+    baseline = read_baseline(request.baseline) if request.baseline is not None else None
     run = _Run(
         settings=settings,
         judge=judge,
         dialects=_dialects(settings),
-        lookup=_lookup(hardware),
-        label=hardware.label if hardware is not None else None,
+        machines=machines,
         schemas={},
         targets={},
+        baseline=baseline,
+        left=dict(baseline.counts) if baseline is not None else {},
     )
     errors: list[CfgfixError] = []
-    sources: list[tuple[SourceFile, bool, bool]] = []
+    inputs = [_inside(settings, folder) for folder in settings.rules]
+    inputs += [path for folder in inputs for path in files_below(folder, (".yaml", ".yml"))]
+    inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
+    inputs += [request.baseline] if request.baseline is not None else []
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
     collecting = gc.isenabled()
@@ -165,10 +203,10 @@ def _run(request: Request) -> Report:
             except UnreadableError as error:
                 errors.append(error)
             else:
-                _one(run, source, request, reports, skips, named=True)
+                _one(run, source, request, reports, skips)
         else:
-            paths, searched = (request.paths, False) if request.paths else ((".",), True)
-            for found in find(paths, settings):
+            for found in find(request.paths or (".",), settings, inputs):
+                inputs.append(found.path)
                 if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
                     continue
                 try:
@@ -181,15 +219,14 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                _one(run, source, request, reports, skips, named=found.named and not searched)
+                _one(run, source, request, reports, skips)
                 if len(reports) % 64 == 0:
                     gc.collect(0)
     finally:
         if collecting:
             gc.enable()
-    del sources
     written = False
-    if request.fix and not request.diff and request.stdin is None:
+    if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
     return Report(
         files=tuple(
@@ -204,6 +241,8 @@ def _run(request: Request) -> Report:
         unsafe_fixes=request.unsafe_fixes,
         written=written,
         rules={rule.id: rule for rule in judge.rules},
+        inputs=tuple(inputs),
+        stale=tuple(f"{path}: {rule} {place}" for (path, rule, place), count in run.left.items() if count),
     )
 
 
@@ -213,8 +252,6 @@ def _one(
     request: Request,
     reports: list[FileReport],
     skips: dict[str, Skip],
-    *,
-    named: bool,
 ) -> None:
     """Check or fix one file and add its report."""
     document = compose(source)
@@ -222,27 +259,137 @@ def _one(
     if dialect is None:
         reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
         return
-    target = _target(run, dialect)
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
+    hidden: list[Finding] = []
 
     def judge(candidate: Document) -> list[Finding]:
-        findings, skipped = run.judge.document(candidate, target)
-        for skip in skipped:
-            skips.setdefault(skip.rule, skip)
+        found: list[list[Finding]] = []
+        hidden.clear()
+        for machine in run.machines:
+            judged = run.judge.document(candidate, _target(run, dialect, machine))
+            for skip in judged.skips:
+                skips.setdefault(skip.rule, skip)
+            hidden.extend(judged.hidden)
+            found.append(judged.findings)
+        findings = found[0] if len(found) == 1 else _merged(found, run.machines)
         return _permitted(run, findings, source.path)
 
+    loader = _target(run, dialect, run.machines[0]).loader
+    if request.add_ignores is not None:
+        reports.append(_with_ignores(source, document, dialect, loader, judge, request.add_ignores))
+        return
     if not request.fix:
         findings = judge(document)
+        if run.baseline is not None:
+            findings, known = split_known(findings, run.baseline, run.left)
+            hidden += known
+        edits = (
+            tuple(_edits_of(document, finding) for finding in findings) if request.edits and not shift else ()
+        )
         if shift:
             findings = [_shifted(finding, shift, source) for finding in findings]
         reports.append(
-            FileReport(source.path, source.text, dialect.name, target.loader.name, tuple(findings))
+            FileReport(
+                source.path,
+                source.text,
+                dialect.name,
+                loader.name,
+                tuple(findings),
+                hidden=tuple(hidden),
+                edits=edits,
+            )
         )
         return
-    outcome = fix_text(source, target.loader, judge, unsafe=request.unsafe_fixes)
-    reports.append(_fixed_report(source, dialect, target.loader, outcome))
+    from cfgfix.fixing import fix_text
+
+    outcome = fix_text(source, loader, judge, unsafe=request.unsafe_fixes)
+    report = replace(_fixed_report(source, dialect, loader, outcome), hidden=tuple(hidden))
+    if run.baseline is not None:
+        new, known = split_known(report.findings, run.baseline, run.left)
+        report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))
+    reports.append(report)
+
+
+def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
+    """Return the findings of several machines: one that holds for all of them once, any other with the machine's name."""
+
+    def key(finding: Finding) -> tuple[str, int, int, str]:
+        return finding.rule, finding.location.start, finding.location.end, finding.message
+
+    everywhere = set.intersection(*({key(finding) for finding in findings} for findings in found))
+    merged = [finding for finding in found[0] if key(finding) in everywhere]
+    for machine, findings in zip(machines, found, strict=True):
+        merged += [
+            replace(finding, profile=machine.profile)
+            for finding in findings
+            if key(finding) not in everywhere
+        ]
+    merged.sort(key=lambda finding: (finding.location.start, finding.rule, finding.profile or ""))
+    return merged
+
+
+def _edits_of(document: Document, finding: Finding) -> tuple[Edit, ...] | None:
+    from cfgfix.documents.editor import Refusal, plan
+
+    if finding.fix is None:
+        return None
+    try:
+        return tuple(plan(document, finding.fix.changes))
+    except Refusal:
+        return None
+
+
+def _with_ignores(
+    source: SourceFile,
+    document: Document,
+    dialect: Dialect,
+    loader: Loader,
+    judge: Callable[[Document], list[Finding]],
+    reason: str,
+) -> FileReport:
+    """Write a suppression comment for every finding of a file; the comments must change nothing else."""
+    from cfgfix.documents.editor import plan
+    from cfgfix.documents.proof import ProofError, prove
+    from cfgfix.silence import additions
+
+    findings = judge(document)
+    text, done, refused = document, [], []
+    # From the last line up, one at a time: each is proven by itself, and offsets above stay valid.
+    by_line: dict[int, list[Finding]] = {}
+    for finding in findings:
+        by_line.setdefault(finding.location.line, []).append(finding)
+    for line in sorted(by_line, reverse=True):
+        group = by_line[line]
+        if document.problem is not None:
+            refused += [Refused(finding, "the file does not parse; repair that first") for finding in group]
+            continue
+        changes = additions(text, group, reason)
+        edits = plan(text, changes)
+        try:
+            text = prove(text, splice(text.source.text, edits), changes, edits, loader)
+        except ProofError as error:
+            refused += [
+                Refused(finding, f"a comment cannot stand at the end of its line: {error}")
+                for finding in group
+            ]
+        else:
+            done += [Applied(finding, tuple(edits)) for finding in group]
+    left = judge(text)
+    changed = text.source.text != source.text
+    return FileReport(
+        source.path,
+        text.source.text,
+        dialect.name,
+        loader.name,
+        tuple(left),
+        applied=tuple(reversed(done)) if changed else (),
+        refused=tuple(refused),
+        before=source.text if changed else None,
+        after=text.source.text if changed else None,
+        encoded=source.encode(text.source.text),
+    )
 
 
 def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome: Outcome) -> FileReport:
@@ -254,9 +401,9 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome:
         dialect.name,
         loader.name,
         tuple(outcome.findings),
-        tuple(outcome.applied) if changed else (),
-        tuple(outcome.refused),
-        outcome.cycle,
+        applied=tuple(outcome.applied) if changed else (),
+        refused=tuple(outcome.refused),
+        cycle=outcome.cycle,
         before=source.text if changed else None,
         after=after if changed else None,
         encoded=source.encode(after),
@@ -329,24 +476,40 @@ def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
     }
 
 
-def _hardware(settings: Settings) -> tuple[Any, str]:
+def _machines(settings: Settings) -> tuple[list[Machine], str]:
+    """Return the machines to judge by and one line about them."""
     request = settings.hardware
+    if request == "all":
+        if not settings.profiles:
+            raise CfgfixError(
+                "--hardware all needs profiles",
+                path=settings.origin,
+                hint="name them under [tool.cfgfix.hardware.profiles]",
+            )
+        machines = [
+            replace(_machine(text, settings)[0], profile=name) for name, text in settings.profiles.items()
+        ]
+        return machines, f"hardware: {', '.join(settings.profiles)}"
+    machine, line = _machine(settings.profiles.get(request or "", request), settings)
+    return [machine], line
+
+
+def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     if request == "none":
-        return None, "hardware: none - rules about the machine are skipped"
+        return Machine(None, None), "hardware: none, as asked: rules about the machine are skipped"
     from cfgfix.hardware.presets import resolve_hardware
 
-    return resolve_hardware(request, environ=os.environ)
-
-
-def _lookup(hardware: Any) -> Callable[[str], Any] | None:
+    hardware, line = resolve_hardware(
+        request, environ=os.environ, base_dir=None if settings.command_hardware else settings.root
+    )
     if hardware is None:
-        return None
+        return Machine(None, None), line
 
     def look(name: str) -> Any:
         found = hardware.lookup(name)
         return None if found is None else found.value
 
-    return look
+    return Machine(look, hardware.label), line
 
 
 def _dialects(settings: Settings) -> dict[str, Dialect]:
@@ -448,12 +611,15 @@ def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
     return found
 
 
-def _target(run: _Run, dialect: Dialect) -> Target:
-    target = run.targets.get(dialect.name)
+def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
+    key = (dialect.name, machine.profile)
+    target = run.targets.get(key)
     if target is None:
         loader = LOADERS[run.settings.loader or dialect.loader]
-        target = Target(dialect, loader, _schema(run, dialect), run.lookup, run.label)
-        run.targets[dialect.name] = target
+        if dialect.name not in run.schemas:
+            run.schemas[dialect.name] = _schema(run, dialect)
+        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label)
+        run.targets[key] = target
     return target
 
 
@@ -493,6 +659,8 @@ def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[
     Raises:
         CfgfixError: A key path is wrong or cannot be set.
     """
+    from cfgfix.documents.editor import Refusal, plan
+
     if document.problem is not None or not document.roots:
         return document, ()
     edits: list[Edit] = []
@@ -570,7 +738,7 @@ def _shifted(finding: Finding, edits: Sequence[Edit], source: SourceFile) -> Fin
 
 def applicable(finding: Finding, *, unsafe: bool) -> bool:
     """Tell whether `--fix` would repair a finding."""
-    return wanted(finding, unsafe=unsafe)
+    return fixable(finding, unsafe=unsafe)
 
 
 __all__ = [

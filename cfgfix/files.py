@@ -8,7 +8,7 @@ import os
 import re
 import stat as stat_module
 from bisect import bisect_right
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from itertools import accumulate
 
 from cfgfix.errors import UnreadableError
@@ -17,8 +17,8 @@ from cfgfix.findings import Location
 MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read by default, in bytes.
 
-Parsing runs at 5-10 MB/s and builds about 60 bytes of nodes per byte of dense YAML, so this keeps one file
-below a few seconds and about 1 GB. The largest of 777 real training configurations has 47,729 bytes.
+Parsing runs at 5-10 MB/s, so one file takes a few seconds at most; `documents.compose` bounds what its nodes
+take. The largest of 777 real training configurations has 47,729 bytes.
 """
 
 _BOMS: tuple[tuple[bytes, str], ...] = (
@@ -198,7 +198,13 @@ def _too_large(path: str, limit: int) -> UnreadableError:
 def _binary(path: str, body: bytes) -> UnreadableError:
     # Without its mark, UTF-16 shows as a NUL beside every ASCII character.
     sample = body[:200]
-    if len(sample) >= 4 and sample.count(b"\0") * 3 >= len(sample):
+    letters = sample.replace(b"\0", b"").translate(None, b"\t\r\n")
+    if (
+        len(sample) >= 4
+        and sample.count(b"\0") * 3 >= len(sample)
+        and letters.isascii()
+        and letters.decode().isprintable()
+    ):
         return UnreadableError(
             "looks like UTF-16 or UTF-32 without a byte order mark", path=path, hint="save the file as UTF-8"
         )
@@ -389,7 +395,7 @@ def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result
             for attribute in os.listxattr(target):
                 try:
                     os.setxattr(handle, attribute, os.getxattr(target, attribute))
-                except OSError:  # noqa: PERF203 - each attribute may be refused on its own
+                except OSError:
                     continue
         except OSError:
             pass

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from cfgfix.records import dataclass, field
 
-from cfgfix.edits import Fix
+from cfgfix.edits import Edit, Fix, Safety
 
 KeyPath = tuple[str | int, ...]
 """Where a value stands in a document: mapping keys as text, sequence positions as integers."""
@@ -92,6 +92,27 @@ class Finding:
     """For code: the way from the hot root to the place, in order."""
     context: str = field(default="", compare=False)
     """Line-independent text that identifies the place for fingerprints and baselines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A finding whose fix was applied, and the edits that did it."""
+
+    finding: Finding
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A finding whose fix could not be applied, and why."""
+
+    finding: Finding
+    reason: str
+
+
+def fixable(finding: Finding, *, unsafe: bool) -> bool:
+    """Tell whether a finding has a fix that may be applied."""
+    return finding.fix is not None and finding.fix.safety >= (Safety.UNSAFE if unsafe else Safety.SAFE)
 
 
 def format_key_path(path: KeyPath) -> str:

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.editor import Refusal, plan
 from cfgfix.documents.proof import ProofError, prove
 from cfgfix.documents.resolve import Loader
-from cfgfix.edits import Change, Edit, Safety, compatible, splice
+from cfgfix.edits import Change, Edit, compatible, splice
 from cfgfix.files import SourceFile
-from cfgfix.findings import Finding, KeyPath, Severity
+from cfgfix.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
 
 MAX_PASSES = 100
 """Most rounds of fixing one file; a round applies every fix that does not overlap another, so two or three are usual."""
 
 Check = Callable[[Document], list[Finding]]
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """A finding whose fix was applied."""
-
-    finding: Finding
-    edits: tuple[Edit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A finding whose fix could not be applied, and why."""
-
-    finding: Finding
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +35,6 @@ def _identity(finding: Finding) -> tuple[str, KeyPath | None, str]:
     return finding.rule, finding.key_path, "" if finding.key_path is not None else finding.message
 
 
-def wanted(finding: Finding, *, unsafe: bool) -> bool:
-    """Tell whether a finding has a fix that may be applied."""
-    return finding.fix is not None and finding.fix.safety >= (Safety.UNSAFE if unsafe else Safety.SAFE)
-
-
 def fix_text(source: SourceFile, loader: Loader, check: Check, *, unsafe: bool) -> Outcome:
     """Return the fixed document: every fix proven, run to a fixpoint.
 
@@ -72,7 +51,7 @@ def fix_text(source: SourceFile, loader: Loader, check: Check, *, unsafe: bool) 
         candidates = [
             finding
             for finding in findings
-            if wanted(finding, unsafe=unsafe) and _identity(finding) not in refused
+            if fixable(finding, unsafe=unsafe) and _identity(finding) not in refused
         ]
         step = _round(document, candidates, findings, loader, check, refused)
         if step is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from cfgfix.records import dataclass, replace
 from typing import Any
 
 from cfgfix.catalog.expression import Code, Missing, evaluate
@@ -18,6 +18,7 @@ from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, S
 from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.pitfalls import Context, Hit, scan
 from cfgfix.schema.validate import MISSING, Schema, SchemaProblem
+from cfgfix.silence import about_suppressions, apply, in_document
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
@@ -31,6 +32,16 @@ class Skip:
 
     rule: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rules say of one document, ordered by place."""
+
+    findings: list[Finding]
+    hidden: list[Finding]
+    """Findings that a suppression comment silences."""
+    skips: list[Skip]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +73,10 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
 
-    def document(self, document: Document, target: Target) -> tuple[list[Finding], list[Skip]]:
-        """Return what the rules find in a document, ordered by place, and the rules that could not be judged."""
+    def document(self, document: Document, target: Target) -> Judged:
+        """Return what the rules find in a document, what comments silence, and the rules that could not be judged."""
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
@@ -93,8 +105,15 @@ class Judge:
             findings = [
                 replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings
             ]
+        suppressions = in_document(document)
+        hidden: list[Finding] = []
+        if suppressions:
+            judged = {rule.id for rule in self.rules} - set(skips)
+            result = apply(findings, suppressions)
+            about = about_suppressions(document.source, result, self._catalogue, judged, self._about)
+            findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return findings, [Skip(rule, reason) for rule, reason in sorted(skips.items())]
+        return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
 
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
@@ -192,9 +211,6 @@ class Judge:
         assert rule.when is not None
         count = 0
         for concept, binding in _targets(rule, view):
-            if rule.needs_hardware and target.hardware is None:
-                skips.setdefault(rule.id, "no target machine is named")
-                return
             own = _place_names(view, binding)
             if concept is not None:
                 own[concept] = binding.value
@@ -204,7 +220,10 @@ class Judge:
                 holds = evaluate(rule.when, scope)
             except Missing as missing:
                 if missing.name.startswith("hardware."):
-                    skips.setdefault(rule.id, f"{missing.name[9:]} of {target.hardware_label} is unknown")
+                    reason = f"{missing.name[9:]} of {target.hardware_label} is unknown"
+                    skips.setdefault(
+                        rule.id, reason if target.hardware is not None else "no target machine is named"
+                    )
                 continue
             if holds is not True and not holds:
                 continue
@@ -394,10 +413,7 @@ def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Ch
         Missing: A value it needs is unknown, or the place cannot be named.
     """
     place = binding if spec.target == "value" else next(iter(view.bindings(spec.target)), None)
-    if place is None or place.path is None:
-        path = _first_path(view, spec.target)
-    else:
-        path = place.path
+    path = _first_path(view, spec.target) if place is None or place.path is None else place.path
     present = place is not None and place.node is not None
     if spec.action == "delete":
         if not present:
@@ -415,7 +431,9 @@ def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Ch
     key = path[-1]
     if not isinstance(key, str) or (len(path) > 1 and not any(True for _ in view.places(path[:-1]))):
         raise Missing(f"section {format_key_path(path[:-1])}")
-    return InsertKey(path[:-1], key, value, document=view.index)
+    beside = binding.path if binding.node is not None and binding.path is not None else ()
+    after = beside[-1] if beside[:-1] == path[:-1] and beside and isinstance(beside[-1], str) else None
+    return InsertKey(path[:-1], key, value, after, view.index)
 
 
 def _first_path(view: View, concept: str) -> KeyPath:

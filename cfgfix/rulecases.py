@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from typing import Any
 
-from cfgfix.catalog.load import Catalogue, read_folder
+from cfgfix.catalog.expression import UNKNOWN
+from cfgfix.catalog.load import Catalogue, builtin, read_folder
 from cfgfix.catalog.read import load_yaml
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.dialect import Dialect, dialects, schema_data
@@ -82,12 +83,17 @@ def _config_case(rule: Rule, case: dict[str, Any]) -> Iterator[str]:
     if "message" in case and not any(str(case["message"]) in finding.message for finding in findings):
         yield f"no message has {case['message']!r}: {[finding.message for finding in findings]}"
     for finding in findings:
-        if "unknown" in finding.message:
+        if UNKNOWN in finding.message:
             yield f"the message has an unknown operand: {finding.message}"
     yield from _fix(source, case, check, findings)
 
 
-def _fix(source: SourceFile, case: dict[str, Any], check: Callable[[Document], list[Finding]], findings: list[Finding]) -> Iterator[str]:
+def _fix(
+    source: SourceFile,
+    case: dict[str, Any],
+    check: Callable[[Document], list[Finding]],
+    findings: list[Finding],
+) -> Iterator[str]:
     loader = _loader(case)
     outcome = fix_text(source, LOADERS[loader], check, unsafe=True)
     if "refused" in case:
@@ -104,10 +110,16 @@ def _fix(source: SourceFile, case: dict[str, Any], check: Callable[[Document], l
     if after != wanted:
         yield f"the fix gives {after!r}, not {wanted!r}"
         return
-    left = [finding for finding in outcome.findings if finding.fix is not None and finding.fix.safety > Safety.DISPLAY]
+    left = [
+        finding
+        for finding in outcome.findings
+        if finding.fix is not None and finding.fix.safety > Safety.DISPLAY
+    ]
     if left:
         yield f"still found after the fix: {[_place(finding) for finding in left]}"
-    again = fix_text(SourceFile.from_bytes(source.encode(after), source.path), LOADERS[loader], check, unsafe=True)
+    again = fix_text(
+        SourceFile.from_bytes(source.encode(after), source.path), LOADERS[loader], check, unsafe=True
+    )
     if again.document.source.text != after:
         yield "a second fix changes the text again"
     if "fixed" in case and not findings:
@@ -119,7 +131,9 @@ def _place(finding: Finding) -> str:
 
 
 def _dialect(rule: Rule | None, case: dict[str, Any]) -> Dialect:
-    name = case.get("dialect") or (min(rule.dialects) if rule is not None and rule.dialects else DEFAULT_DIALECT)
+    name = case.get("dialect") or (
+        min(rule.dialects) if rule is not None and rule.dialects else DEFAULT_DIALECT
+    )
     known = dialects()
     if name not in known:
         raise CfgfixError(f"no dialect is called {name!r}")
@@ -152,9 +166,22 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
         value = hardware.lookup(name)
         return None if value is None else value.value
 
-    target = Target(dialect, loader, schema, look if hardware is not None else None, hardware.label if hardware is not None else None)
-    judge = Judge(Catalogue([rule]), [rule], {})
-    return lambda document: judge.document(document, target)[0]
+    target = Target(
+        dialect,
+        loader,
+        schema,
+        look if hardware is not None else None,
+        hardware.label if hardware is not None else None,
+    )
+    if rule.check is not None and rule.check.startswith("engine."):
+        # A rule about suppressions needs the rules that they speak of.
+        others = [other for other in builtin().rules if other.id != rule.id and not other.preview]
+        judge = Judge(builtin(), [*others, rule], {})
+    else:
+        judge = Judge(Catalogue([rule]), [rule], {})
+    return lambda document: [
+        finding for finding in judge.document(document, target).findings if finding.rule == rule.id
+    ]
 
 
 def case_hardware(stated: Any) -> Any:

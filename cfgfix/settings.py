@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from cfgfix.records import dataclass, field, replace
 from typing import Any
 
 from cfgfix.errors import CfgfixError
@@ -52,6 +52,10 @@ class Settings:
     loader: str | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hardware: str | None = None
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """Machines by name: `[tool.cfgfix.hardware.profiles]`."""
+    command_hardware: bool = False
+    """Whether `hardware` comes from a command line, so that a file in it is looked up in the working folder."""
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
@@ -71,8 +75,30 @@ _LISTS = frozenset({"include", "exclude", "source_roots", "select", "ignore", "e
 _TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
-NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings) if item.name not in ("root", "origin"))
+NAMES = tuple(
+    name.replace("_", "-")
+    for name in Settings.__slots__
+    if name not in ("root", "origin", "profiles", "command_hardware")
+)
 FAIL_ON = ("info", "warning", "error", "never")
+
+
+FILES = ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml")
+"""Names of settings files, in the order they are looked for in one folder."""
+
+
+def candidates(start: str) -> list[str]:
+    """Return every path at which a settings file for a folder is looked for, nearest first; the search ends at a repository's root."""
+    here = os.path.abspath(start)
+    if not os.path.isdir(here):
+        here = os.path.dirname(here)
+    found: list[str] = []
+    while True:
+        found += [os.path.join(here, name) for name in FILES]
+        above = os.path.dirname(here)
+        if above == here or os.path.exists(os.path.join(here, ".git")):
+            return found
+        here = above
 
 
 def discover(start: str) -> Settings:
@@ -81,19 +107,11 @@ def discover(start: str) -> Settings:
     Raises:
         CfgfixError: A settings file is wrong.
     """
-    here = os.path.abspath(start)
-    if not os.path.isdir(here):
-        here = os.path.dirname(here)
-    while True:
-        for name in ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml"):
-            path = os.path.join(here, name)
-            found = read(path) if os.path.isfile(path) else None
-            if found is not None:
-                return found
-        above = os.path.dirname(here)
-        if above == here or os.path.isdir(os.path.join(here, ".git")):
-            return Settings(root=os.path.abspath(start) if os.path.isdir(start) else here)
-        here = above
+    for path in candidates(start):
+        found = read(path) if os.path.isfile(path) else None
+        if found is not None:
+            return found
+    return Settings(root=os.path.abspath(start))
 
 
 def read(path: str) -> Settings | None:
@@ -112,10 +130,12 @@ def read(path: str) -> Settings | None:
     in_project = os.path.basename(path) == "pyproject.toml"
     if in_project and b"cfgfix" not in data:
         return None
-    try:
+    import sys
+
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:
-        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+    else:
+        import tomli as tomllib
     try:
         table: Any = tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
@@ -140,7 +160,9 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
         attribute = name.replace("-", "_")
         if name not in NAMES and attribute.replace("_", "-") not in NAMES:
             raise unknown_setting(name, path)
-        if attribute in _LISTS:
+        if attribute == "hardware" and isinstance(value, dict):
+            values.update(_hardware(value, path))
+        elif attribute in _LISTS:
             values[attribute] = _texts(name, value, path)
         elif attribute in _TEXTS:
             if not isinstance(value, str):
@@ -165,6 +187,22 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
     return Settings(**values)
+
+
+def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Read `[tool.cfgfix.hardware]`: `default`, the machine that is meant, and `profiles`, machines by name."""
+    for name in table:
+        if name not in ("default", "profiles"):
+            raise CfgfixError(f"hardware.{name} is unknown", path=path, hint="known: default, profiles")
+    profiles = table.get("profiles", {})
+    if not isinstance(profiles, dict) or not all(isinstance(value, str) for value in profiles.values()):
+        raise CfgfixError(
+            "hardware.profiles is not a table of texts", path=path, hint='such as a100 = "a100-80gb,cpus=16"'
+        )
+    default = table.get("default")
+    if default is not None and not isinstance(default, str):
+        raise CfgfixError("hardware.default is not text", path=path)
+    return {"hardware": default, "profiles": dict(profiles)}
 
 
 def unknown_setting(name: str, path: str) -> CfgfixError:

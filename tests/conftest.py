@@ -28,3 +28,22 @@ def shared_path() -> Path:
 @pytest.fixture(scope="session")
 def repo_root() -> Path:
     return ROOT
+
+
+def _allowed() -> list[str]:
+    rows = (ROOT / "tests" / "allowed_skips.txt").read_text(encoding="utf-8").splitlines()
+    return [row.split("::")[0].strip() for row in rows if row.strip() and not row.startswith("#")]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Where all extras are installed, a skipped test that is not on the short list is a failure."""
+    if os.environ.get("CFGFIX_STRICT_SKIPS") != "1":
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    allowed = _allowed()
+    for report in reporter.stats.get("skipped", []) if reporter else []:
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not any(part in reason for part in allowed):
+            reporter.write_line(f"not on the list of allowed skips: {report.nodeid}: {reason}", red=True)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

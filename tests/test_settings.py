@@ -58,4 +58,21 @@ def test_every_setting_is_read(tmp_path):
     settings = read(str(path))
     assert settings is not None
     changed = [name for name in Settings.__slots__ if getattr(settings, name) != getattr(Settings(), name)]
-    assert set(changed) == set(Settings.__slots__)
+    assert set(changed) == set(Settings.__slots__) - {"profiles", "command_hardware"}
+
+
+def test_machines_by_name(tmp_path):
+    path = tmp_path / "cfgfix.toml"
+    path.write_text("[hardware]\ndefault = 'rtx4090'\n[hardware.profiles]\nbox = 'rtx4090x2,cpus=16'\nci = 'cpu,cpus=4'\n")
+    settings = read(str(path))
+    assert settings is not None
+    assert settings.hardware == "rtx4090"
+    assert settings.profiles == {"box": "rtx4090x2,cpus=16", "ci": "cpu,cpus=4"}
+
+
+@pytest.mark.parametrize("text", ["[hardware]\nprofile = 'x'\n", "[hardware]\nprofiles = 3\n", "[hardware]\ndefault = 3\n"])
+def test_a_wrong_machine_table_is_told(tmp_path, text):
+    path = tmp_path / "cfgfix.toml"
+    path.write_text(text)
+    with pytest.raises(CfgfixError, match="hardware"):
+        read(str(path))

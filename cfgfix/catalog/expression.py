@@ -431,11 +431,15 @@ FORMATS: dict[str, Callable[[Any], str]] = {
 """How a value in a template is written."""
 
 
+UNKNOWN = "(unknown)"
+"""What a template shows for an operand without a value."""
+
+
 def _fill(thunk: Callable[[], Any], form: str) -> str:
     try:
         return FORMATS[form](thunk())
     except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
-        return "unknown"
+        return UNKNOWN
 
 
 def _concatenate(*parts: str) -> str:

@@ -16,13 +16,59 @@ CONFIDENCES = ("low", "medium", "high")
 SAFETIES = ("display", "unsafe", "safe")
 
 KEYS = frozenset(
-    "id name summary severity confidence preview dialects dialect check at each let when escalate message related fix no_fix notes "
-    "why evidence false_positives folklore tables cases references formula".split()
+    [
+        "id",
+        "name",
+        "summary",
+        "severity",
+        "confidence",
+        "preview",
+        "dialects",
+        "dialect",
+        "check",
+        "at",
+        "each",
+        "let",
+        "when",
+        "escalate",
+        "message",
+        "related",
+        "fix",
+        "no_fix",
+        "notes",
+        "why",
+        "evidence",
+        "false_positives",
+        "folklore",
+        "tables",
+        "cases",
+        "references",
+        "formula",
+    ]
 )
-_FIX_KEYS = frozenset("set delete rename to text when safety title why".split())
+_FIX_KEYS = frozenset(["set", "delete", "rename", "to", "text", "when", "safety", "title", "why"])
 _CASE_KEYS = frozenset(
-    "name config config_base64 files hardware dialect loader schema set settings finds severity message fixed refused fixed_files "
-    "path state states".split()
+    [
+        "name",
+        "config",
+        "config_base64",
+        "files",
+        "hardware",
+        "dialect",
+        "loader",
+        "schema",
+        "set",
+        "settings",
+        "finds",
+        "severity",
+        "message",
+        "fixed",
+        "refused",
+        "fixed_files",
+        "path",
+        "state",
+        "states",
+    ]
 )
 
 
@@ -169,13 +215,9 @@ def expression_source(path: str, where: str, value: object) -> tuple[str, frozen
     Raises:
         CfgfixError: It is no expression of the rule language.
     """
-    text = (
-        {True: "true", False: "false", None: "null"}.get(value, value)
-        if not isinstance(value, (int, float)) or isinstance(value, bool)
-        else value
-    )
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     try:
-        translated = translate(str(text))
+        translated = translate(text)
     except ExpressionError as error:
         raise rule_error(path, f"`{where}`: {error}") from error
     return translated.source, translated.operands

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog.expression import Code

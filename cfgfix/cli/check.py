@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cfgfix import engine
-from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.cli.options import FORMATS
+from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.report.style import Paint, wants_colour
-from cfgfix.settings import Settings, discover, overruled, read
+from cfgfix.settings import Settings, candidates, discover, overruled, read
 
 
-def command(options: Mapping[str, Any], *, fixing: bool) -> int:
+def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str] = ()) -> int:
     """Run `check` or `fix` with parsed options and return the exit code.
+
+    Args:
+        options: The values of the option table.
+        fixing: Whether the command is `fix`.
+        arguments: The command line, where its answer may be kept for the next run.
 
     Raises:
         CfgfixError: The arguments or the settings are wrong.
@@ -28,21 +34,89 @@ def command(options: Mapping[str, Any], *, fixing: bool) -> int:
         if len(options["paths"]) > 1:
             raise CfgfixError("`-` (standard input) stands alone", hint="name it with --stdin-filename")
         stdin = sys.stdin.buffer.read()
+    outputs = _outputs(options)
     fix = fixing or options["fix"]
+    if options["add_ignores"] and (fix or stdin is not None):
+        raise CfgfixError(
+            "--add-ignores writes comments; it stands without fixing and without standard input"
+        )
     request = engine.Request(
         paths=tuple(options["paths"]),
         settings=settings,
-        fix=fix or options["diff"],
+        fix=(fix or options["diff"]) and not options["add_ignores"],
         unsafe_fixes=options["unsafe_fixes"],
         diff=options["diff"],
         overrides=tuple(_override(text) for text in options["overrides"]),
         stdin=stdin,
         stdin_name=options["stdin_name"] or "stdin.yaml",
+        edits=any(form == "sarif" for form, _ in outputs),
+        baseline=options["baseline"],
+        add_ignores=(options["reason"] or "") if options["add_ignores"] else None,
     )
+    if options["watch"]:
+        from cfgfix.cli.watch import watch
+
+        return watch(request, lambda report: _show(report, options, outputs))
     report = engine.fix(request) if request.fix else engine.check(request)
-    _show(report, options)
+    if options["write_baseline"]:
+        return _write_baseline(report, options["write_baseline"])
+    printed = _show(report, options, outputs)
     code = report.exit_code()
-    return ExitCode.CLEAN if options["exit_zero"] and code is ExitCode.FINDINGS else code
+    if options["exit_zero"] and code is ExitCode.FINDINGS:
+        code = ExitCode.CLEAN
+    if arguments and printed is not None and not report.fixed and not report.errors and len(outputs) == 1:
+        from cfgfix.cli import replay
+
+        asked = [options["config"]] if options["config"] else []
+        replay.keep(arguments, (*candidates("."), *asked, *report.inputs), printed, int(code))
+    return code
+
+
+def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    """Return the formats asked for, each with the file it goes to, or None for standard output."""
+    outputs: list[tuple[str, str | None]] = []
+    for text in options["output_format"] or ("text",):
+        form, _, target = text.partition("=")
+        if form not in FORMATS:
+            import difflib
+
+            near = difflib.get_close_matches(form, FORMATS, 1)
+            raise CfgfixError(
+                f"no output format is called {form!r}",
+                hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(FORMATS)}",
+            )
+        outputs.append((form, target or None))
+    if options["output_file"]:
+        if outputs[-1][1] is not None:
+            raise CfgfixError("--output-file and FORMAT=FILE both name a file")
+        outputs[-1] = (outputs[-1][0], options["output_file"])
+    if sum(target is None for _, target in outputs) > 1:
+        raise CfgfixError(
+            "only one format can go to standard output",
+            hint="name a file for the others: --output-format sarif=cfgfix.sarif",
+        )
+    return outputs
+
+
+def _write_baseline(report: engine.Report, path: str) -> int:
+    from cfgfix import baseline
+
+    if report.errors:
+        for error in report.errors:
+            sys.stderr.write(f"cfgfix: error: {error}\n")
+        return ExitCode.UNREADABLE
+    findings = [finding for file in report.files for finding in (*file.findings, *file.hidden)]
+    _save(path, baseline.render(findings, path))
+    sys.stderr.write(f"{len(findings)} findings written to {path}; use it with --baseline {path}\n")
+    return ExitCode.CLEAN
+
+
+def _save(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error
 
 
 def settings_for(options: Mapping[str, Any]) -> Settings:
@@ -64,6 +138,7 @@ def settings_for(options: Mapping[str, Any]) -> Settings:
     return overruled(
         settings,
         hardware=options["hardware"],
+        command_hardware=True if options["hardware"] else None,
         select=_rules(options["select"]) or None,
         ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
         extend_select=(*settings.extend_select, *_rules(options["extend_select"]))
@@ -93,39 +168,58 @@ def show(settings: Settings) -> str:
     """Return settings as text, one a line, with the file they come from."""
     rows = [f"# from {settings.origin}" if settings.origin else "# defaults: no settings file"]
     for name in settings.__slots__:
-        if name not in ("origin",):
+        if name != "origin":
             value = getattr(settings, name)
             rows.append(f"{name.replace('_', '-')} = {list(value) if isinstance(value, tuple) else value!r}")
     return "\n".join(rows) + "\n"
 
 
-def _show(report: engine.Report, options: Mapping[str, Any]) -> None:
-    form = options["output_format"] or "text"
-    out, err = sys.stdout, sys.stderr
-    if form == "json":
-        from cfgfix.report import json
+def _show(
+    report: engine.Report, options: Mapping[str, Any], outputs: Sequence[tuple[str, str | None]]
+) -> str | None:
+    """Print a report; return what went to standard output, or None where it is not text that could be kept."""
+    printed: str | None = None
+    for form, target in outputs:
+        if target is not None:
+            _save(target, _rendered(report, form, Paint(on=False), options))
+        else:
+            printed = _print(report, form, options)
+    return printed
 
-        emit(out, json.render(report))
-        return
-    paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
-    from cfgfix.report import text
 
+def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str | None:
+    out = sys.stdout
     fixed_stdin = next((file for file in report.files if file.encoded is not None and report.fixed), None)
-    if fixed_stdin is not None and not options["diff"]:
+    if fixed_stdin is not None and not options["diff"] and form in ("text", "concise"):
         # Standard input, fixed, goes to standard output as bytes; what there is to say goes to standard error.
         out.buffer.write(fixed_stdin.encoded or b"")
         out.flush()
-        out = err
-        paint = Paint(on=False)
-    render = text.concise if form == "concise" else text.render
-    emit(out, render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"]))
+        emit(sys.stderr, _rendered(report, form, Paint(on=False), options))
+        return None
+    paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
+    return emit(out, _rendered(report, form, paint, options))
 
 
-def emit(stream: Any, text: str) -> None:
-    """Write text whatever the terminal's encoding can show."""
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
+    """Return a report in a format."""
+    if form in ("text", "concise"):
+        from cfgfix.report import text
+
+        if options["statistics"]:
+            return text.statistics(report)
+        render = text.concise if form == "concise" else text.render
+        return render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
+    import importlib
+
+    module = importlib.import_module("cfgfix.report.json" if form == "jsonl" else f"cfgfix.report.{form}")
+    result: str = module.render_lines(report) if form == "jsonl" else module.render(report)
+    return result
+
+
+def emit(stream: Any, text: str) -> str:
+    """Write text whatever the terminal's encoding can show; return what was written."""
+    encoding = stream.encoding or "utf-8"
+    shown = text.encode(encoding, "backslashreplace").decode(encoding)
+    stream.write(shown)
     stream.flush()
+    return shown

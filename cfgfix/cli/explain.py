@@ -170,7 +170,7 @@ def concept_page(what: str, catalogue: Catalogue) -> list[str] | None:
         rules = [
             rule
             for rule in catalogue.rules
-            if concept in rule.operands or concept in rule.at or (rule.each and rule.each.concept == concept)
+            if concept in rule.operands or concept in rule.at or (rule.each and concept in rule.each.concepts)
         ]
         if rules:
             lines += ["", "Rules about it"]

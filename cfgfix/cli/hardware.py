@@ -10,12 +10,28 @@ from cfgfix.errors import CfgfixError, UnreadableError
 
 
 @click.command("hardware")
-@click.option("--hardware", "request", default="auto", help="auto (this machine), a profile such as rtx4090x2,cpus=16, or a file.")
+@click.option(
+    "--hardware",
+    "request",
+    default="auto",
+    help="auto (this machine), a profile such as rtx4090x2,cpus=16, or a file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--save", type=click.Path(dir_okay=False), help="Write it to a .json or .yaml file that --hardware takes, for use on other machines.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    help="Write it to a .json or .yaml file that --hardware takes, for use on other machines.",
+)
 @click.option("--list", "list_profiles", is_flag=True, help="List the profiles --hardware knows.")
-@click.option("--measure-storage", "measure", type=click.Path(exists=True), help="Measure cold read speed on the files below PATH (evicts them from the page cache).")
-def hardware(*, request: str, as_json: bool, save: str | None, list_profiles: bool, measure: str | None) -> None:
+@click.option(
+    "--measure-storage",
+    "measure",
+    type=click.Path(exists=True),
+    help="Measure cold read speed on the files below PATH (evicts them from the page cache).",
+)
+def hardware(
+    *, request: str, as_json: bool, save: str | None, list_profiles: bool, measure: str | None
+) -> None:
     """Show what this process may really use - GPUs, CPUs, memory, storage - and where each number came from."""
     from cfgfix.hardware import presets, saved
 
@@ -24,9 +40,9 @@ def hardware(*, request: str, as_json: bool, save: str | None, list_profiles: bo
             click.echo(f"{name:32} {title}")
         return
     if measure is not None:
-        from cfgfix.hardware.storage import describe_measurement, measure_storage
+        from cfgfix.hardware import storage
 
-        for line in describe_measurement(measure_storage(measure)):
+        for line in storage.describe_measurement(storage.measure(measure)):
             click.echo(line)
         return
     found, line = presets.resolve_hardware(request)

@@ -7,7 +7,7 @@ from typing import Any
 
 FLAG, VALUE, MANY = "flag", "value", "many"
 
-FORMATS = ("text", "concise", "json")
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")
 
 TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
     (
@@ -50,7 +50,20 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
         "Least severity that makes the exit code 1.",
     ),
     ("exit_zero", ("--exit-zero",), FLAG, (), "Exit 0 whatever is found; errors of use still count."),
-    ("output_format", ("--output-format",), VALUE, FORMATS, "How to print the findings."),
+    (
+        "output_format",
+        ("--output-format",),
+        MANY,
+        (),
+        "FORMAT or FORMAT=FILE, may be given several times: " + ", ".join(FORMATS) + ".",
+    ),
+    ("output_file", ("--output-file",), VALUE, (), "Write what would be printed to this file."),
+    ("statistics", ("--statistics",), FLAG, (), "Count the findings of each rule."),
+    ("baseline", ("--baseline",), VALUE, (), "A file of known findings that are not shown."),
+    ("write_baseline", ("--write-baseline",), VALUE, (), "Write all present findings to a baseline file."),
+    ("add_ignores", ("--add-ignores",), FLAG, (), "Write a suppression comment for every finding."),
+    ("reason", ("--reason",), VALUE, (), "The reason that --add-ignores writes."),
+    ("watch", ("--watch",), FLAG, (), "Check again whenever a file changes, until interrupted."),
     ("dialect", ("--dialect",), VALUE, (), "The dialect of the configs; by default it is detected."),
     ("loader", ("--loader",), VALUE, (), "How the program reads the YAML; by default the dialect says it."),
     ("schema", ("--schema",), VALUE, (), "A JSON Schema for the configs."),

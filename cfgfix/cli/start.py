@@ -43,7 +43,7 @@ def _normal(arguments: list[str]) -> list[str]:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments == ["--version"] or arguments == ["-V"]:
+    if arguments in (["--version"], ["-V"]):
         from cfgfix import __version__
 
         sys.stdout.write(f"cfgfix {__version__}\n")
@@ -53,7 +53,7 @@ def _dispatch(arguments: list[str]) -> int:
         if options is not None:
             from cfgfix.cli.check import command
 
-            return command(options, fixing=arguments[0] == "fix")
+            return command(options, fixing=arguments[0] == "fix", arguments=arguments)
     from cfgfix.cli.app import call
 
     return call(arguments)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.catalog.expression import optimizer_slots
 

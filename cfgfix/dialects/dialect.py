@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog import compiled
@@ -136,7 +136,25 @@ def matches(pattern: Pattern, path: KeyPath) -> bool:
 
 
 _KEYS = frozenset(
-    "name title loader unknown_keys coerces defaults schema detect concepts values batch_components facts confidence notes evidence source projects".split()
+    [
+        "name",
+        "title",
+        "loader",
+        "unknown_keys",
+        "coerces",
+        "defaults",
+        "schema",
+        "detect",
+        "concepts",
+        "values",
+        "batch_components",
+        "facts",
+        "confidence",
+        "notes",
+        "evidence",
+        "source",
+        "projects",
+    ]
 )
 _UNKNOWN = ("fatal", "ignored", "free")
 
@@ -210,7 +228,7 @@ def dialects() -> dict[str, Dialect]:
         folder = compiled.data_folder("schemas")
         names = compiled.namespace(
             "dialects",
-            lambda: [path for path in compiled.files_below(folder, ("dialect.yaml",))],
+            lambda: compiled.files_below(folder, ("dialect.yaml",)),
             lambda: render(folder),
             {},
         )

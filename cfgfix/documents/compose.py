@@ -16,7 +16,7 @@ import gc
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.documents.resolve import Loader, construct_scalar, resolve
 from cfgfix.errors import CfgfixError, ExitCode
@@ -129,8 +129,8 @@ class Limits:
 
     Attributes:
         depth: Nesting levels, also through aliases. Pure-Python PyYAML itself fails with `RecursionError`
-            somewhere between 490 and 700 levels; the deepest of 777 real configurations has 10.
-        nodes: Nodes in the file. A file of 100,000 lines has about 260,000; a node takes about 250 bytes.
+            somewhere between 490 and 700 levels; the deepest of 777 real configurations has 11.
+        nodes: Nodes in the file. A configuration of 100,000 lines has about 200,000; a node takes 190 to 270 bytes.
         expanded: Nodes after every alias is replaced by a copy of its target (the "billion laughs").
         seconds: Parsing time. At the default size limit for files parsing takes about three seconds.
         tag_directives: `%TAG` lines; libyaml compares each with all before it.
@@ -202,10 +202,11 @@ class Document:
         bounds: For each root the offsets between which the document's content may stand: after its `---` and
             before its `...` or the next document.
         reused_anchor: The first node whose anchor name was taken already; PyYAML refuses such a file.
+        aliases: Every alias in the file, in the order of the text.
         recursive: An alias that stands inside the very node it names; loading gives data that contains itself.
     """
 
-    __slots__ = ("bounds", "problem", "recursive", "reused_anchor", "roots", "source", "versions")
+    __slots__ = ("aliases", "bounds", "problem", "recursive", "reused_anchor", "roots", "source", "versions")
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
@@ -213,6 +214,7 @@ class Document:
         self.problem: Problem | None = None
         self.versions: list[tuple[int, int] | None] = []
         self.bounds: list[tuple[int, int]] = []
+        self.aliases: list[Node] = []
         self.reused_anchor: Node | None = None
         self.recursive: Node | None = None
 
@@ -569,7 +571,37 @@ def compose(source: SourceFile, *, limits: Limits = DEFAULT_LIMITS) -> Document:
         document.roots = []
         document.bounds = []
         document.versions = []
+        document.aliases = []
     return document
+
+
+def pure_problem(document: Document) -> Problem | None:
+    """Return why `yaml.safe_load` refuses a file that libyaml reads, or None.
+
+    PyYAML's pure-Python parser, which `yaml.safe_load` runs, takes no tab between tokens (`a: 1<TAB># note`), where
+    libyaml and the standard do. Only a file with a tab is parsed again; the other differences between the two
+    parsers need constructs that none of 777 real configurations has.
+    """
+    source = document.source
+    if document.problem is not None or "\t" not in source.text:
+        return None
+    import yaml
+
+    parser: Any = yaml.SafeLoader(source.text)
+    try:
+        while not isinstance(parser.get_event(), yaml.StreamEndEvent):
+            pass
+    except yaml.MarkedYAMLError as error:
+        offset = error.problem_mark.index if error.problem_mark is not None else source.text.index("\t")
+        if source.text.startswith("\t", offset):
+            message = (
+                "a tab stands between two parts; `yaml.safe_load` refuses it, though other parsers read it"
+            )
+            return _problem(source, offset, message, "syntax", "replace the tab with spaces")
+        return _syntax(source, error)
+    finally:
+        parser.dispose()
+    return None
 
 
 def _parser(text: str) -> Any:
@@ -599,7 +631,6 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
     count = 0
     clock = _CLOCK_EVERY
     anchors: dict[str, Node] = {}
-    aliased = False
     version: tuple[int, int] | None = None
     content_start = 0
     # The open collections and, for each, the flat list of nodes found in it so far.
@@ -626,7 +657,7 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
                 node = open_nodes.pop()
                 node.items = list(zip(children[::2], children[1::2], strict=True))
                 # The mapping in `[a: 1]` is in flow style and has no braces of its own.
-                if node.flow and text[node.value_start] == "{":
+                if node.flow and has_braces(text, node, children):
                     node.end = event.end_mark.index
                 elif children:
                     node.end = children[-1].end
@@ -651,7 +682,7 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
                 node.target = anchors.get(event.anchor)
                 if node.target is None:
                     return _undefined_alias(source, node)
-                aliased = True
+                document.aliases.append(node)
                 children.append(node)
                 continue
             elif kind is events.DocumentStartEvent:
@@ -675,7 +706,9 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
             if tag is not None or anchor is not None:
                 node.tag = tag
                 node.anchor = anchor
-                node.value_start = _content_start(text, start, (tag, anchor))
+                node.value_start = _content_start(text, start, tag, anchor)
+                if kind is scalar_event and node.value_start > node.end:
+                    node.value_start = node.end
                 if anchor is not None:
                     if anchor in anchors and document.reused_anchor is None:
                         document.reused_anchor = node
@@ -696,36 +729,49 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
                     return _limit(source, node.start, f"parsing took more than {limits.seconds:g} seconds")
     except yaml.YAMLError as error:
         return _syntax(source, error)
-    return _check_aliases(document, limits) if aliased else None
+    return _check_aliases(document, limits) if document.aliases else None
 
 
 def _place_empty_value(text: str, node: Node, key: Node) -> None:
     """Put a value that is not there right behind its colon, or behind the key where there is no colon.
 
-    libyaml's mark is right behind the colon already, but for `? key` alone it is at the next token.
+    libyaml's mark is right behind the colon in block mappings, but in flow mappings and for `? key` alone it is at
+    the next token.
     """
-    if node.start > 0 and text[node.start - 1] != ":":
-        node.start = node.end = node.value_start = key.end
+    if node.start > 0 and text[node.start - 1] == ":":
+        return
+    gap = _SEPARATION.match(text, key.end)
+    offset = gap.end() if gap is not None else key.end
+    if offset >= node.start or text[offset] != ":":
+        offset = key.end - 1
+    node.start = node.end = node.value_start = offset + 1
+
+
+def has_braces(text: str, node: Node, children: list[Node]) -> bool:
+    """Tell whether a mapping in flow style has braces of its own; the one in `[a: 1]` has none.
+
+    `children` are its keys and values in order.
+    """
+    # A key may itself begin with a brace, as in `[{a: 1}: 2]`.
+    return text.startswith("{", node.value_start) and not (children and children[0].start == node.value_start)
 
 
 def _block_scalar_end(text: str, node: Node) -> int:
     """Where a literal or folded scalar ends: before its last line break, and before blank lines it drops."""
     end = node.end
     newline = _first_break(text, node.start, end)
-    header = text[node.start : newline]
-    keeps = "+" in header.rsplit(node.style, 1)[-1].split("#", 1)[0]
-    if keeps:
-        if text.endswith("\r\n", node.start, end):
-            return end - 2
-        return end - 1 if end > node.start and text[end - 1] in _BREAKS else end
-    while end > newline and (text[end - 1] in _BREAKS or text[end - 1] == " "):
-        end -= 1
-    if end <= newline:
-        return len(text[node.start : newline].rstrip()) + node.start
-    # Blanks at the end of the last content line are content.
-    while end < node.end and text[end] == " ":
-        end += 1
-    return end
+    header = text[node.start : newline].rsplit(node.style, 1)[-1].split("#", 1)[0]
+    content = node.text.rstrip("\n")
+    if "+" not in header and not content:
+        return node.start + len(text[node.start : newline].rstrip(" \t"))
+    if "+" not in header and not content[-1].isspace():
+        while text[end - 1] in _BREAKS or text[end - 1] in " \t":
+            end -= 1
+        return end
+    # Blank lines are content, or the last line ends in blanks that are: only the last line break is left out.
+    if text.endswith("\r\n", node.start, end):
+        return end - 2
+    return end - 1 if text[end - 1] in _BREAKS else end
 
 
 _BREAKS = "\n\r\x85\u2028\u2029"
@@ -739,18 +785,21 @@ def _first_break(text: str, start: int, end: int) -> int:
     return end
 
 
-_PROPERTY = re.compile(r"![^\s]*|&[^\s,\[\]{}]+")
+_TAG = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
 _SEPARATION = re.compile(r"(?:[ \t\r\n\x85\u2028\u2029]+|(?<=[\s])\#[^\r\n\x85\u2028\u2029]*)+")
 
 
-def _content_start(text: str, start: int, properties: tuple[str | None, str | None]) -> int:
+def _content_start(text: str, start: int, tag: str | None, anchor: str | None) -> int:
     """Where the content of a node begins that has a tag, an anchor or both."""
     offset = start
-    for _ in range(sum(item is not None for item in properties)):
-        found = _PROPERTY.match(text, offset)
-        if found is None:
-            break
-        offset = found.end()
+    for _ in range((tag is not None) + (anchor is not None)):
+        if anchor is not None and text.startswith("&", offset):
+            offset += 1 + len(anchor)
+        else:
+            found = _TAG.match(text, offset)
+            if found is None:
+                break
+            offset = found.end()
         gap = _SEPARATION.match(text, offset)
         if gap is None:
             break

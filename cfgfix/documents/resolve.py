@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 TagName = str
 """One of `str`, `int`, `float`, `bool`, `null`, `timestamp`, `merge`, `value`."""
@@ -139,6 +139,12 @@ def _pattern(source: str) -> re.Pattern[str]:
     if pattern is None:
         pattern = _compiled[source] = re.compile(source, re.VERBOSE)
     return pattern
+
+
+def float_rule_pattern(loader: Loader) -> re.Pattern[str] | None:
+    """Return the pattern of a loader's own float rule, anchored for PyYAML's `add_implicit_resolver`, or None."""
+    source = {"omegaconf": _FLOAT_OMEGACONF, "model-garden": _FLOAT_MODEL_GARDEN}.get(loader.float_rule)
+    return re.compile(f"^(?:{source})$", re.VERBOSE) if source is not None else None
 
 
 def _rules(loader: Loader) -> list[tuple[str, str]]:

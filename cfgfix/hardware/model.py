@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from cfgfix.records import dataclass, replace
 from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
@@ -35,8 +35,29 @@ class Certainty(enum.Enum):
     """Not known; a rule that needs it does not apply."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value(Generic[T]):
+class _Record:
+    """Comparison, hash and text of the records below.
+
+    Written once here, since generating them for each record would take a quarter of this module's import time.
+    """
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.__slots__))
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"{self.__class__.__name__}({inner})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Value(_Record, Generic[T]):
     """A value with its origin.
 
     `value` is None exactly where `certainty` is UNKNOWN; `source` then says why it is not known.
@@ -74,8 +95,8 @@ def known_or_unknown(
     return Value(None, reason, Certainty.UNKNOWN) if value is None else Value(value, source, certainty)
 
 
-@dataclass(frozen=True, slots=True)
-class Gpu:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Gpu(_Record):
     """One device as CUDA would show it to this process: a card, a MIG instance, or a part of a card."""
 
     id: str | None
@@ -121,8 +142,8 @@ class Gpu:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Cpu:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cpu(_Record):
     """The processors of the machine, and how many of them this process may really use."""
 
     logical: Value[int]
@@ -139,8 +160,8 @@ class Cpu:
         return None if self.usable.value is None else max(1, int(self.usable.value))
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Memory(_Record):
     """Host memory that this process may use."""
 
     total_mib: Value[float]
@@ -153,8 +174,8 @@ class Memory:
     """Size of /dev/shm."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Storage(_Record):
     """Where the data lies.
 
     `kind` is one of `nvme`, `ssd`, `hdd`, `network`, `network-disk` (a block device served over a network, such as
@@ -181,8 +202,8 @@ STORAGE_KINDS: tuple[str, ...] = (
 """Every kind that `Storage.kind` can have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hardware(_Record):
     """The machine a run is meant for."""
 
     label: str

@@ -128,7 +128,8 @@ def summary(hardware: Hardware) -> str:
     if hardware.cpu.usable.value is not None:
         parts.append(f"{hardware.cpu.usable.value:g} CPU{'' if hardware.cpu.usable.value == 1 else 's'}")
     if hardware.memory.total_mib.value is not None:
-        parts.append(f"{hardware.memory.total_mib.value / 1024:.3g} GiB RAM")
+        gib = hardware.memory.total_mib.value / 1024
+        parts.append(f"{gib:.0f} GiB RAM" if gib >= 10 else f"{gib:.2g} GiB RAM")
     return ", ".join(parts)
 
 
@@ -310,7 +311,7 @@ def _build(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
 ) -> Hardware:
     """The machine of a one-line profile."""
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.hardware import table
     from cfgfix.hardware.model import estimated, exact, unknown
@@ -392,7 +393,7 @@ def _build(
 
 def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
     """A virtual GPU that is a share of a card: the chip's features stay, its size and rates do not."""
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.hardware.model import estimated, unknown
 
@@ -440,17 +441,15 @@ class _Loaded:
         self.data = data
         self.lines = lines
 
-    def line_of(self, path: tuple[str | int, ...]) -> int | None:
-        """The line of the path, or of the nearest entry above it."""
-        for length in range(len(path), -1, -1):
-            line = self.lines.get(path[:length])
-            if line is not None:
-                return line
-        return None
+    def line_of(self, path: tuple[str | int, ...]) -> int:
+        """The line of the path, or of the nearest entry above it; the whole file starts at one, too."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines[path]
 
 
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.files import read_source
     from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved
@@ -507,7 +506,7 @@ def _load(text: str, name: str) -> _Loaded:
                 "this is no hardware profile: it is too large or nested too deeply", path=name, line=line
             )
         if isinstance(item, yaml.ScalarNode):
-            if as_json and item.style is None and item.tag.endswith(":str"):
+            if as_json and not item.style and item.tag.endswith(":str"):
                 try:
                     return float(item.value)  # 1e5 is a number in JSON and a text in YAML 1.1
                 except ValueError:
@@ -547,7 +546,7 @@ def from_mapping(data: object, label: str) -> Hardware:
     Raises:
         DataError: A key is unknown or of the wrong kind.
     """
-    from dataclasses import replace
+    from cfgfix.records import replace
 
     from cfgfix.hardware.model import exact
     from cfgfix.hardware.saved import MAX_GPUS, DataError, did_you_mean, kind_of

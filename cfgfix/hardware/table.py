@@ -244,7 +244,7 @@ def facts(found: Match, name: str) -> TableFacts:
         return known_or_unknown(value, source, disputed) if found.whole else unknown(share)
 
     return TableFacts(
-        id=rows[0].id if len(rows) == 1 else None,
+        id=rows[0].id if len(rows) == 1 and found.whole else None,
         tensor_cores=known_or_unknown(agreed(rows, lambda row: row.tensor_cores), _source(rows), several),
         tensor_dtypes=known_or_unknown(agreed(rows, lambda row: row.tensor_dtypes), _source(rows), several),
         bandwidth_gbs=whole(agreed(rows, lambda row: _number(row.memory_bandwidth_gbs)), _source(rows, "bw")),

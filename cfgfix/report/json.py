@@ -120,3 +120,16 @@ def _error(error: CfgfixError) -> dict[str, Any]:
         "hint": error.hint,
         "code": int(error.code),
     }
+
+
+def render_lines(report: Report) -> str:
+    """Return one JSON object a line for every finding, and one for every error; for tools that read a stream."""
+    import json
+
+    rows = [
+        {"version": VERSION, "file": file.path, **finding_data(finding)}
+        for file in report.files
+        for finding in file.findings
+    ]
+    rows += [{"version": VERSION, "file": error.path, "error": _error(error)} for error in report.errors]
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -172,6 +172,11 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         for applied in file.applied:
             assert applied.finding.fix is not None
             verb = "fixed" if report.written else "would fix"
+            if not report.fixed:
+                lines.append(
+                    f"{paint('good', 'silenced')} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
+                )
+                continue
             lines.append(
                 f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
             )
@@ -209,6 +214,10 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     else:
         lines.append("no configs found")
     lines += _fix_hint(findings, report, paint)
+    lines += [f"stale in the baseline: {entry}" for entry in report.stale]
+    hidden = sum(len(file.hidden) for file in report.files)
+    if hidden:
+        lines.append(f"{_plural(hidden, 'finding')} silenced by comments or the baseline")
     if report.hardware and checked:
         lines.append(report.hardware)
     return lines
@@ -229,6 +238,22 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
     if unsafe:
         parts.append(f"{unsafe} more with --unsafe-fixes")
     return [", ".join(parts)] if parts else []
+
+
+def statistics(report: Report) -> str:
+    """Return how often each rule speaks, most often first."""
+    counts: dict[str, list[Finding]] = {}
+    for finding in report.findings():
+        counts.setdefault(finding.rule, []).append(finding)
+    rows = []
+    for rule, findings in sorted(counts.items(), key=lambda item: (-len(item[1]), item[0])):
+        fixes = sum(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings)
+        files = len({finding.location.path for finding in findings})
+        rows.append(
+            f"{len(findings):6}  {rule} {findings[0].name}  in {_plural(files, 'file')}"
+            + (f", {fixes} with a safe fix" if fixes else "")
+        )
+    return "\n".join(rows) + "\n" if rows else "no findings\n"
 
 
 def _plural(count: int, word: str, plural: str | None = None) -> str:

@@ -12,9 +12,12 @@ and so does a value that JSON has no type for (a date, bytes, a custom tag, a ke
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
 
-from cfgfix.schema.load import Loaded, Node
+from cfgfix.schema.load import MAX_KEY, Loaded, Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` costs more than checking a small file
+    from typing import Any, TypeAlias
 
 Verdict: TypeAlias = "bool | None"
 Check: TypeAlias = "Callable[[Any], bool | None]"
@@ -65,9 +68,6 @@ DEFERRED = frozenset(
     }
 )
 """Keywords that jsonschema acts on and this module leaves to it. `format` is an annotation to both."""
-
-MAX_KEY = 1_024
-"""Longer keys are not held against patterns here. It is the longest plain key YAML allows (YAML 1.2.2, 7.4.2)."""
 
 _JSON = {
     str: "string",
@@ -440,7 +440,7 @@ def _inverted(check: Check) -> Check:
 def _distinct(values: list[Any]) -> Verdict:
     kinds = {type(each) for each in values}
     if kinds <= {str} or kinds <= {int}:
-        return len(set(cast("list[int | str]", values))) == len(values)
+        return len(set(values)) == len(values)
     if not kinds <= set(_JSON) or len(values) > _DISTINCT:
         return None
     # jsonschema sorts first and may then overlook a repeat (not-a-number), so only "all differ" is final here.

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import NoReturn, TypeAlias
 
 from cfgfix.errors import CfgfixError
-from cfgfix.schema.patterns import Pattern, read_pattern
 
-Node: TypeAlias = "dict[str, object] | bool"
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` costs more than reading a schema
+    from typing import Any, NoReturn, TypeAlias
+
+    from cfgfix.schema.patterns import Pattern
+
+Node: TypeAlias = "dict[str, Any] | bool"
 """A schema or subschema."""
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,6 +34,10 @@ MAX_FILES = 64
 
 MAX_FILE_BYTES = 8 << 20
 """Size of one schema file."""
+
+MAX_KEY = 256
+"""Longer keys of a document are not held against a schema. A pattern for keys must be safe on this many characters;
+the longest key in 777 real training configurations has fewer than 100."""
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
@@ -92,6 +99,9 @@ SCHEMA_KEYWORDS = frozenset(
 )
 """Keywords whose value is a schema."""
 
+_PLAIN_FALSE = frozenset({"additionalProperties", "items", "unevaluatedItems", "unevaluatedProperties"})
+"""Keywords that have a problem of their own when they are false."""
+
 LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a non-empty list of schemas."""
 
@@ -128,26 +138,45 @@ SHAPES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 """Every other keyword of the 2020-12 metaschema whose value has a shape, and the shape in words."""
 
+FORBIDDEN = "x-cfgfix-forbidden"
+"""Marks what stands for a `false` schema. jsonschema does not say where a `false` failed; for `not: true` it does."""
+
 SAME_INSTANCE = ("allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then")
 """Keywords whose subschemas apply to the value itself, not to a part of it."""
 
 
-@dataclass(slots=True)
 class Loaded:
-    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them."""
+    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them.
 
-    origin: str
-    root: Node
-    files: dict[str, Node] = field(default_factory=dict)
-    """Other documents by their path relative to the base folder."""
-    identifiers: dict[str, str] = field(default_factory=dict)
-    """`$id` of a document to its path; the main document has the path ''."""
-    targets: dict[int, Node | None] = field(default_factory=dict)
-    """For each node with `$ref`, by id: where it leads; None where only jsonschema can tell."""
-    patterns: dict[str, Pattern] = field(default_factory=dict)
-    """Every pattern that is run."""
-    unchecked: list[tuple[str, str]] = field(default_factory=list)
-    """Patterns that are not run, each with the reason."""
+    A plain class with slots, since making a dataclass costs more than reading a schema.
+
+    Attributes:
+        origin: What to call it in messages.
+        root: The main document.
+        files: Other documents by their path relative to the base folder.
+        identifiers: `$id` of a document to its path; the main document has the path ''.
+        targets: For each node with a reference, by id: where it leads; None where only jsonschema can tell.
+        patterns: Every pattern that is run.
+        unchecked: Patterns that are not run, each with the reason.
+    """
+
+    __slots__ = ("files", "identifiers", "origin", "patterns", "root", "targets", "unchecked")
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.root: Node = True
+        self.files: dict[str, Node] = {}
+        self.identifiers: dict[str, str] = {}
+        self.targets: dict[int, Node | None] = {}
+        self.patterns: dict[str, Pattern] = {}
+        self.unchecked: list[tuple[str, str]] = []
+
+    def address(self, name: str) -> str:
+        """Return the address under which jsonschema finds the document at the path `name`."""
+        for identifier, path in self.identifiers.items():
+            if path == name and ":" in identifier:
+                return identifier
+        return f"urn:cfgfix:document:{[*self.files].index(name) + 1 if name else 0}"
 
 
 def load(data: object, origin: str, base_dir: str | None = None) -> Loaded:
@@ -169,19 +198,20 @@ class _Builder:
         self.origin = origin
         self.base_dir = base_dir
         self.count = 0
-        self.loaded = Loaded(origin, root=True)
-        self.references: list[tuple[str, str, dict[str, object], str]] = []
+        self.loaded = Loaded(origin)
+        self.references: list[tuple[str, str, dict[str, Any], str, str]] = []
         self.anchors: dict[tuple[str, str], Node] = {}
         self.nested: set[str] = set()
-        self.checked: set[int] = set()
+        self.addresses: set[str] = set()
+        self.checked: dict[int, Node] = {}
         self.same: dict[int, list[Node]] = {}
 
     def build(self, data: object) -> Loaded:
         self.document(data, "")
         done = 0
         while done < len(self.references):  # resolving may read files that hold more references
-            name, pointer, node, reference = self.references[done]
-            self.loaded.targets[id(node)] = self.resolve(name, pointer, reference)
+            name, pointer, node, reference, base = self.references[done]
+            self.loaded.targets[id(node)] = self.resolve(name, pointer, node, reference, base)
             done += 1
         self.refuse_endless()
         if self.loaded.unchecked:
@@ -202,31 +232,43 @@ class _Builder:
                 )
             identifier = data.get("$id")
             if isinstance(identifier, str):
-                self.loaded.identifiers[identifier.rstrip("#")] = name
-        copy = self.schema(data, name, "", 0)
+                known = self.loaded.identifiers.setdefault(identifier.rstrip("#"), name)
+                if known != name:
+                    self.refuse(name, "/$id", f"another document has the $id {identifier!r} as well")
+        base = data.get("$id") if isinstance(data, dict) else None
+        copy = self.schema(data, name, "", base if isinstance(base, str) else "", 0)
         if name:
             self.loaded.files[name] = copy
         else:
             self.loaded.root = copy
 
-    def schema(self, data: object, name: str, pointer: str, depth: int) -> Node:
+    def schema(self, data: object, name: str, pointer: str, base: str, depth: int) -> Node:
         """Check and copy one schema and everything in it."""
         self.spend(pointer, name)
         if depth > MAX_DEPTH:
             self.refuse(name, pointer, f"the schema is nested deeper than {MAX_DEPTH} levels")
-        if isinstance(data, bool):
+        if data is True or (data is False and pointer.rsplit("/", 1)[-1] in _PLAIN_FALSE):
             return data
+        if data is False:
+            never: Node = {"not": True, FORBIDDEN: True}
+            self.checked[id(never)] = never
+            return never
         if not isinstance(data, dict):
             self.refuse(name, pointer, f"a schema must be a mapping, true or false, not {_kind(data)}")
         copy: dict[str, object] = {}
-        self.checked.add(id(copy))
+        self.checked[id(copy)] = copy  # holds what is taken out again as well, so that no id comes back
+        identifier = data.get("$id")
+        if pointer and isinstance(identifier, str):
+            self.nested.add(name)
+            base = _join(base, identifier)
+            self.addresses.add(base)
         same: list[Node] = []
         for key, value in data.items():
             if not isinstance(key, str):
                 self.refuse(name, pointer, f"the key {key!r} is not text")
             here = f"{pointer}/{_escape(key)}"
             if key in SCHEMA_KEYWORDS:
-                child = self.schema(value, name, here, depth + 1)
+                child = self.schema(value, name, here, base, depth + 1)
                 copy[key] = child
                 if key in SAME_INSTANCE:
                     same.append(child)
@@ -234,7 +276,8 @@ class _Builder:
                 if not isinstance(value, list) or not value:
                     self.refuse(name, here, f"`{key}` must be a list of one or more schemas")
                 children = [
-                    self.schema(each, name, f"{here}/{index}", depth + 1) for index, each in enumerate(value)
+                    self.schema(each, name, f"{here}/{index}", base, depth + 1)
+                    for index, each in enumerate(value)
                 ]
                 copy[key] = children
                 if key in SAME_INSTANCE:
@@ -243,7 +286,7 @@ class _Builder:
                 if not isinstance(value, dict) or not all(isinstance(each, str) for each in value):
                     self.refuse(name, here, f"`{key}` must be a mapping of names to schemas")
                 named = {
-                    each: self.schema(sub, name, f"{here}/{_escape(each)}", depth + 1)
+                    each: self.schema(sub, name, f"{here}/{_escape(each)}", base, depth + 1)
                     for each, sub in value.items()
                 }
                 copy[key] = named
@@ -258,13 +301,11 @@ class _Builder:
         for keyword in ("$ref", "$dynamicRef"):
             reference = copy.get(keyword)
             if isinstance(reference, str):
-                self.references.append((name, f"{pointer}/{keyword}", copy, reference))
+                self.references.append((name, f"{pointer}/{keyword}", copy, reference, base))
         for keyword in ("$anchor", "$dynamicAnchor"):
             anchor = copy.get(keyword)
             if isinstance(anchor, str):
                 self.anchors[name, anchor] = copy
-        if pointer and "$id" in copy:
-            self.nested.add(name)
         return copy
 
     def keyword(self, key: str, value: object, name: str, here: str) -> None:
@@ -299,34 +340,43 @@ class _Builder:
             del copy["pattern"]
         named = copy.get("patternProperties")
         if isinstance(named, dict):
-            bad = [each for each in named if not self.pattern(each)]
+            bad = [each for each in named if not self.pattern(each, MAX_KEY)]
             for each in bad:
                 del named[each]
             if bad:
                 copy.pop("additionalProperties", None)
 
-    def pattern(self, text: str) -> bool:
-        if text not in self.loaded.patterns:
-            read = read_pattern(text)
-            if isinstance(read, str):
-                if all(text != known for known, _ in self.loaded.unchecked):
-                    self.loaded.unchecked.append((text, read))
-                return False
-            self.loaded.patterns[text] = read
-        return True
+    def pattern(self, text: str, length: int = 1) -> bool:
+        """Tell whether a pattern can be run on texts of `length` characters; note it where not."""
+        from cfgfix.schema.patterns import read_pattern
 
-    def resolve(self, name: str, pointer: str, reference: str) -> Node | None:
+        read = self.loaded.patterns.get(text) or read_pattern(text)
+        if isinstance(read, str):
+            reason = read
+        elif read.max_length < length:
+            reason = f"it may take too long on {length} characters"
+        else:
+            self.loaded.patterns[text] = read
+            return True
+        if all(text != known for known, _ in self.loaded.unchecked):
+            self.loaded.unchecked.append((text, reason))
+        return False
+
+    def resolve(
+        self, name: str, pointer: str, node: dict[str, Any], reference: str, base: str
+    ) -> Node | None:
         """Return the schema that `reference` in document `name` leads to; None where only jsonschema can tell."""
         here = pointer
         address, _, fragment = reference.partition("#")
         if not address and name in self.nested:
             return None
-        target = name if not address else self.find_document(name, here, address)
+        target = name if not address else self.find_document(name, here, address, base)
         if target is None:
             return None
-        from urllib.parse import unquote
-
-        fragment = unquote(fragment)
+        if address:
+            # One kind of address for jsonschema, whatever `$id` says about bases.
+            node[pointer.rsplit("/", 1)[1]] = f"{self.loaded.address(target)}#{fragment}"
+        fragment = _unquote(fragment)
         whole = self.loaded.files[target] if target else self.loaded.root
         if not fragment:
             return whole
@@ -350,14 +400,18 @@ class _Builder:
             )
         return value  # type: ignore[return-value]
 
-    def find_document(self, name: str, here: str, address: str) -> str | None:
+    def find_document(self, name: str, here: str, address: str, base: str) -> str | None:
         """Return the path of the document that `address` means, reading its file where it is a new one."""
         if address in self.loaded.identifiers:
             return self.loaded.identifiers[address]
-        if address in self.nested_identifiers() or address.startswith(
-            "https://json-schema.org/draft/2020-12/"
-        ):
+        if address.startswith("https://json-schema.org/draft/2020-12/"):
             return None
+        if self.nested:  # `$id` below the top gives parts of a document addresses of their own
+            whole = _join(base, address)
+            if whole in self.addresses:
+                return None
+            if whole in self.loaded.identifiers:
+                return self.loaded.identifiers[whole]
         if ":" in address.split("/", 1)[0]:
             self.refuse(
                 name,
@@ -369,9 +423,7 @@ class _Builder:
             self.refuse(
                 name, here, f"the schema refers to the file {address!r}, but it was not read from a folder"
             )
-        from urllib.parse import unquote
-
-        relative = unquote(address)
+        relative = _unquote(address)
         if os.path.isabs(relative) or "\\" in relative or "\0" in relative:
             self.refuse(name, here, f"the reference {address!r} is not a path relative to the schema")
         path = os.path.normpath(os.path.join(os.path.dirname(name), relative))
@@ -386,23 +438,15 @@ class _Builder:
         self.document(_read_json(full, path), path)
         return path
 
-    def nested_identifiers(self) -> set[object]:
-        """Every `$id` below the top of a document."""
-        found: set[object] = set()
-        for name in self.nested:
-            whole = self.loaded.files[name] if name else self.loaded.root
-            found.update(node["$id"] for node in _subschemas(whole) if "$id" in node)
-        return found
-
     def refuse_endless(self) -> None:
         """Refuse a schema that applies itself to the same value again, since no validation of it would end."""
         edges = dict(self.same)
-        for _, _, node, _ in self.references:
+        for _, _, node, _, _ in self.references:
             target = self.loaded.targets[id(node)]
             if isinstance(target, dict):
                 edges[id(node)] = [*edges.get(id(node), ()), target]
         state: dict[int, bool] = {}  # True while on the way, False when done
-        for name, pointer, start, reference in self.references:
+        for name, pointer, start, reference, _ in self.references:
             stack: list[tuple[int, Iterator[Node]]] = []
             if id(start) not in state:
                 state[id(start)] = True
@@ -434,6 +478,8 @@ class _Builder:
 
 def _only_monotone(node: dict[str, object]) -> None:
     """Take out of `node` what could reject a value because something else was left unchecked."""
+    if FORBIDDEN in node:
+        return
     for keyword in ("not", "if", "then", "else", "contains", "unevaluatedItems", "unevaluatedProperties"):
         node.pop(keyword, None)
     alternatives = node.pop("oneOf", None)
@@ -474,6 +520,20 @@ def _subschemas(whole: Node) -> Iterator[dict[str, object]]:
                 stack.extend(value)
             elif key in MAP_KEYWORDS:
                 stack.extend(value.values())
+
+
+def _join(base: str, address: str) -> str:
+    from urllib.parse import urljoin
+
+    return urljoin(base, address)
+
+
+def _unquote(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
 
 
 def _escape(step: str) -> str:

@@ -11,9 +11,9 @@ text length), every bounded choice multiplies, and a search that is not anchored
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from cfgfix.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 

@@ -1,8 +1,8 @@
 """Did-you-mean: the names a misspelt key or value most likely stands for.
 
 Written for the moment after an error, so nothing here is imported by a clean check. The distance is the
-optimal-string-alignment distance (insert, delete, replace, swap of two neighbours), computed in a band that
-the best distance still allowed bounds, so a hopeless pair costs little.
+optimal-string-alignment distance (insert, delete, replace, swap of two neighbours), given up as soon as it exceeds
+what is allowed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ MAX_NAME = 80
 MAX_CANDIDATES = 2_000
 """So many candidates are compared at most, which bounds the work for a schema with a huge list of names."""
 
-MIN_INSIDE = 5
-"""A name that lies inside another counts as near from this length on; shorter ones (`lr`, `eps`) lie in too many."""
+FILLERS = frozenset(
+    {"enable", "enabled", "is", "max", "n", "num", "number", "of", "the", "total", "use", "with"}
+)
+"""Words that people add to a name or leave out (`enable_mixed_precision` for `mixed_precision`, `max_epochs`)."""
 
 
 def fold(name: str) -> str:
@@ -63,13 +65,12 @@ def allowed_edits(length: int) -> int:
 def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str]:
     """Return up to `limit` candidates that `name` may stand for, the likeliest first.
 
-    A candidate counts when it differs by case or separators only, by few edits, by the order of its words, or when
-    one name holds the other whole (`enable_mixed_precision` and `mixed_precision`).
+    A candidate counts when it differs by case or separators only, by few edits, by the order of its words, or by
+    words that say little (`FILLERS`).
     """
     if not name or len(name) > MAX_NAME:
         return []
     wanted = fold(name)
-    words = sorted(_words(name))
     allowed = allowed_edits(len(wanted))
     ranked: list[tuple[int, int, int, str]] = []
     for position, candidate in enumerate(candidates):
@@ -82,16 +83,11 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
             continue
         if wanted == other:
             rank = 0
-        elif len(words) > 1 and words == sorted(_words(candidate)):
-            rank = 1
         else:
-            edits = distance(wanted, other, allowed)
-            if edits <= allowed:
-                rank = 1 + edits
-            elif _holds(wanted, other):
-                rank = 10 + abs(len(wanted) - len(other))
-            else:
+            edits = _slips(name, candidate, wanted, other, allowed)
+            if edits is None:
                 continue
+            rank = 1 + edits
         shared = 0
         for first, second in zip(wanted, other, strict=False):
             if first != second:
@@ -103,18 +99,22 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
         return []
     best = ranked[0][0]
     # A clearly better match is not diluted by weaker ones.
-    return [candidate for rank, _, _, candidate in ranked if rank <= max(best + 1, best * 3 // 2)][:limit]
+    return [candidate for rank, _, _, candidate in ranked if rank <= best + 1][:limit]
 
 
 def best(name: str, candidates: Iterable[str]) -> str | None:
     """Return the one candidate that `name` stands for, or None where none or several are equally near."""
-    found = closest(name, candidates, limit=2)
+    found = closest(name, candidates, limit=MAX_CANDIDATES)
     if not found:
         return None
-    if len(found) == 2:
-        wanted = fold(name)
-        allowed = allowed_edits(len(wanted))
-        if distance(wanted, fold(found[0]), allowed) == distance(wanted, fold(found[1]), allowed):
+    wanted = fold(name)
+    allowed = allowed_edits(len(wanted))
+    nearest = distance(wanted, fold(found[0]), allowed)
+    if nearest > allowed:
+        return found[0]
+    for other in found[1:]:
+        # Spellings of one name that differ by case or separators are not rivals.
+        if fold(other) != fold(found[0]) and distance(wanted, fold(other), allowed) == nearest:
             return None
     return found[0]
 
@@ -125,6 +125,35 @@ def _words(name: str) -> list[str]:
     return [word for word in name.casefold().split("_") if word]
 
 
-def _holds(first: str, second: str) -> bool:
-    short, long = sorted((first, second), key=len)
-    return len(short) >= MIN_INSIDE and 2 * len(short) >= len(long) and short in long
+def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
+    """Return how many slips lie between two names, or None where they are two names.
+
+    Every word is compared by itself: `min_length` and `max_length` differ by two letters of twenty, but by a word.
+    """
+    first, second = _words(name), _words(candidate)
+    if _digits(name) != _digits(candidate):
+        return None  # `beta1` and `beta2` are two things
+    if len(first) == len(second) > 1:
+        if sorted(first) == sorted(second):
+            return 0
+        total = 0
+        for one, two in zip(first, second, strict=True):
+            if one != two:
+                limit = allowed_edits(min(len(one), len(two)))
+                edits = distance(one, two, limit)
+                if edits > limit:
+                    return None
+                total += edits
+        return total if total <= allowed else None
+    if len(first) != len(second):
+        short, long = sorted((first, second), key=len)
+        for start in range(len(long) - len(short) + 1):
+            if long[start : start + len(short)] == short:
+                extra = long[:start] + long[start + len(short) :]
+                return 0 if short and FILLERS.issuperset(extra) else None
+    edits = distance(wanted, other, allowed)
+    return edits if edits <= allowed else None
+
+
+def _digits(name: str) -> str:
+    return "".join(char for char in name if char.isdigit())

@@ -147,7 +147,7 @@ def test_operands_are_told():
         ("{n|bytes} of {m|mib}", {"n": 3_286_016_000, "m": 24564}, "3.29 GB of 24 GiB"),
         ("{{literal}} {share|pct}", {"share": 0.25}, "{literal} 25 %"),
         ("{flag} {nothing|raw}", {"flag": True, "nothing": None}, "true null"),
-        ("{absent}", {}, "unknown"),
+        ("{absent}", {}, "(unknown)"),
         ("{n}", {"n": 8.0}, "8"),
     ],
 )
@@ -161,7 +161,10 @@ def test_bad_templates_are_refused(text):
         translate_template(text)
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 B"), (999, "999 B"), (32_870_000, "32.9 MB"), (1.6e9, "1.6 GB"), (5e15, "5e+03 TB")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (32_870_000, "32.9 MB"), (1.6e9, "1.6 GB"), (5e15, "5e+03 TB")],
+)
 def test_byte_counts(count, text):
     assert format_bytes(count) == text
 
@@ -179,9 +182,18 @@ def test_no_text_does_harm(text):
         pass
 
 
-@given(st.recursive(st.sampled_from(["a", "b", "1", "2.5", "'t'", "true", "null", "hardware.cpu.usable"]), lambda inner: st.builds(
-    lambda operator, left, right: f"({left} {operator} {right})",
-    st.sampled_from(["+", "-", "*", "/", "//", "%", "<", ">=", "==", "!=", "and", "or"]), inner, inner), max_leaves=12))
+@given(
+    st.recursive(
+        st.sampled_from(["a", "b", "1", "2.5", "'t'", "true", "null", "hardware.cpu.usable"]),
+        lambda inner: st.builds(
+            lambda operator, left, right: f"({left} {operator} {right})",
+            st.sampled_from(["+", "-", "*", "/", "//", "%", "<", ">=", "==", "!=", "and", "or"]),
+            inner,
+            inner,
+        ),
+        max_leaves=12,
+    )
+)
 @settings(max_examples=300, deadline=None)
 def test_every_expression_has_a_value_or_none(text):
     try:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import itertools
 import json
 import math
 
 import pytest
-from hypothesis import given, settings
+import yaml
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from cfgfix.documents.compose import compose
+from cfgfix.documents.resolve import LOADERS
+from cfgfix.files import SourceFile
 from cfgfix.schema.accept import DEFERRED, UNDERSTOOD, compile_schema, equal
+from cfgfix.schema.explain import repeated
 from cfgfix.schema.load import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, SHAPES, load
+from cfgfix.schema.validate import CODES, Schema
 
 KEYS = ["a", "b", "ab", "x-1", ""]
 scalars = st.one_of(
@@ -121,7 +127,15 @@ def test_every_keyword_of_the_metaschema_has_a_checked_shape():
     from jsonschema_specifications import REGISTRY
 
     known: set[str] = set()
-    for part in ("core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content"):
+    for part in (
+        "core",
+        "applicator",
+        "unevaluated",
+        "validation",
+        "meta-data",
+        "format-annotation",
+        "content",
+    ):
         resource = REGISTRY.contents(f"https://json-schema.org/draft/2020-12/meta/{part}")
         known |= set(resource["properties"])
     own = set(SHAPES) | SCHEMA_KEYWORDS | LIST_KEYWORDS | MAP_KEYWORDS | {"dependentRequired"}
@@ -137,9 +151,17 @@ def test_every_keyword_of_the_metaschema_has_a_checked_shape():
         ({"type": ["integer", "null"]}, [1, None], [False, "x"]),
         ({"enum": ["adam", 1, None]}, ["adam", 1, 1.0, None], ["Adam", True, 2]),
         ({"minimum": 0, "exclusiveMaximum": 1}, [0, 0.5, "x", True], [-1, 1, 1.0]),
-        ({"required": ["a"], "additionalProperties": False, "properties": {"a": {}}}, [{"a": 1}, 3], [{}, {"b": 1}]),
+        (
+            {"required": ["a"], "additionalProperties": False, "properties": {"a": {}}},
+            [{"a": 1}, 3],
+            [{}, {"b": 1}],
+        ),
         ({"patternProperties": {"^x-": True}, "additionalProperties": False}, [{"x-a": 1}], [{"a": 1}]),
-        ({"prefixItems": [{"type": "string"}], "items": {"type": "integer"}}, [["a", 1, 2], []], [[1], ["a", "b"]]),
+        (
+            {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+            [["a", 1, 2], []],
+            [[1], ["a", "b"]],
+        ),
         ({"uniqueItems": True}, [[1, True, "1"], [1, 2]], [[1, 1], ["a", "a"]]),
         ({"not": {"type": "string"}}, [1], ["a"]),
         ({"oneOf": [{"minimum": 5}, {"type": "integer"}]}, [3, 6.5], [7]),
@@ -154,15 +176,19 @@ def test_examples(schema, good, bad):
 
 
 def test_values_without_a_json_type_are_left_to_jsonschema():
-    accept = compile_schema(load({"properties": {"a": {"type": "string"}}, "additionalProperties": False}, "schema"))
-    assert accept.verdict({"a": datetime.date(2024, 1, 1)}) is None
+    accept = compile_schema(
+        load({"properties": {"a": {"type": "string"}}, "additionalProperties": False}, "schema")
+    )
+    assert accept.verdict({"a": dt.date(2024, 1, 1)}) is None
     assert accept.verdict({True: 1}) is None
     assert accept.verdict({"a": b"x"}) is None
 
 
 def test_shared_references_cost_no_more_than_their_number():
     # 2**60 ways lead to the leaf.
-    definitions: dict[str, object] = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(60)}
+    definitions: dict[str, object] = {
+        f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(60)
+    }
     definitions["d60"] = {"type": "integer"}
     accept = compile_schema(load({"$defs": definitions, "$ref": "#/$defs/d0"}, "schema"))
     assert accept.verdict(1) is True
@@ -187,3 +213,32 @@ def test_a_schema_from_json_text_compiles_without_touching_the_original():
     assert json.dumps(data) == text
     assert [pattern for pattern, _ in loaded.unchecked] == ["(a+)+$"]
     assert compile_schema(loaded).verdict({"a": "a" * 1000 + "b"}) is True
+
+
+@settings(max_examples=400, deadline=None)
+@given(schemas, instances)
+def test_a_document_has_problems_exactly_when_jsonschema_says_so(schema, instance):
+    whole = {"$defs": DEFINITIONS, "allOf": [schema]}
+    text = yaml.safe_dump(instance, allow_unicode=True)
+    document = compose(SourceFile.from_text(text, "c.yaml"))
+    assume(document.problem is None and document.roots)
+    assume("nan" not in text)
+    problems = Schema.load(whole, "s").problems(document, document.roots[0], LOADERS["pyyaml"])
+    assert bool(problems) == (not Draft202012Validator(whole).is_valid(instance))
+    for problem in problems:
+        assert 0 <= problem.start <= problem.end <= len(text)
+        assert "\n" not in text[problem.start : problem.end]
+        assert problem.code in CODES
+        assert problem.message
+    assert problems == sorted(problems, key=lambda problem: problem.start)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(instances, max_size=6))
+def test_repeated_items_are_those_that_are_equal(values):
+    pairs = [(i, j) for j in range(len(values)) for i in range(j) if equal(values[i], values[j])]
+    found = repeated(values)
+    if "nan" not in repr(values):
+        assert found == (pairs[0] if pairs else None)
+    elif found is not None:
+        assert equal(values[found[0]], values[found[1]])

@@ -1,0 +1,110 @@
+"""What TensorFlow and Keras take, refuse or ignore. Nothing here is timed: the answers are always the same."""
+
+from __future__ import annotations
+
+import warnings
+
+import keras
+import numpy as np
+import tensorflow as tf
+from harness import fact, outcome
+
+AUTOTUNE = tf.data.AUTOTUNE
+
+
+def numbers() -> dict[int, tf.data.Dataset]:
+    return tf.data.Dataset.range(8)
+
+
+print(f"TensorFlow {tf.__version__}, Keras {keras.__version__}")
+
+print("\ncounts")
+for value in (0, 1, 2.0, "2"):
+    fact(f"batch({value!r})", outcome(lambda value=value: list(numbers().batch(value))))
+for value in (0, -1, -2, -5, 1):
+    fact(
+        f"map(num_parallel_calls={value})",
+        outcome(lambda value=value: list(numbers().map(lambda x: x + 1, num_parallel_calls=value))),
+    )
+for value in (0, -1, -2):
+    fact(f"prefetch({value})", outcome(lambda value=value: list(numbers().prefetch(value))))
+for value in (1, 0, -1, -2, -3, AUTOTUNE):
+    fact(f"shuffle({value})", outcome(lambda value=value: list(numbers().shuffle(value))))
+fact("min(16, AUTOTUNE)", min(16, AUTOTUNE))
+
+print("\npadding")
+ragged = tf.data.Dataset.from_generator(
+    lambda: ([1] * n for n in (3, 9)), output_signature=tf.TensorSpec([None], tf.int32)
+)
+fact("shape without lengths", ragged.padded_batch(2).element_spec.shape)
+fact("shape with a length", ragged.padded_batch(2, [16], drop_remainder=True).element_spec.shape)
+fact("fixed shape below an element", outcome(lambda: list(ragged.padded_batch(2, [8]))))
+
+print("\noptions that TensorFlow does not have")
+for name in ("pin_memory", "persistent_workers", "prefetch_factor", "multiprocessing_context"):
+    fact(name, outcome(lambda name=name: setattr(tf.data.Options(), name, True)))
+
+print("\ndtype policies")
+for name in (
+    "mixed_float16",
+    "mixed_bfloat16",
+    "float32",
+    "float16",
+    "bfloat16",
+    "fp16",
+    "bf16",
+    "mixed_fp16",
+    "mixed_bf16",
+    "mixed",
+    True,
+):
+    fact(repr(name), outcome(lambda name=name: keras.mixed_precision.set_global_policy(name)))
+for name in ("float16", "mixed_float16"):
+    keras.mixed_precision.set_global_policy(name)
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+    model.compile("adam", "mse")
+    fact(
+        f"{name}: variables, optimizer",
+        (model.layers[0].kernel.dtype, type(model.optimizer).__name__),
+    )
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.cast(model(np.ones((1, 4), "float32")), tf.float32))
+    fact(f"{name}: gradient", tape.gradient(loss, model.layers[0].kernel).dtype.name)
+keras.mixed_precision.set_global_policy("float32")
+
+print("\nXLA and eager mode")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+    model.compile("adam", "mse", run_eagerly=True, jit_compile=True)
+fact("compile(run_eagerly=True, jit_compile=True).jit_compile", model.jit_compile)
+
+print("\noptimizer arguments")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    fact("Adam(decay=1e-6)", outcome(lambda: keras.optimizers.Adam(0.001, decay=1e-6)))
+    fact("  warnings", [str(item.message)[:60] for item in caught])
+fact("Adam(lr=0.001)", outcome(lambda: keras.optimizers.Adam(lr=0.001)))
+fact("Adam(clipnorm=1, clipvalue=0.5)", outcome(lambda: keras.optimizers.Adam(clipnorm=1.0, clipvalue=0.5)))
+fact(
+    "Adam(clipnorm=1, global_clipnorm=0)",
+    outcome(lambda: keras.optimizers.Adam(clipnorm=1.0, global_clipnorm=0.0)),
+)
+
+print("\nbytes of optimizer state for a float32 parameter")
+weight = keras.Variable(np.zeros((1000, 1000), "float32"))
+for name, optimizer in {
+    "SGD": keras.optimizers.SGD(),
+    "SGD, momentum": keras.optimizers.SGD(momentum=0.9),
+    "RMSprop": keras.optimizers.RMSprop(),
+    "Lion": keras.optimizers.Lion(),
+    "Adam": keras.optimizers.Adam(),
+    "AdamW": keras.optimizers.AdamW(),
+    "Adam, AMSGrad": keras.optimizers.Adam(amsgrad=True),
+    "Adam, EMA": keras.optimizers.Adam(use_ema=True),
+    "Adam, accumulation": keras.optimizers.Adam(gradient_accumulation_steps=2),
+    "Adafactor": keras.optimizers.Adafactor(),
+}.items():
+    optimizer.build([weight])
+    held = sum(int(np.prod(item.shape)) * 4 for item in optimizer.variables if len(item.shape))
+    fact(name, round(held / 1e6, 3))

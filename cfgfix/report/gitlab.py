@@ -1,0 +1,48 @@
+"""The report as GitLab code quality JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cfgfix.engine import Report
+from cfgfix.findings import Severity
+from cfgfix.report.fingerprint import fingerprints
+
+_SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
+
+
+def render(report: Report) -> str:
+    """Return the report as code quality JSON text."""
+    import json
+
+    return json.dumps(document(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(report: Report) -> list[dict[str, Any]]:
+    """Return the report as plain code quality data."""
+    rows: list[dict[str, Any]] = []
+    for file in report.files:
+        for finding, fingerprint in fingerprints(file.findings):
+            rows.append(
+                {
+                    "description": f"{finding.rule} {finding.message}",
+                    "check_name": finding.name,
+                    "fingerprint": fingerprint,
+                    "severity": _SEVERITIES[finding.severity],
+                    "location": {
+                        "path": finding.location.path.replace("\\", "/"),
+                        "lines": {"begin": finding.location.line, "end": finding.location.end_line},
+                    },
+                }
+            )
+    for number, error in enumerate(report.errors):
+        rows.append(
+            {
+                "description": str(error),
+                "check_name": "cfgfix",
+                "fingerprint": f"error-{number}-{error.path}",
+                "severity": "blocker",
+                "location": {"path": error.path or ".", "lines": {"begin": error.line or 1}},
+            }
+        )
+    return rows

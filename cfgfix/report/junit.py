@@ -1,0 +1,53 @@
+"""The report as JUnit XML: a file is a test suite, a finding a failed test, a clean file a passed one."""
+
+from __future__ import annotations
+
+from cfgfix.engine import Report
+
+
+def render(report: Report) -> str:
+    """Return the report as JUnit XML text."""
+    from xml.sax.saxutils import escape, quoteattr
+
+    suites: list[str] = []
+    failures = tests = 0
+    for file in report.files:
+        if file.passed_over is not None:
+            continue
+        cases: list[str] = []
+        for finding in file.findings:
+            place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}"
+            name = quoteattr(_clean(f"{finding.rule} {finding.name} at {place}"))
+            body = escape(_clean(f"{place}: {finding.severity.label} {finding.message}"))
+            cases.append(
+                f'    <testcase classname={quoteattr(_clean(file.path))} name={name} file={quoteattr(_clean(file.path))} line="{finding.location.line}">\n'
+                f"      <failure type={quoteattr(finding.severity.label)} message={quoteattr(_clean(finding.message))}>{body}</failure>\n    </testcase>"
+            )
+        failures += len(cases)
+        if not cases:
+            cases.append(f'    <testcase classname={quoteattr(_clean(file.path))} name="cfgfix"/>')
+        tests += len(cases)
+        suites.append(
+            f'  <testsuite name={quoteattr(_clean(file.path))} tests="{len(cases)}" failures="{len(file.findings)}" errors="0">\n'
+            + "\n".join(cases)
+            + "\n  </testsuite>"
+        )
+    for error in report.errors:
+        tests += 1
+        suites.append(
+            f'  <testsuite name={quoteattr(_clean(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
+            f'    <testcase classname="cfgfix" name={quoteattr(_clean(error.path or "cfgfix"))}>\n'
+            f"      <error message={quoteattr(_clean(str(error)))}/>\n    </testcase>\n  </testsuite>"
+        )
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfgfix" tests="{tests}" failures="{failures}" errors="{len(report.errors)}">\n'
+    return head + "\n".join(suites) + ("\n" if suites else "") + "</testsuites>\n"
+
+
+def _clean(text: str) -> str:
+    """Replace what XML 1.0 cannot hold."""
+    return "".join(
+        char
+        if char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"
+        else "\ufffd"
+        for char in text
+    )

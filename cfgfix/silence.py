@@ -1,0 +1,189 @@
+"""Apply suppression comments to findings, find those that silence nothing, and write new ones."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from cfgfix.records import dataclass
+
+from cfgfix.catalog.load import Catalogue
+from cfgfix.catalog.rule import Rule
+from cfgfix.documents.compose import Document
+from cfgfix.edits import Fix, ReplaceText, Safety
+from cfgfix.files import SourceFile
+from cfgfix.findings import Confidence, Finding, Location
+from cfgfix.suppressions import NEEDLE, Suppression, find, silenced
+
+UNUSED = "engine.unused_suppression"
+UNKNOWN = "engine.unknown_rule_in_suppression"
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """Findings that are shown, findings that a comment silences, and the suppressions with how often each did."""
+
+    shown: list[Finding]
+    hidden: list[Finding]
+    suppressions: list[Suppression]
+    uses: list[int]
+
+
+def in_document(document: Document) -> list[Suppression]:
+    """Return the suppression comments of a YAML file."""
+    source = document.source
+    if NEEDLE not in source.text:
+        return []
+    if document.problem is not None:
+        return find(source.text, source.position, lambda _offset: True)
+    from cfgfix.documents.proof import comments
+
+    spans = [(start, start + len(text)) for start, text in comments(document)]
+    starts = [start for start, _ in spans]
+
+    def is_comment(offset: int) -> bool:
+        index = bisect_right(starts, offset) - 1
+        return index >= 0 and offset < spans[index][1]
+
+    return find(source.text, source.position, is_comment)
+
+
+def apply(findings: Iterable[Finding], suppressions: list[Suppression]) -> Silenced:
+    """Part the findings into those that are shown and those that a comment silences."""
+    uses = [0] * len(suppressions)
+    shown: list[Finding] = []
+    hidden: list[Finding] = []
+    for finding in findings:
+        lines = {finding.location.line, finding.location.end_line}
+        indexes = silenced(suppressions, finding.rule, finding.name, lines) if suppressions else []
+        if indexes:
+            hidden.append(finding)
+            for index in indexes:
+                uses[index] += 1
+        else:
+            shown.append(finding)
+    return Silenced(shown, hidden, suppressions, uses)
+
+
+def about_suppressions(
+    source: SourceFile,
+    result: Silenced,
+    catalogue: Catalogue,
+    judged: Collection[str],
+    rules: dict[str, Rule],
+) -> list[Finding]:
+    """Return findings about the suppressions themselves: unused ones, and names that no rule has.
+
+    Args:
+        source: The file.
+        result: What the suppressions did.
+        catalogue: All rules.
+        judged: Ids of the rules that could be judged in this run; a suppression of any other is left alone.
+        rules: The rules about suppressions that are selected, by their `check`.
+    """
+    found: list[Finding] = []
+    for suppression, uses in zip(result.suppressions, result.uses, strict=True):
+        unknown = [name for name in suppression.rules if not catalogue.matching(name)]
+        if unknown and UNKNOWN in rules:
+            import difflib
+
+            near = difflib.get_close_matches(unknown[0], catalogue.keys(), 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            found.append(
+                _finding(rules[UNKNOWN], source, suppression, f"no rule is called {unknown[0]}{hint}", None)
+            )
+            continue
+        named = {rule.id for name in suppression.rules for rule in catalogue.matching(name)}
+        concerned = named or {rule.id for rule in catalogue.rules if not rule.preview}
+        if uses or UNUSED not in rules or not concerned <= set(judged):
+            continue
+        listed = ", ".join(suppression.rules) or "any rule"
+        found.append(
+            _finding(
+                rules[UNUSED],
+                source,
+                suppression,
+                f"nothing here is found by {listed}",
+                _removal(source, suppression),
+            )
+        )
+    return found
+
+
+def _finding(
+    rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None
+) -> Finding:
+    return Finding(
+        rule=rule.id,
+        name=rule.name,
+        severity=rule.severity,
+        confidence=Confidence.HIGH,
+        message=message,
+        location=source.location(suppression.start, suppression.end),
+        fix=Fix("Remove the comment", Safety.SAFE, (fix,), rule.fixes[0].why if rule.fixes else "")
+        if fix
+        else None,
+        no_fix_reason=None if fix else rule.no_fix,
+        context=source.text[suppression.start : suppression.end],
+    )
+
+
+def _removal(source: SourceFile, suppression: Suppression) -> ReplaceText:
+    """Return the change that takes a suppression out: its line where it stands alone, else the comment and the blanks before it."""
+    text = source.text
+    start, end = suppression.start, suppression.end
+    line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    while end < len(text) and text[end] in " \t":
+        end += 1
+    if suppression.own_line:
+        if text.startswith("\r\n", end):
+            return ReplaceText(line_start, end + 2, "")
+        if end < len(text) and text[end] in "\r\n":
+            return ReplaceText(line_start, end + 1, "")
+        return ReplaceText(line_start, end, "")
+    if end < len(text) and text[end] not in "\r\n":
+        # A further comment follows on the same line: it stays.
+        return ReplaceText(start, end, "")
+    hash_before = _outer_comment(text, line_start, start)
+    while start > line_start and text[start - 1] in " \t":
+        start -= 1
+    if hash_before is not None:
+        return ReplaceText(hash_before, end, text[hash_before:start])
+    return ReplaceText(start, end, "")
+
+
+def _outer_comment(text: str, line_start: int, start: int) -> int | None:
+    """Return where a comment begins that the suppression is the tail of, or None where it is a comment of its own."""
+    position = text.find("#", line_start, start)
+    while position >= 0:
+        if position == line_start or text[position - 1] in " \t":
+            return position
+        position = text.find("#", position + 1, start)
+    return None
+
+
+def additions(document: Document, findings: Sequence[Finding], reason: str) -> list[ReplaceText]:
+    """Return the changes that write a suppression for findings at the end of their lines, behind a comment that is there."""
+    from cfgfix.documents.proof import comments
+
+    source = document.source
+    text = source.text
+    by_line: dict[int, set[str]] = {}
+    places: dict[int, Location] = {}
+    for finding in findings:
+        by_line.setdefault(finding.location.line, set()).add(finding.rule)
+        places[finding.location.line] = finding.location
+    standing = {source.position(start)[0]: (start, comment) for start, comment in comments(document)}
+    changes: list[ReplaceText] = []
+    for line, rules in sorted(by_line.items()):
+        written = f"  # cfgfix: ignore[{', '.join(sorted(rules))}]" + (f" {reason}" if reason else "")
+        if line in standing:
+            start, comment = standing[line]
+            changes.append(ReplaceText(start, start + len(comment), comment + written))
+            continue
+        end = places[line].start
+        while end < len(text) and text[end] not in "\r\n":
+            end += 1
+        while end > 0 and text[end - 1] in " \t":
+            end -= 1
+        changes.append(ReplaceText(end, end, written))
+    return changes

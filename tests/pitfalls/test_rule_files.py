@@ -1,0 +1,37 @@
+"""The cases of the rule files, and that files and checks name each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfgfix.catalog.load import read_folder
+from cfgfix.catalog.read import load_yaml
+from cfgfix.catalog.rule import Rule
+from cfgfix.pitfalls import CHECKS
+from cfgfix.rulecases import run_case
+
+RULES = Path(__file__).resolve().parents[2] / "rules"
+ALL = [
+    (rule, case)
+    for folder in ("yaml", "schema")
+    for rule in read_folder(str(RULES / folder))
+    for case in load_yaml(rule.path)["cases"]
+]
+
+
+@pytest.mark.parametrize(("rule", "case"), ALL, ids=[f"{rule.id}-{case['name']}" for rule, case in ALL])
+def test_case(rule: Rule, case: dict[str, Any]) -> None:
+    assert run_case(rule, case).problems == ()
+
+
+def test_every_check_has_its_rule() -> None:
+    named = {rule.check[5:] for rule in read_folder(str(RULES / "yaml")) if rule.check}
+    assert named == CHECKS
+
+
+def test_every_check_is_named_after_its_rule() -> None:
+    for rule in read_folder(str(RULES / "yaml")):
+        assert rule.check == "yaml." + rule.name.replace("-", "_")
