@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cfgfix.errors import CfgfixError
 from cfgfix.measure.sampling import Progress, UserCodeError, silent, user_code
 
@@ -37,7 +39,7 @@ class Stage:
     """One node of the dataset graph, in the order of the data: sources first."""
 
     operation: str
-    """Such as `ParallelMap`."""
+    """Such as `ParallelMap`; `FromGenerator` for the flat_map that from_generator makes."""
     function: str | None
     """Name of the user's function, where it has one."""
     seconds: float
@@ -195,11 +197,9 @@ def strings_in(node: Node | None) -> list[str]:
     for entry in walk(node):
         for tensor in entry.constants:
             if tensor.dtype == tf.string.as_datatype_enum:
-                texts += [
-                    item.decode("utf-8", "replace")
-                    for item in tf.make_ndarray(tensor).ravel().tolist()
-                    if isinstance(item, bytes)
-                ]
+                # make_ndarray cannot read the packed form that dataset graphs use.
+                values = tf.io.parse_tensor(tensor.SerializeToString(), tf.string).numpy()
+                texts += [item.decode("utf-8", "replace") for item in np.atleast_1d(values).ravel().tolist()]
     return texts
 
 
@@ -220,30 +220,44 @@ def measure_stages(
     graph = read_graph(dataset)
     plain = dataset.with_options(options)
     what = "measuring the cost of each stage"
+    total = _Costs(graph)
     with user_code("iterating the dataset"):
         iterator = iter(plain)
         taken = 0
         try:
             for _ in range(warmup):
                 next(iterator)
-            before = _read_model(iterator)
-            begin = told = time.perf_counter()
-            while taken < batches:
-                next(iterator)
-                taken += 1
-                now = time.perf_counter()
-                if now - told > 0.25:
-                    told = now
-                    progress(what, max(taken / batches, (now - begin) / seconds))
-                if now - begin > seconds:
-                    break
         except StopIteration:
-            if not taken:
-                raise UserCodeError(
-                    f"the dataset ends within {warmup} batches", hint="let it repeat, or use smaller batches"
-                ) from None
-        after = _read_model(iterator)
-    return _combine(before, after, graph, taken)
+            iterator = iter(plain)
+        total.start(_read_model(iterator))
+        begin = told = time.perf_counter()
+        pause, read = 0.0, begin
+        fresh = False
+        while taken < batches:
+            try:
+                next(iterator)
+            except StopIteration:
+                if fresh:
+                    raise UserCodeError("the dataset gives no batch the second time it is read") from None
+                total.add(_read_model(iterator))
+                iterator, fresh = iter(plain), True
+                total.start(None)
+                continue
+            fresh = False
+            taken += 1
+            now = time.perf_counter()
+            if now - read > 20 * pause:
+                # Often, since a repeated dataset drops the nodes of an epoch that has ended; but a twentieth of the time at most.
+                total.add(_read_model(iterator))
+                read = time.perf_counter()
+                pause = read - now
+            if now - told > 0.25:
+                told = now
+                progress(what, max(taken / batches, (now - begin) / seconds))
+            if now - begin > seconds:
+                break
+        total.add(_read_model(iterator))
+    return total.stages(taken)
 
 
 def _read_model(iterator: Any) -> Any:
@@ -255,63 +269,119 @@ def _read_model(iterator: Any) -> Any:
         raise CfgfixError(f"this TensorFlow keeps no model of the pipeline: {error}") from error
 
 
-def _combine(before: Any, after: Any, graph: Node | None, batches: int) -> tuple[Stage, ...]:
-    earlier = {key: (node.processing_time, node.num_elements) for key, node in before.nodes.items()}
-    stages: list[Stage] = []
+@dataclass(slots=True)
+class _Cost:
+    operation: str
+    function: str | None
+    python: bool
+    inputs: list[int]
+    nanoseconds: int = 0
+    elements: int = 0
+    parallelism: int = 1
+    autotuned: bool = False
 
-    def cost(key: int) -> tuple[float, float]:
-        node = after.nodes[key]
-        then = earlier.get(key, (0, 0))
-        return (node.processing_time - then[0]) / 1e9 / batches, (node.num_elements - then[1]) / batches
 
-    def inside(key: int) -> float:
-        return cost(key)[0] + sum(inside(entry) for entry in after.nodes[key].inputs)
+class _Costs:
+    """Adds up what happened in each stage between readings of the model.
 
-    def names_below(key: int) -> set[str]:
-        node = after.nodes[key]
-        return {normal(node.name)}.union(*(names_below(entry) for entry in node.inputs))
+    Nodes of the model come and go: a repeated dataset makes its inputs anew, interleave makes one per file. A stage is known by
+    its place in the graph, so nodes with the same place add up.
+    """
 
-    def visit(key: int, node: Node | None) -> int:
-        model = after.nodes[key]
+    def __init__(self, graph: Node | None) -> None:
+        self._graph = graph
+        self._before: dict[int, tuple[int, int]] = {}
+        self._order: dict[tuple[int, ...], int] = {}
+        self._costs: list[_Cost] = []
+
+    def start(self, model: Any | None) -> None:
+        """Take a reading as the start; None is the start of a new iterator."""
+        self._before = (
+            {}
+            if model is None
+            else {key: (node.processing_time, node.num_elements) for key, node in model.nodes.items()}
+        )
+
+    def add(self, model: Any) -> None:
+        """Add what happened since the reading before."""
+        root = model.nodes[model.output]
+        for place, key in enumerate(root.inputs if root.name == "Root" else [model.output]):
+            self._visit(model, key, self._graph, (place,))
+        self.start(model)
+
+    def _since(self, model: Any, key: int) -> tuple[int, int]:
+        node = model.nodes[key]
+        time_before, elements_before = self._before.get(key, (0, 0))
+        return max(node.processing_time - time_before, 0), max(node.num_elements - elements_before, 0)
+
+    def _inside(self, model: Any, key: int) -> int:
+        return self._since(model, key)[0] + sum(
+            self._inside(model, entry) for entry in model.nodes[key].inputs
+        )
+
+    def _names_below(self, model: Any, key: int) -> set[str]:
+        node = model.nodes[key]
+        return {normal(node.name)}.union(*(self._names_below(model, entry) for entry in node.inputs))
+
+    def _visit(self, model: Any, key: int, node: Node | None, path: tuple[int, ...]) -> int:
+        entry = model.nodes[key]
+        name = normal(entry.name)
         while (
             node is not None
-            and normal(node.operation) != normal(model.name)
-            and normal(node.operation) not in names_below(key)
+            and normal(node.operation) != name
+            and normal(node.operation) not in self._names_below(model, key)
         ):
             node = node.inputs[0] if len(node.inputs) == 1 else None
-        same = node is not None and normal(node.operation) == normal(model.name)
-        children = list(model.inputs)
-        own, extra = children, []
-        if same and node is not None:
+        same = node if node is not None and normal(node.operation) == name else None
+        children = list(entry.inputs)
+        extra: list[int] = []
+        if same is not None and name.endswith("repeat"):
+            # The input of the epoch that ends and of the one that begins may both be there.
+            places = [(child, same.inputs[0] if same.inputs else None, 0) for child in children]
+        elif same is not None:
             # Datasets that a function returned (interleave, flat_map) come and go; they belong to this stage.
-            own, extra = children[: len(node.inputs)], children[len(node.inputs) :]
-        below = node.inputs if same and node is not None else [node] * len(own)
-        inputs = [
-            visit(entry, below[place] if place < len(below) else None) for place, entry in enumerate(own)
-        ]
-        seconds, elements = cost(key)
-        seconds += sum(inside(entry) for entry in extra)
-        values = {entry.name: entry for entry in model.parameters}
-        parallel = values.get("parallelism")
-        stages.append(
-            Stage(
-                operation=node.operation if same and node is not None else re.sub(r"V\d+$", "", model.name),
-                function=node.function if same and node is not None else None,
-                seconds=max(seconds, 0.0),
-                share=0.0,
-                elements=elements,
-                parallelism=max(1, round(parallel.value)) if parallel is not None else 1,
-                autotuned=bool(parallel is not None and parallel.tunable),
-                python=bool(same and node is not None and (node.python or node.operation == "Generator")),
-                inputs=tuple(inputs),
+            count = len(same.inputs)
+            places = [(child, same.inputs[place], place) for place, child in enumerate(children[:count])]
+            extra = children[count:]
+        else:
+            places = [(child, node, place) for place, child in enumerate(children)]
+        inputs = [self._visit(model, child, below, (*path, place)) for child, below, place in places]
+        position = self._order.get(path)
+        if position is None:
+            position = self._order[path] = len(self._costs)
+            self._costs.append(
+                _Cost(
+                    operation=same.operation if same is not None else re.sub(r"V\d+$", "", entry.name),
+                    function=same.function if same is not None else None,
+                    python=same is not None and (same.python or same.operation == "Generator"),
+                    inputs=inputs,
+                )
             )
+        cost = self._costs[position]
+        spent, elements = self._since(model, key)
+        cost.nanoseconds += spent + sum(self._inside(model, child) for child in extra)
+        cost.elements += elements
+        parallel = next((value for value in entry.parameters if value.name == "parallelism"), None)
+        if parallel is not None:
+            cost.parallelism, cost.autotuned = max(1, round(parallel.value)), bool(parallel.tunable)
+        return position
+
+    def stages(self, batches: int) -> tuple[Stage, ...]:
+        """Return the stages with their costs per batch."""
+        total = sum(cost.nanoseconds for cost in self._costs)
+        return tuple(
+            Stage(
+                operation="FromGenerator"
+                if cost.function == "flat_map_fn" and cost.python
+                else cost.operation,
+                function=None if cost.function == "flat_map_fn" and cost.python else cost.function,
+                seconds=cost.nanoseconds / 1e9 / batches,
+                share=cost.nanoseconds / total if total else 0.0,
+                elements=cost.elements / batches,
+                parallelism=cost.parallelism,
+                autotuned=cost.autotuned,
+                python=cost.python,
+                inputs=tuple(dict.fromkeys(cost.inputs)),
+            )
+            for cost in self._costs
         )
-        return len(stages) - 1
-
-    root = after.nodes[after.output]
-    for entry in root.inputs if root.name == "Root" else [after.output]:
-        visit(entry, graph)
-    total = sum(stage.seconds for stage in stages)
-    from dataclasses import replace
-
-    return tuple(replace(stage, share=stage.seconds / total if total else 0.0) for stage in stages)
