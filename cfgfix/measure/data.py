@@ -60,6 +60,8 @@ class Rates:
     """CPU seconds of all threads per batch."""
     cpus_busy: float
     """CPUs at work on average."""
+    cpus_elsewhere: float
+    """CPUs that other processes kept at work meanwhile."""
     read_per_batch: float | None
     """Bytes read from files per batch, cached or not."""
     storage_per_batch: float | None
@@ -210,7 +212,35 @@ def usable_cpus() -> int:
     return max(1, int(found)) if found else os.cpu_count() or 1
 
 
-def measure_rates(timeline: Timeline) -> tuple[Rates, Timeline]:
+class _MachineLoad:
+    """Measures how many CPUs other processes keep at work while the body runs, as `elsewhere`."""
+
+    def __init__(self) -> None:
+        self.elsewhere = 0.0
+
+    def __enter__(self) -> _MachineLoad:
+        self._start = self._now()
+        return self
+
+    def _now(self) -> tuple[float, float, float]:
+        import psutil
+
+        times = psutil.cpu_times()
+        idle = times.idle + getattr(times, "iowait", 0.0)
+        return (
+            time.perf_counter(),
+            sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0) - idle,
+            time.process_time(),
+        )
+
+    def __exit__(self, *_: object) -> None:
+        now = self._now()
+        spent = now[0] - self._start[0]
+        busy = (now[1] - self._start[1]) - (now[2] - self._start[2])
+        self.elsewhere = max(0.0, busy / spent) if spent > 0 else 0.0
+
+
+def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates, Timeline]:
     """Return the figures of an iteration, and the part of it after the warm-up.
 
     Raises:
@@ -240,6 +270,7 @@ def measure_rates(timeline: Timeline) -> tuple[Rates, Timeline]:
         has_strings=timeline.has_strings,
         cpu_per_batch=float(rest.cpu.sum()) / count,
         cpus_busy=float(rest.cpu.sum()) / total,
+        cpus_elsewhere=elsewhere,
         read_per_batch=timeline.read_calls / every if timeline.read_calls is not None else None,
         storage_per_batch=timeline.read_storage / every if timeline.read_storage is not None else None,
         restarts=len(timeline.restarts),
@@ -281,10 +312,11 @@ def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> P
 
     progress("tracing with TensorFlow's profiler", 0.0)
 
-    @tf.function
-    def work() -> None:
+    def sleep() -> None:
         # A sleep in Python would count as "all others"; inside a function it counts as the step's computing.
         tf.numpy_function(lambda: time.sleep(step), [], [])
+
+    work = tf.function(sleep)
 
     with user_code("iterating the dataset"):
         iterator = iter(_made(make).repeat())
@@ -447,11 +479,11 @@ def measure(
         CfgfixError: `make` does not return a dataset.
     """
     notes: list[str] = []
-    with storage.opened_files() as opened:
+    with storage.opened_files() as opened, _MachineLoad() as load:
         line = iterate(
             _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"
         )
-    rates, rest = measure_rates(line)
+    rates, rest = measure_rates(line, elsewhere=load.elsewhere)
     dataset = _made(make)
     graph = read_graph(dataset)
     series = rest.periods
@@ -486,7 +518,7 @@ def measure(
             plan.step_seconds,
             cpus,
             rates.cpu_per_batch / plan.step_seconds,
-            rates.cpus_busy >= CPU_BOUND * cpus,
+            rates.cpus_busy + rates.cpus_elsewhere >= CPU_BOUND * cpus,
         )
     service = None
     if plan.service:
@@ -579,7 +611,7 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
     evidence = [
         f"{slowest.label}: {slowest.seconds * 1e3:.3g} ms per batch in {slowest.parallelism} at once, {slowest.share:.0%} of all stages' time",
         f"that allows {slowest.capacity:.3g} batches/s; the dataset gives {found.rates.batches_per_second:.3g}",
-        f"{found.rates.cpus_busy:.2g} of {cpus} CPUs at work",
+        f"{found.rates.cpus_busy:.2g} of {cpus} CPUs at work here, {found.rates.cpus_elsewhere:.2g} for other processes",
     ]
     outcome = (
         Outcome.INFO
@@ -604,7 +636,7 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
             if not generator
             else "yield whole batches, or read the files with TensorFlow operations",
         )
-    if found.rates.cpus_busy >= CPU_BOUND * cpus:
+    if found.rates.cpus_busy + rates.cpus_elsewhere >= CPU_BOUND * cpus:
         return Verdict(
             "stage",
             outcome,
