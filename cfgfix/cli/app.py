@@ -24,6 +24,11 @@ _COMMANDS = {
         "hardware",
         "Show what this process may really use, and where each number came from.",
     ),
+    "profile": (
+        "cfgfix.cli.profile",
+        "profile",
+        "Measure the data pipeline, the step or the devices, with verdicts.",
+    ),
 }
 
 

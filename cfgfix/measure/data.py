@@ -27,6 +27,7 @@ from cfgfix.measure.sampling import (
 )
 from cfgfix.measure.stages import Node, Stage, measure_stages, read_graph, strings_in, walk
 from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, paired_difference, summarise
+from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
 
@@ -213,31 +214,23 @@ def usable_cpus() -> int:
 
 
 class _MachineLoad:
-    """Measures how many CPUs other processes keep at work while the body runs, as `elsewhere`."""
+    """Measures how many CPUs other processes keep at work from its making to `elsewhere`."""
 
     def __init__(self) -> None:
-        self.elsewhere = 0.0
-
-    def __enter__(self) -> _MachineLoad:
         self._start = self._now()
-        return self
 
     def _now(self) -> tuple[float, float, float]:
         import psutil
 
         times = psutil.cpu_times()
-        idle = times.idle + getattr(times, "iowait", 0.0)
-        return (
-            time.perf_counter(),
-            sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0) - idle,
-            time.process_time(),
-        )
+        # The kernel counts guests within user time.
+        rest = sum(getattr(times, name, 0.0) for name in ("idle", "iowait", "guest", "guest_nice"))
+        return time.perf_counter(), sum(times) - rest, time.process_time()
 
-    def __exit__(self, *_: object) -> None:
-        now = self._now()
-        spent = now[0] - self._start[0]
-        busy = (now[1] - self._start[1]) - (now[2] - self._start[2])
-        self.elsewhere = max(0.0, busy / spent) if spent > 0 else 0.0
+    def elsewhere(self) -> float:
+        """Return the CPUs at work for others on average so far."""
+        moment, busy, own = (now - then for now, then in zip(self._now(), self._start, strict=True))
+        return max(0.0, (busy - own) / moment) if moment > 0 else 0.0
 
 
 def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates, Timeline]:
@@ -479,11 +472,12 @@ def measure(
         CfgfixError: `make` does not return a dataset.
     """
     notes: list[str] = []
-    with storage.opened_files() as opened, _MachineLoad() as load:
+    load = _MachineLoad()
+    with storage.opened_files() as opened:
         line = iterate(
             _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"
         )
-    rates, rest = measure_rates(line, elsewhere=load.elsewhere)
+    rates, rest = measure_rates(line, elsewhere=load.elsewhere())
     dataset = _made(make)
     graph = read_graph(dataset)
     series = rest.periods
@@ -636,7 +630,7 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
             if not generator
             else "yield whole batches, or read the files with TensorFlow operations",
         )
-    if found.rates.cpus_busy + rates.cpus_elsewhere >= CPU_BOUND * cpus:
+    if found.rates.cpus_busy + found.rates.cpus_elsewhere >= CPU_BOUND * cpus:
         return Verdict(
             "stage",
             outcome,
@@ -822,7 +816,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Run `profile data` in a child process: `options` name the dataset and hold the fields of `Plan` under `plan`."""
     make, source = dataset_maker(options)
     plan = replace(plan_from(options), data_path=options.get("data_path"))
-    return dict(measure(make, plan, source=source, progress=progress).as_dict())
+    return with_summaries(measure(make, plan, source=source, progress=progress).as_dict(), options)
 
 
 __all__ = [

@@ -233,7 +233,7 @@ class Sampler:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._start = 0.0
-        self._wall = 0.0
+        self._anchor: dict[tuple[int, str], tuple[int, float]] = {}
         self._data: dict[tuple[int, str], tuple[str, str, list[float], list[float]]] = {}
         self._last: dict[tuple[int, str], int] = {}
         self._dead: set[tuple[int, str]] = set()
@@ -275,7 +275,7 @@ class Sampler:
 
     def start(self) -> None:
         """Begin to read."""
-        self._start, self._wall = time.perf_counter(), time.time()
+        self._start = time.perf_counter()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -336,21 +336,25 @@ class Sampler:
         )
         if found is not None:
             kind, samples = found
+            stamps = [sample.timeStamp for sample in samples]
+            if key not in self._anchor and stamps:
+                # Samples from before the start are dropped; the newest of them ties the driver's clock (microseconds) to ours.
+                self._anchor[key] = (max(stamps), time.perf_counter() - self._start)
+                self._last[key] = max(stamps)
             for sample in samples:
-                if sample.timeStamp <= self._last.get(key, 0):
+                if sample.timeStamp <= self._last[key]:
                     continue
                 self._last[key] = sample.timeStamp
-                # The driver stamps samples with the wall clock, in microseconds.
-                moment = sample.timeStamp / 1e6 - self._wall
-                if moment >= 0:
-                    self._put(
-                        index,
-                        "utilisation",
-                        "%",
-                        "nvmlDeviceGetSamples",
-                        moment,
-                        _sample_value(nvml, kind, sample.sampleValue),
-                    )
+                stamp, moment = self._anchor[key]
+                value = _sample_value(nvml, kind, sample.sampleValue)
+                self._put(
+                    index,
+                    "utilisation",
+                    "%",
+                    "nvmlDeviceGetSamples",
+                    moment + (sample.timeStamp - stamp) / 1e6,
+                    value,
+                )
             return
         if (index, "samples") not in self._dead:
             return
@@ -735,6 +739,7 @@ def watch(
     seconds: float,
     interval: float = 0.1,
     pid: int | None = None,
+    process: int | None = None,
     nvml: Any | None = None,
     progress: Progress = silent,
     until: Callable[[], bool] | None = None,
@@ -745,6 +750,7 @@ def watch(
         seconds: How long.
         interval: Between readings of a GPU.
         pid: Keep to the GPUs this process uses, and read its CPU time.
+        process: Read the CPU time of this process, but all GPUs.
         nvml: The NVML module to use instead of the machine's own.
         progress: Told how far it is.
         until: Stop when this returns true.
@@ -760,7 +766,7 @@ def watch(
     gpus = Sampler(module, interval=interval, pid=pid) if module is not None else None
     if gpus is not None and pid is not None and not gpus.handles:
         text += f"; process {pid} uses none of them"
-    cpus = CpuSampler(pid=pid)
+    cpus = CpuSampler(pid=pid or process)
     begin = time.perf_counter()
     for sampler in (gpus, cpus):
         if sampler is not None:

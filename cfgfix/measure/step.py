@@ -30,6 +30,7 @@ from cfgfix.measure.statistics import (
     paired_ratio,
     summarise,
 )
+from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings
 
@@ -758,4 +759,6 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     make_dataset, _ = dataset_maker(options)
     names = StepPlan.__dataclass_fields__
     plan = StepPlan(**{name: value for name, value in options.get("plan", {}).items() if name in names})
-    return measure(make_step, make_dataset, plan, source=source, progress=progress).as_dict()
+    return with_summaries(
+        measure(make_step, make_dataset, plan, source=source, progress=progress).as_dict(), options
+    )
