@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -79,7 +80,8 @@ def user_code(what: str) -> Iterator[None]:
 
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
-    text = lines[0] if lines else ""
+    # TensorFlow puts the name of a generated function first.
+    text = re.sub(r"^\{\{.*?\}\} ", "", lines[0]) if lines else ""
     name = type(error).__name__
     return f"{name}: {text[:300]}" if text else name
 
@@ -201,7 +203,7 @@ def iterate(
         batches: How many batches to take after the first.
         seconds: Stop earlier once this much time has passed.
         step_seconds: How long the consumer is busy with each batch.
-        what: For messages.
+        what: For the progress.
         progress: Told a few times a second.
         on_batch: Called with the entry and the batch, outside the timed wait; its time counts as the consumer's.
 
@@ -213,7 +215,7 @@ def iterate(
     restarts: list[int] = []
     strings = False
     counters = read_counters()
-    with user_code(what):
+    with user_code("iterating the dataset"):
         begin = clock()
         iterator = iter(dataset)
         built = clock()

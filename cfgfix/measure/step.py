@@ -516,6 +516,14 @@ def _compare(
     if before.name == "float32":
         cases.append((policy, policy, None))
     found = []
+    # A step callable is compiled as a whole for the comparison, so it is compared with itself compiled as a whole.
+    baseline = subject.whole
+    if subject.trainer is None:
+        try:
+            baseline = subject.rebuild(None)
+            baseline(batch)
+        except Exception as error:  # noqa: BLE001 - the finding, as below
+            return tuple(Comparison(name, None, None, f"it does not compile as a whole: {_reason(error)}") for name, _, _ in cases)
     for name, precision, xla in cases:
         progress(f"comparing with {name}", 0.0)
         try:
@@ -523,7 +531,7 @@ def _compare(
             changed = subject.rebuild(xla)
             first = _timed(changed, batch)
             second = _timed(changed, batch)
-            plain = _runner(subject.whole, batch)
+            plain = _runner(baseline, batch)
             times = time_in_turn(
                 {"plain": plain, "changed": _runner(changed, batch)},
                 rounds=plan.rounds,
