@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from cfgfix.records import dataclass
 
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.findings import Finding, format_key_path
+from cfgfix.records import dataclass
 
 VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024

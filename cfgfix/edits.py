@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from cfgfix.records import dataclass
 from itertools import pairwise
+
+from cfgfix.records import dataclass
 
 
 class Safety(enum.IntEnum):

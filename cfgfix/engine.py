@@ -9,8 +9,6 @@ import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from cfgfix.records import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 from cfgfix.baseline import Baseline, Key
 from cfgfix.baseline import read as read_baseline
@@ -28,10 +26,14 @@ from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.files import SourceFile, read_source, replace_atomically
 from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severity, fixable, parse_key_path
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
+from cfgfix.records import dataclass, field, replace
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Settings, discover
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cfgfix.fixing import Outcome
 
 
@@ -256,6 +258,12 @@ def _one(
     """Check or fix one file and add its report."""
     document = compose(source)
     dialect = _dialect_of(document, run)
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        reports.append(
+            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+        )
+        return
     if dialect is None:
         reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
         return
@@ -419,11 +427,9 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
         try:
             current = read_source(report.path)
             if current.text != report.before:
-                raise UnreadableError(
-                    "changed while it was being fixed; nothing was written",
-                    path=report.path,
-                    hint="run cfgfix again",
-                )
+                errors.append(_changed(report.path))
+                reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+                continue
             assert current.stamp is not None
             replace_atomically(report.path, report.encoded, current.stamp)
             written = True
@@ -431,6 +437,12 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
             errors.append(error)
             reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
     return written
+
+
+def _changed(path: str) -> UnreadableError:
+    return UnreadableError(
+        "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
+    )
 
 
 def _inside(settings: Settings, path: str) -> str:
@@ -563,7 +575,7 @@ def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: S
             )
 
 
-_KEY_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:", re.MULTILINE)
+_KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"
 _MIN_NAMES = 3
 """Telling names a text must have before a file that is no YAML is taken for a broken training config."""
 
@@ -593,7 +605,7 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
     """Guess the dialect of a text that does not parse, by the names that stand before a colon."""
-    names = set(_KEY_LINE.findall(text[:200_000]))
+    names = set(re.findall(_KEY_LINE, text[:200_000]))
     best, found = 0, None
     for dialect in known.values():
         telling = {
@@ -637,7 +649,7 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
             data = json.loads(source.text)
         except (ValueError, RecursionError) as error:
             raise CfgfixError(f"is not JSON: {error}", path=path) from error
-        return Schema.load(data, path, base_dir=run.settings.root)
+        return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
     data = schema_data(dialect)
     return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
 

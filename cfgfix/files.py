@@ -8,11 +8,11 @@ import os
 import re
 import stat as stat_module
 from bisect import bisect_right
-from cfgfix.records import dataclass
 from itertools import accumulate
 
 from cfgfix.errors import UnreadableError
 from cfgfix.findings import Location
+from cfgfix.records import dataclass
 
 MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read by default, in bytes.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from cfgfix.records import dataclass, field
 
 from cfgfix.edits import Edit, Fix, Safety
+from cfgfix.records import dataclass, field
 
 KeyPath = tuple[str | int, ...]
 """Where a value stands in a document: mapping keys as text, sequence positions as integers."""

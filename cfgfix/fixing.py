@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.editor import Refusal, plan
@@ -12,6 +11,7 @@ from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, Edit, compatible, splice
 from cfgfix.files import SourceFile
 from cfgfix.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
+from cfgfix.records import dataclass
 
 MAX_PASSES = 100
 """Most rounds of fixing one file; a round applies every fix that does not overlap another, so two or three are usual."""

@@ -47,7 +47,9 @@ else:
             if str(annotation).startswith(("ClassVar", "typing.ClassVar")):
                 continue
             stated = namespace.pop(name, _ABSENT)
-            fields[name] = stated if isinstance(stated, _Field) else _Field(stated, None, compare=True, repr=True)
+            fields[name] = (
+                stated if isinstance(stated, _Field) else _Field(stated, None, compare=True, repr=True)
+            )
         new = [name for name in fields if name not in inherited]
         namespace["__slots__"] = tuple(new)
         namespace["__record_fields__"] = fields
@@ -73,7 +75,7 @@ else:
         puts = tuple(getattr(cls, name).__set__ for name in names)
         after = getattr(cls, "__post_init__", None)
 
-        def __init__(self, *values, **named):
+        def __init__(self, *values, **named):  # noqa: N807 - it becomes the constructor of the class
             if named or len(values) != total:
                 values = _filled(cls, fields, names, values, named)
             for put, value in zip(puts, values):  # noqa: B905 - both have the same length here, and this is the hot path
@@ -108,7 +110,9 @@ else:
         return f"{type(self).__qualname__}({inside})"
 
     def _compared(self):
-        return tuple(getattr(self, name) for name, about in type(self).__record_fields__.items() if about.compare)
+        return tuple(
+            getattr(self, name) for name, about in type(self).__record_fields__.items() if about.compare
+        )
 
     def _eq(self, other):
         if type(other) is not type(self):

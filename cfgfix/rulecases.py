@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog.expression import UNKNOWN
@@ -20,6 +19,7 @@ from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, format_key_path
 from cfgfix.fixing import fix_text
 from cfgfix.judge import Judge, Target
+from cfgfix.records import dataclass
 from cfgfix.schema.validate import Schema
 
 DEFAULT_DIALECT = "myxtts"

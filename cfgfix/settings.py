@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from cfgfix.records import dataclass, field, replace
-from typing import Any
 
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Severity
+from cfgfix.records import dataclass, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DEFAULT_INCLUDE = ("*.yaml", "*.yml")
 DEFAULT_EXCLUDE = (

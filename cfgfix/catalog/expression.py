@@ -12,8 +12,13 @@ applicable.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol, TypeAlias
+else:
+    Protocol = object
 
 MAX_LENGTH = 2_000
 """Longest accepted expression, in characters: the longest in the catalogue is under 300."""
@@ -21,8 +26,6 @@ MAX_DEPTH = 40
 """Deepest accepted nesting."""
 MAX_INTEGER = 10**18
 """Largest accepted literal: an exbibyte, far above any byte count in a training run."""
-
-Code = Callable[["Scope"], Any]
 
 
 class Missing(Exception):  # noqa: N818 - it is a signal that an operand is unknown, not an error
@@ -38,7 +41,7 @@ class ExpressionError(ValueError):
 
 
 class Scope(Protocol):
-    """Where operands get their values."""
+    """Where operands get their values; a protocol for type checkers."""
 
     def value(self, name: str) -> Any:
         """Return the operand's value or raise `Missing`."""
@@ -54,6 +57,12 @@ class Scope(Protocol):
 
     def gpu(self, index: int, field: str) -> Any:
         """Return a fact of one GPU by its index, or raise `Missing`."""
+
+
+if TYPE_CHECKING:
+    Code: TypeAlias = Callable[[Scope], Any]
+else:
+    Code = object
 
 
 def _number(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from cfgfix.catalog import compiled
 from cfgfix.catalog.expression import GLOBALS
@@ -12,6 +11,10 @@ from cfgfix.catalog.rule import Each, FixSpec, Related, Rule
 from cfgfix.edits import Safety
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Confidence, Severity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SCOPE: dict[str, Any] = {
     **GLOBALS,

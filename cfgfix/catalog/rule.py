@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from cfgfix.records import dataclass
-from typing import Any
 
 from cfgfix.catalog.expression import Code
 from cfgfix.edits import Safety
 from cfgfix.findings import Confidence, Severity
+from cfgfix.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True)

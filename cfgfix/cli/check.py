@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from cfgfix import engine
 from cfgfix.cli.options import FORMATS
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.report.style import Paint, wants_colour
 from cfgfix.settings import Settings, candidates, discover, overruled, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str] = ()) -> int:

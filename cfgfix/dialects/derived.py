@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from cfgfix.records import dataclass
 
 from cfgfix.catalog.expression import optimizer_slots
+from cfgfix.records import dataclass
 
 Number = int | float
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from cfgfix.records import dataclass
-from typing import Any
 
 from cfgfix.catalog import compiled
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Pattern = tuple[str | int | None, ...]
 """A key path in which None stands for any key and -1 for any list position."""

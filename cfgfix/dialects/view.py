@@ -7,7 +7,6 @@ else it is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from cfgfix.catalog.expression import Missing
 from cfgfix.dialects.derived import DERIVED
@@ -15,6 +14,10 @@ from cfgfix.dialects.dialect import Dialect, Pattern
 from cfgfix.documents.compose import DataError, Document, Kind, Node, deref, value_of
 from cfgfix.documents.resolve import LOADERS, Loader, resolve
 from cfgfix.findings import KeyPath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _ABSENT = object()
 NOMINAL_SHARE = 0.92
@@ -255,7 +258,7 @@ class View:
             value = derived.function(*arguments)
         except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
             return _ABSENT
-        return _ABSENT if value is None else value
+        return value
 
     def _sizes(self) -> list[tuple[str, list[int], str]]:
         """Return the tensors of one batch element: name, sizes, dtype."""

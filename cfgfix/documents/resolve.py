@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+
 from cfgfix.records import dataclass
 
 TagName = str

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from cfgfix.records import replace
 from typing import Any, NamedTuple
 
 from cfgfix.hardware import visible
@@ -27,6 +26,7 @@ from cfgfix.hardware.model import (
 )
 from cfgfix.hardware.system import Root, is_real, read_text, to_count, under
 from cfgfix.hardware.table import Match, TableFacts, facts, find_by_product_name, match
+from cfgfix.records import replace
 
 _MIB = 1 << 20
 _NVML = "NVML"

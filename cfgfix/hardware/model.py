@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from cfgfix.records import dataclass, replace
 from typing import Generic, TypeVar, cast
+
+from cfgfix.records import dataclass, replace
 
 T = TypeVar("T")
 S = TypeVar("S")

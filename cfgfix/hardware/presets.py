@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from cfgfix.errors import CfgfixError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cfgfix.hardware.model import Gpu, Hardware, Value
     from cfgfix.hardware.table import GpuRow, MachineRow
 
@@ -225,14 +227,14 @@ class _Stated:
 
 
 def _read_options(options: list[str], text: str) -> _Stated:
-    from cfgfix.hardware.saved import did_you_mean
-
     stated = _Stated()
     seen: set[str] = set()
     for option in options:
         key, equals, value = (part.strip() for part in option.partition("="))
         key = key.lower()
         if key not in _OPTIONS:
+            from cfgfix.hardware.saved import did_you_mean
+
             known = ", ".join(f"{name}=" for name in _OPTIONS)
             raise CfgfixError(
                 f"unknown option {key!r} in the profile {text!r}{did_you_mean(key, list(_OPTIONS))}",
@@ -280,9 +282,9 @@ def check_number(value: object) -> float:
     Raises:
         ValueError: It is none; the text continues a sentence that starts with what the number is.
     """
-    from cfgfix.hardware.saved import kind_of
-
     if isinstance(value, bool) or not isinstance(value, (int, float)):
+        from cfgfix.hardware.saved import kind_of
+
         raise ValueError(f"must be a number, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
     if not 0 < value < 2**53:
         raise ValueError(f"must be a finite number above 0, not {str(value)[:40]}")
@@ -296,25 +298,25 @@ def check_storage(value: object) -> str:
         ValueError: It is none; the text continues a sentence that starts with what the value is.
     """
     from cfgfix.hardware.model import STORAGE_KINDS
+
+    if isinstance(value, str) and value in STORAGE_KINDS:
+        return value
     from cfgfix.hardware.saved import did_you_mean, kind_of
 
     if not isinstance(value, str):
         raise ValueError(f"must be one of {', '.join(STORAGE_KINDS)}, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
-    if value not in STORAGE_KINDS:
-        raise ValueError(
-            f"must be one of {', '.join(STORAGE_KINDS)}, not {value[:40]!r}{did_you_mean(value, list(STORAGE_KINDS))}"
-        )
-    return value
+    raise ValueError(
+        f"must be one of {', '.join(STORAGE_KINDS)}, not {value[:40]!r}{did_you_mean(value, list(STORAGE_KINDS))}"
+    )
 
 
 def _build(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
 ) -> Hardware:
     """The machine of a one-line profile."""
-    from cfgfix.records import replace
-
     from cfgfix.hardware import table
     from cfgfix.hardware.model import estimated, exact, unknown
+    from cfgfix.records import replace
 
     source = f"profile {label}"
     notes: list[str] = []
@@ -393,9 +395,8 @@ def _build(
 
 def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
     """A virtual GPU that is a share of a card: the chip's features stay, its size and rates do not."""
-    from cfgfix.records import replace
-
     from cfgfix.hardware.model import estimated, unknown
+    from cfgfix.records import replace
 
     reason = f"{machine.source()}: {machine.gpu_fraction:g} of a card"
     memory: Value[int] = unknown(f"{reason}, its memory is not known")
@@ -449,10 +450,9 @@ class _Loaded:
 
 
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
-    from cfgfix.records import replace
-
     from cfgfix.files import read_source
     from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved
+    from cfgfix.records import replace
 
     place = os.path.expanduser(name)
     if base_dir is not None and not os.path.isabs(place):
@@ -546,10 +546,9 @@ def from_mapping(data: object, label: str) -> Hardware:
     Raises:
         DataError: A key is unknown or of the wrong kind.
     """
-    from cfgfix.records import replace
-
     from cfgfix.hardware.model import exact
     from cfgfix.hardware.saved import MAX_GPUS, DataError, did_you_mean, kind_of
+    from cfgfix.records import replace
 
     if not isinstance(data, dict):
         raise DataError((), f"a hardware profile must be a mapping, not {kind_of(data)}")

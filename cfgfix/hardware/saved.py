@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from cfgfix.errors import CfgfixError
 from cfgfix.hardware.model import Certainty, Cpu, Gpu, Hardware, Memory, Storage, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FORMAT_KEY = "cfgfix_hardware"
 FORMAT_VERSION = 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from cfgfix.records import dataclass
-
 from cfgfix.edits import Change
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
 
 CODES = {
     "unknown-key": "a key that the schema does not have at this place",

@@ -15,11 +15,11 @@ Annotations understood beside JSON Schema 2020-12:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from cfgfix.records import dataclass
 
 from cfgfix.documents.compose import DataError, Document, Node, value_of
 from cfgfix.documents.resolve import Loader
 from cfgfix.findings import KeyPath
+from cfgfix.records import dataclass
 from cfgfix.schema.accept import Accept, compile_schema
 from cfgfix.schema.load import FORBIDDEN, Loaded, load
 from cfgfix.schema.load import Node as SchemaNode

@@ -1,0 +1,1 @@
+"""Python source: what runs per element, per step, and under which config."""
