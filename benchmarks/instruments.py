@@ -29,12 +29,26 @@ BAD: list[str] = []
 ROWS: list[tuple[str, str, str, str, str, str]] = []
 
 
-def row(part: str, figure: str, truth: float, found: float, error: float, limit: float, unit: str = "") -> None:
+def row(
+    part: str, figure: str, truth: float, found: float, error: float, limit: float, unit: str = ""
+) -> None:
     good = abs(error) <= limit
     if not good:
         BAD.append(f"{part}: {figure}")
-    ROWS.append((part, figure, f"{truth:.4g}", f"{found:.4g}", f"{error:+.3g}{unit}", f"{limit:g}{unit}" + ("" if good else "  BEYOND")))
-    print(f"  {figure:<46} truth {truth:>9.4g}  found {found:>9.4g}  error {error:>+8.3g}{unit}  limit {limit:g}{unit}{'' if good else '  BEYOND'}", flush=True)
+    ROWS.append(
+        (
+            part,
+            figure,
+            f"{truth:.4g}",
+            f"{found:.4g}",
+            f"{error:+.3g}{unit}",
+            f"{limit:g}{unit}" + ("" if good else "  BEYOND"),
+        )
+    )
+    print(
+        f"  {figure:<46} truth {truth:>9.4g}  found {found:>9.4g}  error {error:>+8.3g}{unit}  limit {limit:g}{unit}{'' if good else '  BEYOND'}",
+        flush=True,
+    )
 
 
 # --- oscillation: pure functions of arrays ---------------------------------------------------------------------------
@@ -46,7 +60,11 @@ def noises(count: int, random: np.random.Generator) -> Iterator[tuple[str, np.nd
     yield "exponential noise", random.exponential(1, count)
     yield "linear drift", 1 + 0.1 * random.standard_normal(count) + random.choice([0.2, 1, 3]) * index / count
     yield "curved drift", 1 + 0.1 * random.standard_normal(count) + 2 * (index / count) ** 2
-    yield "bimodal noise", np.where(random.random(count) < random.uniform(0.1, 0.5), 2, 1) + 0.05 * random.standard_normal(count)
+    yield (
+        "bimodal noise",
+        np.where(random.random(count) < random.uniform(0.1, 0.5), 2, 1)
+        + 0.05 * random.standard_normal(count),
+    )
     series = 1 + 0.05 * random.standard_normal(count)
     series[random.integers(count)] += 13
     yield "one outlier", series
@@ -62,7 +80,16 @@ def noises(count: int, random: np.random.Generator) -> Iterator[tuple[str, np.nd
         yield f"memory {phi}", 3 + 0.3 * drive[100:]
 
 
-PROMISED = ("white noise", "linear drift", "curved drift", "bimodal noise", "one outlier", "three outliers", "exponential noise", "level shift")
+PROMISED = (
+    "white noise",
+    "linear drift",
+    "curved drift",
+    "bimodal noise",
+    "one outlier",
+    "three outliers",
+    "exponential noise",
+    "level shift",
+)
 
 
 def signals(count: int, random: np.random.Generator) -> Iterator[tuple[str, float, np.ndarray]]:
@@ -110,8 +137,20 @@ def oscillation(quick: bool) -> None:
             wrong = errors.get(name, [])
             middle = statistics.median(abs(error) for error in wrong) if wrong else math.nan
             inside = 100 * statistics.fmean(abs(error) <= 5 for error in wrong) if wrong else math.nan
-            print(f"  detected {rate:5.1f} %  period: median error {middle:5.2f} %, within 5 % in {inside:5.1f} %   {name}, {count} batches", flush=True)
-            ROWS.append(("detection", f"{name}, {count} batches", "", f"{rate:.0f} % found", f"{middle:.2g} % period", f"{inside:.0f} % within 5 %"))
+            print(
+                f"  detected {rate:5.1f} %  period: median error {middle:5.2f} %, within 5 % in {inside:5.1f} %   {name}, {count} batches",
+                flush=True,
+            )
+            ROWS.append(
+                (
+                    "detection",
+                    f"{name}, {count} batches",
+                    "",
+                    f"{rate:.0f} % found",
+                    f"{middle:.2g} % period",
+                    f"{inside:.0f} % within 5 %",
+                )
+            )
 
 
 def steadiness(quick: bool) -> None:
@@ -120,12 +159,28 @@ def steadiness(quick: bool) -> None:
     times = 200 if quick else 1000
     for count in (50, 200):
         index = np.arange(count)
-        settled = statistics.fmean(not steady_state(1 + 0.1 * random.standard_normal(count)).steady for _ in range(times))
-        row("steady state", f"settled series called drifting, {count}", 0, 100 * settled, 100 * settled, 5, " %")
-        warm = [steady_state(np.where(index < 10, 3, 1) + 0.1 * random.standard_normal(count)) for _ in range(times)]
+        settled = statistics.fmean(
+            not steady_state(1 + 0.1 * random.standard_normal(count)).steady for _ in range(times)
+        )
+        row(
+            "steady state",
+            f"settled series called drifting, {count}",
+            0,
+            100 * settled,
+            100 * settled,
+            5,
+            " %",
+        )
+        warm = [
+            steady_state(np.where(index < 10, 3, 1) + 0.1 * random.standard_normal(count))
+            for _ in range(times)
+        ]
         cut = statistics.fmean(abs(found.start - 10) <= 2 for found in warm)
         row("steady state", f"warm-up of 10 cut within 2, {count}", 100, 100 * cut, 100 * cut - 100, 5, " %")
-        drifting = statistics.fmean(not steady_state(1 + 0.5 * index / count + 0.1 * random.standard_normal(count)).steady for _ in range(times))
+        drifting = statistics.fmean(
+            not steady_state(1 + 0.5 * index / count + 0.1 * random.standard_normal(count)).steady
+            for _ in range(times)
+        )
         row("steady state", f"50 % drift found, {count}", 100, 100 * drifting, 100 * drifting - 100, 5, " %")
 
 
@@ -191,13 +246,38 @@ def stages(quick: bool) -> None:
         ("sleep 2 ms, hold the lock 2 ms", sleeping(0.002), spinning(0.002), (0.5, 0.5)),
         ("hold the lock 1 ms, sleep 4 ms", spinning(0.001), sleeping(0.004), (0.2, 0.8)),
     ):
-        dataset = tf.data.Dataset.range(10**6).map(first, synchronous=True).map(second, synchronous=True).batch(4)
-        found = [stage.share for stage in measure_stages(dataset, batches=batches) if stage.operation == "Map"]
+        dataset = (
+            tf.data.Dataset.range(10**6).map(first, synchronous=True).map(second, synchronous=True).batch(4)
+        )
+        found = [
+            stage.share for stage in measure_stages(dataset, batches=batches) if stage.operation == "Map"
+        ]
         for place, truth in enumerate(calls):
-            row("stage share", f"{label}: stage {place + 1}", truth * 100, found[place] * 100, 100 * (found[place] - truth), 5, " points")
-    parallel = tf.data.Dataset.range(10**6).map(sleeping(0.004), num_parallel_calls=4).map(sleeping(0.001), synchronous=True).batch(4)
+            row(
+                "stage share",
+                f"{label}: stage {place + 1}",
+                truth * 100,
+                found[place] * 100,
+                100 * (found[place] - truth),
+                5,
+                " points",
+            )
+    parallel = (
+        tf.data.Dataset.range(10**6)
+        .map(sleeping(0.004), num_parallel_calls=4)
+        .map(sleeping(0.001), synchronous=True)
+        .batch(4)
+    )
     found = [stage.share for stage in measure_stages(parallel, batches=batches) if "Map" in stage.operation]
-    row("stage share", "sleep 4 ms in parallel by 4, sleep 1 ms: stage 1", 80, found[0] * 100, 100 * (found[0] - 0.8), 5, " points")
+    row(
+        "stage share",
+        "sleep 4 ms in parallel by 4, sleep 1 ms: stage 1",
+        80,
+        found[0] * 100,
+        100 * (found[0] - 0.8),
+        5,
+        " points",
+    )
     # What a computing stage costs alone is its truth beside a sleep; taken before and after, as the machine is shared.
     burn = computing(60)
 
@@ -213,11 +293,24 @@ def stages(quick: bool) -> None:
 
     pause = alone()
     before = alone()
-    dataset = tf.data.Dataset.range(10**6).map(burn, synchronous=True).map(sleeping(pause), synchronous=True).batch(8)
+    dataset = (
+        tf.data.Dataset.range(10**6)
+        .map(burn, synchronous=True)
+        .map(sleeping(pause), synchronous=True)
+        .batch(8)
+    )
     found = [stage.share for stage in measure_stages(dataset, batches=batches) if stage.operation == "Map"]
     cost = (before + alone()) / 2
     truth = cost / (cost + pause)
-    row("stage share", "computing beside an equal sleep: stage 1", truth * 100, found[0] * 100, 100 * (found[0] - truth), 5, " points")
+    row(
+        "stage share",
+        "computing beside an equal sleep: stage 1",
+        truth * 100,
+        found[0] * 100,
+        100 * (found[0] - truth),
+        5,
+        " points",
+    )
 
 
 def periods(quick: bool) -> None:
@@ -227,6 +320,7 @@ def periods(quick: bool) -> None:
     from cfgfix.measure.sampling import iterate
 
     for every, batches in ((8, 100), (20, 150), (25, 200)) if not quick else ((8, 100),):
+
         def stall(value, every=every):
             time.sleep(0.02 if int(value) % every == 0 else 0.003)
             return value
@@ -240,8 +334,24 @@ def periods(quick: bool) -> None:
         series = line.after(line.steadiness().start).periods
         found = find_oscillation(series)
         period = found.period or math.nan
-        row("period", f"stall every {every} of {batches} batches", every, period, 100 * (period / every - 1), 5, " %")
-        row("period", "  its height in ms", 17, (found.amplitude or math.nan) * 1e3, (found.amplitude or math.nan) * 1e3 - 17, 2, " ms")
+        row(
+            "period",
+            f"stall every {every} of {batches} batches",
+            every,
+            period,
+            100 * (period / every - 1),
+            5,
+            " %",
+        )
+        row(
+            "period",
+            "  its height in ms",
+            17,
+            (found.amplitude or math.nan) * 1e3,
+            (found.amplitude or math.nan) * 1e3 - 17,
+            2,
+            " ms",
+        )
 
 
 def idle(quick: bool) -> None:
@@ -252,11 +362,36 @@ def idle(quick: bool) -> None:
     from cfgfix.measure.sampling import iterate
 
     for make, step, truth, label in (
-        (lambda: tf.data.Dataset.range(10**6).map(sleeping(0.02)).prefetch(2), 0.01, 0.5, "20 ms per batch prefetched, step 10 ms"),
-        (lambda: tf.data.Dataset.range(10**6).map(sleeping(0.01)).prefetch(2), 0.02, 0.0, "10 ms per batch prefetched, step 20 ms"),
-        (lambda: tf.data.Dataset.range(10**6).map(sleeping(0.02), synchronous=True), 0.02, 0.5, "20 ms per batch, step 20 ms, nothing prefetched"),
-        (lambda: tf.data.Dataset.range(10**6).map(sleeping(0.01), synchronous=True), 0.03, 0.25, "10 ms per batch, step 30 ms, nothing prefetched"),
-        (lambda: tf.data.Dataset.range(10**6).map(spinning(0.015)).prefetch(2), 0.01, 1 / 3, "15 ms of the lock prefetched, step 10 ms"),
+        (
+            lambda: tf.data.Dataset.range(10**6).map(sleeping(0.02)).prefetch(2),
+            0.01,
+            0.5,
+            "20 ms per batch prefetched, step 10 ms",
+        ),
+        (
+            lambda: tf.data.Dataset.range(10**6).map(sleeping(0.01)).prefetch(2),
+            0.02,
+            0.0,
+            "10 ms per batch prefetched, step 20 ms",
+        ),
+        (
+            lambda: tf.data.Dataset.range(10**6).map(sleeping(0.02), synchronous=True),
+            0.02,
+            0.5,
+            "20 ms per batch, step 20 ms, nothing prefetched",
+        ),
+        (
+            lambda: tf.data.Dataset.range(10**6).map(sleeping(0.01), synchronous=True),
+            0.03,
+            0.25,
+            "10 ms per batch, step 30 ms, nothing prefetched",
+        ),
+        (
+            lambda: tf.data.Dataset.range(10**6).map(spinning(0.015)).prefetch(2),
+            0.01,
+            1 / 3,
+            "15 ms of the lock prefetched, step 10 ms",
+        ),
     ):
         options = tf.data.Options()
         # TensorFlow puts a prefetch at the end of every pipeline by itself; without it there is no overlap to measure.
@@ -264,7 +399,15 @@ def idle(quick: bool) -> None:
         plan = Plan(batches=60 if quick else 150, seconds=20, step_seconds=step, trace=False)
         rates, _ = measure_rates(iterate(make().with_options(options), batches=40))
         found = measure_consumer(lambda make=make, options=options: make().with_options(options), rates, plan)
-        row("idle share", label, truth * 100, found.idle.value * 100, 100 * (found.idle.value - truth), 5, " points")
+        row(
+            "idle share",
+            label,
+            truth * 100,
+            found.idle.value * 100,
+            100 * (found.idle.value - truth),
+            5,
+            " points",
+        )
 
 
 def cpus(quick: bool) -> None:
@@ -276,8 +419,24 @@ def cpus(quick: bool) -> None:
 
     dataset = tf.data.Dataset.range(10**6).map(spinning(0.005)).batch(4).prefetch(2)
     rates, _ = measure_rates(iterate(dataset, batches=50 if quick else 100))
-    row("CPU", "20 ms of CPU per batch", 20, rates.cpu_per_batch * 1e3, 100 * (rates.cpu_per_batch / 0.02 - 1), 10, " %")
-    row("CPU", "CPUs needed for a step of 5 ms", 4, rates.cpu_per_batch / 0.005, 100 * (rates.cpu_per_batch / 0.005 / 4 - 1), 10, " %")
+    row(
+        "CPU",
+        "20 ms of CPU per batch",
+        20,
+        rates.cpu_per_batch * 1e3,
+        100 * (rates.cpu_per_batch / 0.02 - 1),
+        10,
+        " %",
+    )
+    row(
+        "CPU",
+        "CPUs needed for a step of 5 ms",
+        4,
+        rates.cpu_per_batch / 0.005,
+        100 * (rates.cpu_per_batch / 0.005 / 4 - 1),
+        10,
+        " %",
+    )
     dataset = tf.data.Dataset.range(10**6).map(sleeping(0.005), synchronous=True).batch(4)
     rates, _ = measure_rates(iterate(dataset, batches=50 if quick else 100))
     row("CPU", "CPUs at work while a stage sleeps", 0, rates.cpus_busy, rates.cpus_busy, 0.15)
@@ -305,8 +464,10 @@ def reading(quick: bool) -> None:
             text = tf.io.read_file(name)
             return tf.cast(tf.strings.length(text), tf.int64)
 
-        def make(pause=sleeping(0.003)):
-            return tf.data.Dataset.from_tensor_slices(names).map(load).map(pause)
+        wait = sleeping(0.003)
+
+        def make():
+            return tf.data.Dataset.from_tensor_slices(names).map(load).map(wait)
 
         rates, _ = measure_rates(iterate(make(), batches=len(names) - 1))
         read = rates.read_per_batch or math.nan
@@ -329,9 +490,25 @@ def reading(quick: bool) -> None:
         found = measure_differential(make, rates, Plan(batches=len(names) - 1, cold=True, pairs=5), files)
         truth = statistics.fmean((before, by_hand()))
         if found.fetch is not None:
-            row("reading", "cold less warm per 4 MiB, ms (by hand / tf.data)", truth * 1e3, found.fetch.value * 1e3, (found.fetch.value - truth) * 1e3, 2, " ms")
+            row(
+                "reading",
+                "cold less warm per 4 MiB, ms (by hand / tf.data)",
+                truth * 1e3,
+                found.fetch.value * 1e3,
+                (found.fetch.value - truth) * 1e3,
+                2,
+                " ms",
+            )
         if found.cold_cached_share is not None:
-            row("reading", "still cached in a cold run", 0, 100 * found.cold_cached_share, 100 * found.cold_cached_share, 5, " %")
+            row(
+                "reading",
+                "still cached in a cold run",
+                0,
+                100 * found.cold_cached_share,
+                100 * found.cold_cached_share,
+                5,
+                " %",
+            )
 
     def slow():
         return tf.data.Dataset.range(10**6).map(sleeping(0.01), synchronous=True)
@@ -348,10 +525,27 @@ def service(quick: bool) -> None:
 
     from cfgfix.measure.service import measure_service
 
-    found = measure_service(lambda: tf.data.Dataset.range(10**6).map(computing(60)).batch(16).prefetch(2), workers=1, batches=60, seconds=20)
-    print(f"  through a service with one worker {found['batches_per_second']:.3g} batches/s, without {found['alone_batches_per_second']:.3g}", flush=True)
-    refused = measure_service(lambda: tf.data.Dataset.range(10).map(sleeping(0.001)), workers=1, batches=10, seconds=5)
-    row("service", "Python stages refused with CLU008", 1, float("CLU008" in refused.get("skipped", "")), float("CLU008" in refused.get("skipped", "")) - 1, 0)
+    found = measure_service(
+        lambda: tf.data.Dataset.range(10**6).map(computing(60)).batch(16).prefetch(2),
+        workers=1,
+        batches=40 if quick else 100,
+        seconds=20,
+    )
+    print(
+        f"  through a service with one worker {found['batches_per_second']:.3g} batches/s, without {found['alone_batches_per_second']:.3g}",
+        flush=True,
+    )
+    refused = measure_service(
+        lambda: tf.data.Dataset.range(10).map(sleeping(0.001)), workers=1, batches=10, seconds=5
+    )
+    row(
+        "service",
+        "Python stages refused with CLU008",
+        1,
+        float("CLU008" in refused.get("skipped", "")),
+        float("CLU008" in refused.get("skipped", "")) - 1,
+        0,
+    )
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
@@ -386,9 +580,10 @@ def parts(quick: bool) -> None:
             return pause(value, 0.010), gradient
 
         class Model:
-            trainable_variables = [weight]
+            def __init__(self):
+                self.trainable_variables = [weight]
 
-            def __call__(self, value, training=False):
+            def __call__(self, value):
                 return slow(tf.matmul(value, weight))
 
         def loss(target, output):
@@ -403,13 +598,32 @@ def parts(quick: bool) -> None:
 
         return Model(), loss, Optimizer()
 
-    dataset = lambda: tf.data.Dataset.from_tensors((tf.ones([4, 8]), tf.zeros([4, 8]))).repeat().map(lambda x, y: (pause(x, 0.004), y)).prefetch(1)
+    def dataset():
+        given = tf.data.Dataset.from_tensors((tf.ones([4, 8]), tf.zeros([4, 8]))).repeat()
+        return given.map(lambda x, y: (pause(x, 0.004), y)).prefetch(1)
+
     found = measure(make, dataset, StepPlan(rounds=10 if quick else 25, steps=20, compare=False))
     for name, truth in (("forward", 10), ("loss", 5), ("backward", 20), ("optimizer", 8)):
         value = found.parts[name].value * 1e3
-        row("step parts", f"{name}, ms (share of the step)", truth, value, 100 * (value - truth) / 43, 5, " points")
+        row(
+            "step parts",
+            f"{name}, ms (share of the step)",
+            truth,
+            value,
+            100 * (value - truth) / 43,
+            5,
+            " points",
+        )
     row("step parts", "retraces", 0, len(found.traces), len(found.traces), 0)
-    row("step parts", "waiting for data that is prefetched, share", 0, 100 * found.data_share.value, 100 * found.data_share.value, 5, " points")
+    row(
+        "step parts",
+        "waiting for data that is prefetched, share",
+        0,
+        100 * found.data_share.value,
+        100 * found.data_share.value,
+        5,
+        " points",
+    )
 
 
 def tracing(quick: bool) -> None:
@@ -417,6 +631,8 @@ def tracing(quick: bool) -> None:
     import tensorflow as tf
 
     from cfgfix.measure.step import StepPlan, measure
+
+    plan = StepPlan(rounds=3 if quick else 10, steps=20, compare=False)
 
     def dataset():
         # Lengths 8, 9, 10, 8, 9, 10...: two retraces after the first trace.
@@ -435,9 +651,11 @@ def tracing(quick: bool) -> None:
 
         return train
 
-    found = measure(by_shape, dataset, StepPlan(rounds=3, steps=20, compare=False))
+    found = measure(by_shape, dataset, plan)
     row("retraces", "three shapes", 2, len(found.traces), len(found.traces) - 2, 0)
-    named = sum(any(cause.startswith("values: float32[4,") for cause in trace.causes) for trace in found.traces)
+    named = sum(
+        any(cause.startswith("values: float32[4,") for cause in trace.causes) for trace in found.traces
+    )
     row("retraces", "with the argument named", 2, named, named - 2, 0)
     count = sum(sync.count for sync in found.syncs)
     row("host syncs", "float() and numpy() in each of 19 steps", 38, count, count - 38, 0)
@@ -455,10 +673,21 @@ def tracing(quick: bool) -> None:
 
         return train
 
-    fixed = lambda: tf.data.Dataset.from_tensors(tf.ones([4, 8])).repeat()
-    found = measure(by_value, fixed, StepPlan(rounds=3, steps=20, compare=False))
-    row("retraces", "a Python number that changes in 20 steps", 19, len(found.traces), len(found.traces) - 19, 0)
-    named = sum(trace.kind == "python value" and trace.causes[0].startswith("rate:") for trace in found.traces)
+    def fixed():
+        return tf.data.Dataset.from_tensors(tf.ones([4, 8])).repeat()
+
+    found = measure(by_value, fixed, plan)
+    row(
+        "retraces",
+        "a Python number that changes in 20 steps",
+        19,
+        len(found.traces),
+        len(found.traces) - 19,
+        0,
+    )
+    named = sum(
+        trace.kind == "python value" and trace.causes[0].startswith("rate:") for trace in found.traces
+    )
     row("retraces", "with the argument named", 19, named, named - 19, 0)
 
     def steady():
@@ -468,7 +697,7 @@ def tracing(quick: bool) -> None:
 
         return train
 
-    found = measure(steady, fixed, StepPlan(rounds=3, steps=20, compare=False))
+    found = measure(steady, fixed, plan)
     row("retraces", "none", 0, len(found.traces), len(found.traces), 0)
 
 
@@ -481,14 +710,37 @@ def overlap(quick: bool) -> None:
     items = [tf.ones([2]) * place for place in range(60)]
     count = 25 if quick else 50
     for first, second in ((0.02, 0.02), (0.01, 0.03)):
-        found = run_pipeline(items, [("first", lambda value, first=first: pause(value, first)), ("second", lambda value, second=second: pause(value, second))], items=count)
+        found = run_pipeline(
+            items,
+            [
+                ("first", lambda value, first=first: pause(value, first)),
+                ("second", lambda value, second=second: pause(value, second)),
+            ],
+            items=count,
+        )
         longest = max(first, second)
         total = count * longest + min(first, second)
         for place, cost in enumerate((first, second)):
             truth = count * cost / total
-            row("overlap", f"{first * 1e3:g} ms and {second * 1e3:g} ms: stage {place + 1} busy", 100 * truth, 100 * found.busy[place], 100 * (found.busy[place] - truth), 5, " points")
+            row(
+                "overlap",
+                f"{first * 1e3:g} ms and {second * 1e3:g} ms: stage {place + 1} busy",
+                100 * truth,
+                100 * found.busy[place],
+                100 * (found.busy[place] - truth),
+                5,
+                " points",
+            )
         truth = (count - 1) * min(first, second) / total
-        row("overlap", f"{first * 1e3:g} ms and {second * 1e3:g} ms: both at once", 100 * truth, 100 * found.together, 100 * (found.together - truth), 5, " points")
+        row(
+            "overlap",
+            f"{first * 1e3:g} ms and {second * 1e3:g} ms: both at once",
+            100 * truth,
+            100 * found.together,
+            100 * (found.together - truth),
+            5,
+            " points",
+        )
 
 
 PARTS = {

@@ -13,16 +13,17 @@ from typing import Any, TextIO
 
 
 def main() -> None:
-    """Run the job on standard input."""
+    """Run the job on standard input. Whoever calls this ends the process at once afterwards, with `os._exit`.
+
+    Threads of a dataset or a server may still run then; nothing of theirs is wanted.
+    """
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.argv[:] = ["cfgfix"]
     job = json.loads(sys.stdin.buffer.read())
     _tell(events, _run(job, events))
-    # Threads of a dataset or a server may still run; nothing of theirs is wanted.
     events.flush()
     sys.stderr.flush()
-    os._exit(0)
 
 
 def _tell(events: TextIO, event: dict[str, Any]) -> None:
@@ -61,7 +62,3 @@ def _run(job: dict[str, Any], events: TextIO) -> dict[str, Any]:
     except BaseException:  # noqa: BLE001 - told to the parent, which raises it
         return {"event": "fault", "trace": traceback.format_exc()}
     return {"event": "result", "result": result}
-
-
-if __name__ == "__main__":
-    main()

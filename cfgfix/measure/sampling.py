@@ -391,7 +391,7 @@ def run_child(
     variables = {"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ, **(environment or {})}
     root = os.path.dirname(os.path.dirname(_HERE))
     variables["CFGFIX_CHILD_ROOT"] = root
-    code = "import os,sys;sys.path.insert(0,os.environ.pop('CFGFIX_CHILD_ROOT'));from cfgfix.measure.child import main;main()"
+    code = "import os,sys;sys.path.insert(0,os.environ.pop('CFGFIX_CHILD_ROOT'));from cfgfix.measure.child import main;main();os._exit(0)"
     found: dict[str, Any] = {}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(  # noqa: S603 - this interpreter, with this package

@@ -153,11 +153,7 @@ class Trainer:
             target = getattr(model, "call", model)
             names = inspect.signature(target).parameters
             kinds = {parameter.kind for parameter in names.values()}
-            self._training = (
-                "training" in names
-                or inspect.Parameter.VAR_KEYWORD in kinds
-                or hasattr(model, "trainable_variables")
-            )
+            self._training = "training" in names or inspect.Parameter.VAR_KEYWORD in kinds or _is_layer(model)
         except (TypeError, ValueError):
             self._training = False
         self._inputs = list(getattr(model, "input_names", None) or [])
@@ -222,6 +218,13 @@ class Trainer:
         build = getattr(self._updater, "build", None)
         if build is not None and not getattr(self._updater, "built", False):
             build(self.variables())
+
+
+def _is_layer(model: Any) -> bool:
+    """Return whether a model is a Keras layer; those take `training` whether their own code names it or not."""
+    return any(
+        kind.__name__ == "Layer" and "keras" in kind.__module__.split(".")[0] for kind in type(model).__mro__
+    )
 
 
 def _sync() -> None:
@@ -523,7 +526,10 @@ def _compare(
             baseline = subject.rebuild(None)
             baseline(batch)
         except Exception as error:  # noqa: BLE001 - the finding, as below
-            return tuple(Comparison(name, None, None, f"it does not compile as a whole: {_reason(error)}") for name, _, _ in cases)
+            return tuple(
+                Comparison(name, None, None, f"it does not compile as a whole: {_reason(error)}")
+                for name, _, _ in cases
+            )
     for name, precision, xla in cases:
         progress(f"comparing with {name}", 0.0)
         try:
