@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +36,9 @@ DatasetMaker = Callable[[], Any]
 CPU_BOUND = 0.8
 """Share of the usable CPUs at work above which more threads cannot help. tf.data's own threads need the rest to hand work
 over; benchmarks/instruments.py shows what pipelines that only compute reach."""
+LOCK_BOUND = 0.5
+"""Share of the time from which Python computing, which only one thread can do at once, is what holds a pipeline up: with more
+calls at once it could at best double."""
 MIN_BATCHES = 10
 CACHED_BYTES = 512 << 20
 """Memory that the run with cached elements may take."""
@@ -144,6 +147,24 @@ class Feeding:
 
 
 @dataclass(frozen=True, slots=True)
+class Lock:
+    """How much of the time Python code of the pipeline computes, and so holds the interpreter lock.
+
+    The process's CPU time is measured; what part of it Python stages use is bounded by what the other stages can have used at
+    most. Code that computes with the lock released (large NumPy operations) counts as holding it.
+    """
+
+    low: float
+    """Share of the time, at least."""
+    high: float
+    """Share of the time, at most."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {"low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True)
 class DataProfile:
     """Everything `profile data` found."""
 
@@ -154,6 +175,8 @@ class DataProfile:
     oscillation: Oscillation
     causes: tuple[Cause, ...]
     stages: tuple[Stage, ...]
+    lock: Lock | None
+    """None where no stage runs Python."""
     consumer: Consumer | None
     differential: Differential | None
     feeding: Feeding | None
@@ -172,6 +195,7 @@ class DataProfile:
             "oscillation": self.oscillation.as_dict(),
             "causes": [cause.as_dict() for cause in self.causes],
             "stages": [stage.as_dict() for stage in self.stages],
+            "interpreter_lock": self.lock.as_dict() if self.lock else None,
             "consumer": self.consumer.as_dict() if self.consumer else None,
             "differential": self.differential.as_dict() if self.differential else None,
             "feeding": self.feeding.as_dict() if self.feeding else None,
@@ -269,6 +293,18 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
         restarts=len(timeline.restarts),
     )
     return rates, rest
+
+
+def measure_lock(rates: Rates, stages: Sequence[Stage]) -> Lock | None:
+    """Return how much of the time Python stages hold the interpreter lock, or None where there are none."""
+    python = sum(stage.seconds for stage in stages if stage.python)
+    period = rates.batch.mean
+    if not python or not period:
+        return None
+    rest = sum(stage.seconds for stage in stages if not stage.python)
+    high = min(rates.cpu_per_batch, python, period)
+    low = min(max(0.0, rates.cpu_per_batch - rest), high)
+    return Lock(low / period, high / period)
 
 
 def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Progress = silent) -> Consumer:
@@ -535,6 +571,7 @@ def measure(
         oscillation,
         causes,
         stages,
+        measure_lock(rates, stages),
         consumer,
         differential,
         feeding,
@@ -547,13 +584,24 @@ def measure(
 
 
 def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, ...]:
-    """Return what the figures mean."""
-    made = [_feeds(found), _bottleneck(found, cpus)]
-    made.append(_needs(found))
-    made.append(_oscillates(found))
-    made.append(_settled(found))
-    made.append(_missing_prefetch(found, graph))
-    made.append(_fetches(found))
+    """Return what the figures mean.
+
+    Args:
+        found: The figures.
+        graph: The dataset's graph, to see what it lacks.
+        cpus: How many CPUs there are to use.
+    """
+    causes = [_bottleneck(found, cpus), _missing_prefetch(found, graph), _fetches(found), _needs(found)]
+    made = [_feeds(found), *causes, _oscillates(found), _settled(found)]
+    if made[0] is not None and made[0].outcome is Outcome.PROBLEM:
+        blamed = [cause for cause in causes if cause is not None and cause.outcome is Outcome.PROBLEM]
+        rules = tuple(dict.fromkeys(rule for cause in blamed for rule in cause.rules))
+        change = (
+            "see " + ", ".join(cause.name for cause in blamed) + " below"
+            if blamed
+            else "no stage stands out: measure longer (--batches, --seconds), or make the whole pipeline cheaper"
+        )
+        made[0] = replace(made[0], rules=rules, change=change)
     return tuple(verdict for verdict in made if verdict is not None)
 
 
@@ -595,18 +643,19 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
     costly = [stage for stage in found.stages if stage.seconds > 0]
     if not costly:
         return None
-    slowest = min(
-        costly,
-        key=lambda stage: (
-            1 / stage.seconds if stage.python and found.rates.cpus_busy < 1.3 else stage.capacity
-        ),
-    )
+    lock = found.lock
+    locked = lock is not None and lock.low >= LOCK_BOUND
+    slowest = min(costly, key=lambda stage: 1 / stage.seconds if stage.python and locked else stage.capacity)
     share = slowest.seconds / found.rates.batch.mean / slowest.parallelism
     evidence = [
         f"{slowest.label}: {slowest.seconds * 1e3:.3g} ms per batch in {slowest.parallelism} at once, {slowest.share:.0%} of all stages' time",
         f"that allows {slowest.capacity:.3g} batches/s; the dataset gives {found.rates.batches_per_second:.3g}",
         f"{found.rates.cpus_busy:.2g} of {cpus} CPUs at work here, {found.rates.cpus_elsewhere:.2g} for other processes",
     ]
+    if lock is not None:
+        evidence.append(
+            f"Python computes, and holds the interpreter lock, {lock.low:.0%} to {lock.high:.0%} of the time"
+        )
     outcome = (
         Outcome.INFO
         if found.consumer is None or found.consumer.idle.value < INPUT_BOUND[0]
@@ -618,18 +667,7 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
             "stage", Outcome.INFO, f"no stage alone holds the pipeline up; {text}", tuple(evidence)
         )
     if slowest.python:
-        generator = slowest.operation in ("Generator", "FromGenerator")
-        rule = "TFD003" if generator else "TFD001"
-        return Verdict(
-            "stage",
-            outcome,
-            f"{text}, which runs Python: one call at a time holds the interpreter lock",
-            tuple(evidence),
-            (rule,),
-            "write the function in TensorFlow operations"
-            if not generator
-            else "yield whole batches, or read the files with TensorFlow operations",
-        )
+        return _python_stage(slowest, lock, outcome, text, tuple(evidence))
     if found.rates.cpus_busy + found.rates.cpus_elsewhere >= CPU_BOUND * cpus:
         return Verdict(
             "stage",
@@ -646,8 +684,8 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
             outcome,
             f"{text}, which runs one call at a time while CPUs are free",
             tuple(evidence),
-            (rule,),
-            "num_parallel_calls=tf.data.AUTOTUNE",
+            (rule, "HWR023"),
+            "num_parallel_calls=tf.data.AUTOTUNE (workers in the config)",
         )
     if slowest.operation.startswith("Parallel"):
         return Verdict(
@@ -655,10 +693,33 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
             outcome,
             f"{text}; its calls wait (reading or sleeping) while CPUs are free",
             tuple(evidence),
-            ("TFD019",),
+            ("TFD019", "HWR023"),
             f"raise its parallel calls above {slowest.parallelism} (workers in the config), or use_unbounded_threadpool for reading",
         )
     return Verdict("stage", outcome, text, tuple(evidence))
+
+
+def _python_stage(
+    stage: Stage, lock: Lock | None, outcome: Outcome, text: str, evidence: tuple[str, ...]
+) -> Verdict:
+    generator = stage.operation in ("Generator", "FromGenerator")
+    rules = ("TFD003",) if generator else ("TFD001", "CFG024")
+    change = (
+        "yield whole batches, or read the files with TensorFlow operations"
+        if generator
+        else "write the function in TensorFlow operations"
+    )
+    if lock is not None and lock.low >= LOCK_BOUND:
+        why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
+    elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
+        why = "which runs Python that waits, one call at a time, rather than computes"
+        rules = (*rules, "TFD006")
+        change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
+    elif lock is not None and lock.high < LOCK_BOUND:
+        why = "which runs Python that waits rather than computes"
+    else:
+        why = "which runs Python, one call at a time while it computes"
+    return Verdict("stage", outcome, f"{text}, {why}", evidence, rules, change)
 
 
 def _needs(found: DataProfile) -> Verdict | None:
@@ -672,7 +733,10 @@ def _needs(found: DataProfile) -> Verdict | None:
     )
     if feeding.cpus_needed <= feeding.cpus_usable:
         return Verdict(
-            "cpus", Outcome.GOOD, f"{needed} of {feeding.cpus_usable} CPUs can feed this step", evidence
+            "cpus",
+            Outcome.GOOD,
+            f"there are CPUs enough: the work of a batch per step takes {needed} of {feeding.cpus_usable}",
+            evidence,
         )
     return Verdict(
         "cpus",
@@ -748,7 +812,8 @@ def _missing_prefetch(found: DataProfile, graph: Node | None) -> Verdict | None:
     consumer = found.consumer
     if graph is None or consumer is None or any(node.operation == "Prefetch" for node in walk(graph)):
         return None
-    if consumer.idle.value < INPUT_BOUND[0]:
+    if consumer.idle.low - consumer.predicted < INPUT_BOUND[0]:
+        # Preparation and step overlap already: TensorFlow injects a prefetch of its own unless options forbid it.
         return None
     return Verdict(
         "prefetch",

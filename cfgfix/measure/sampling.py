@@ -443,7 +443,9 @@ def run_child(
 def _tail(stream: Any, size: int = 4000) -> str:
     stream.seek(0, os.SEEK_END)
     stream.seek(max(0, stream.tell() - size))
-    return str(stream.read().decode("utf-8", "replace"))
+    text = str(stream.read().decode("utf-8", "replace"))
+    # What TensorFlow logs at its start says nothing of the failure.
+    return re.sub(r"(?m)^(WARNING: All log messages before absl|[IW]\d{4} \d\d:).*\n?", "", text)
 
 
 def _end(process: Any) -> None:

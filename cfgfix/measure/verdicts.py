@@ -50,10 +50,12 @@ class Verdict:
 
 RULES = {
     "CFG003": "prefetch-zero",
+    "CFG024": "native-loading-off",
     "HWR001": "workers-above-cores",
     "HWR006": "shuffle-buffer-ram",
     "HWR009": "mixed-precision-on-cpu",
     "HWR020": "xla-on-cpu",
+    "HWR023": "workers-below-cores",
     "TFD001": "python-function-in-map",
     "TFD003": "from-generator-row",
     "TFD006": "map-without-parallel-calls",
@@ -197,9 +199,8 @@ class _FixLookup:
 
 def look_up_fixes(path: str) -> _FixLookup:
     """Check a config and return what `cfgfix fix` would change, by rule id; nothing is written."""
-    from dataclasses import replace
-
     from cfgfix import engine
+    from cfgfix.records import replace
     from cfgfix.settings import discover
 
     lookup = _FixLookup(path)

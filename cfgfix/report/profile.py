@@ -81,6 +81,12 @@ def _data(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
             calls = f"x{stage['parallelism']}{' auto' if stage['autotuned'] else ''}"
             python = " Python" if stage["python"] else ""
             yield f"  {name:<30} {_ms(stage['seconds_per_batch']):>9} {stage['share']:>6.1%} {calls:<8} {_bar(stage['share'])}{python}"
+    lock = data["interpreter_lock"]
+    if lock is not None:
+        yield _row(
+            "interpreter lock",
+            f"held by the pipeline's Python {lock['low']:.0%} to {lock['high']:.0%} of the time",
+        )
     parts = data["differential"]
     if parts is not None:
         yield paint("bold", "what a batch's time goes to, by leaving parts out")
