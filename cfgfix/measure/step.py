@@ -156,7 +156,7 @@ class Trainer:
             self._training = "training" in names or inspect.Parameter.VAR_KEYWORD in kinds or _is_layer(model)
         except (TypeError, ValueError):
             self._training = False
-        self._inputs = list(getattr(model, "input_names", None) or [])
+        self._inputs = _input_names(model)
         bodies = (self.forward, self.loss, self.backward, self.whole)
         self.functions: dict[str, Callable[[Any], Any]] = {
             name: tf.function(body, jit_compile=xla) for name, body in zip(PARTS, bodies, strict=True)
@@ -165,9 +165,10 @@ class Trainer:
     def _split(self, batch: Any) -> tuple[Any, Any]:
         if isinstance(batch, tuple) and len(batch) in (2, 3):
             return batch[0], batch[1]
+        if isinstance(batch, dict) and isinstance(self._inputs, str) and self._inputs in batch:
+            return batch[self._inputs], batch
         if isinstance(batch, dict) and self._inputs and all(name in batch for name in self._inputs):
-            inputs = {name: batch[name] for name in self._inputs}
-            return (inputs if len(inputs) > 1 else next(iter(inputs.values()))), batch
+            return {name: batch[name] for name in self._inputs}, batch
         return batch, batch
 
     def forward(self, batch: Any) -> Any:
@@ -218,6 +219,19 @@ class Trainer:
         build = getattr(self._updater, "build", None)
         if build is not None and not getattr(self._updater, "built", False):
             build(self.variables())
+
+
+def _input_names(model: Any) -> str | list[str]:
+    """Return the name of a symbolic Keras model's one input, or the names of its inputs, or nothing for other models."""
+    try:
+        structure = model.input
+    except (AttributeError, ValueError):
+        return []
+    if isinstance(structure, dict):
+        return list(structure)
+    if isinstance(structure, (list, tuple)):
+        return [str(entry.name) for entry in structure]
+    return str(structure.name)
 
 
 def _is_layer(model: Any) -> bool:
