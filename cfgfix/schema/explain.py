@@ -7,8 +7,8 @@ errors are taken for *where* and *which keyword*; every sentence is written here
 from __future__ import annotations
 
 import contextlib
-import re
 import math
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -149,7 +149,7 @@ class _Machinery:
             yield ValidationError("repeated items")
 
     @staticmethod
-    def _multiple(validator: Any, step: float, instance: Any, _schema: Any) -> Iterator[Error]:
+    def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
         from fractions import Fraction
 
         from jsonschema.exceptions import ValidationError

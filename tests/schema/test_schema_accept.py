@@ -105,7 +105,7 @@ def is_valid(judge, instance):
     try:
         return judge.is_valid(instance)
     except (OverflowError, ValueError):
-        assume(False)  # noqa: FBT003 - hypothesis has no other form
+        assume(False)
 
 
 @settings(max_examples=1500, deadline=None)
