@@ -149,7 +149,7 @@ class _Machinery:
             yield ValidationError("repeated items")
 
     @staticmethod
-    def _multiple(validator: Any, step: float, instance: Any, _schema: Any) -> Iterator[Error]:
+    def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
         from fractions import Fraction
 
         from jsonschema.exceptions import ValidationError
