@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from cfgfix.catalog.expression import ExpressionError, translate, translate_template
 from cfgfix.errors import CfgfixError, ExitCode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_BYTES = 256 * 1024
 """Largest accepted rule file; the longest one of the catalogue is under 20 kB."""
