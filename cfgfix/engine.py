@@ -17,7 +17,15 @@ from cfgfix.catalog.compiled import files_below
 from cfgfix.catalog.load import Catalogue, with_folders
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
-from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
+from cfgfix.dialects.dialect import (
+    Dialect,
+    Pattern,
+    dialects,
+    files_of,
+    from_file,
+    parse_pattern,
+    schema_data,
+)
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.resolve import LOADERS, Loader
@@ -262,6 +270,14 @@ def _run(request: Request) -> Report:
     runs = _Runs(request)
     base = runs.finder.of(".")
     errors: list[CfgfixError] = []
+<<<<<<< HEAD
+    inputs = [_inside(settings, folder) for folder in settings.rules]
+    inputs += [path for folder in inputs for path in files_below(folder, (".yaml", ".yml"))]
+    inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
+    inputs += _own_dialects(settings)
+    inputs += [request.baseline] if request.baseline is not None else []
+=======
+>>>>>>> workflows
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
     collecting = gc.isenabled()
@@ -640,6 +656,10 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
 def _dialects(settings: Settings) -> dict[str, Dialect]:
     """Return the known dialects, with the settings' own key paths in front."""
     known = dict(dialects())
+    for place in settings.dialects:
+        for path in files_of(_inside(settings, place)):
+            own = from_file(path)
+            known[own.name] = own
     if settings.keys:
         extra: dict[str, tuple[Pattern, ...]] = {}
         for concept, paths in settings.keys.items():
@@ -672,6 +692,18 @@ def _dialects(settings: Settings) -> dict[str, Dialect]:
             hint=f"known: {', '.join(sorted(LOADERS))}",
         )
     return known
+
+
+def _own_dialects(settings: Settings) -> list[str]:
+    """Return what a run's answer rests on by the setting `dialects`: files, folders and schemas."""
+    found: list[str] = []
+    for place in settings.dialects:
+        inside = _inside(settings, place)
+        files = files_of(inside)
+        folders = {os.path.dirname(path) for path in files}
+        found += [inside, *files, *folders, *files_below(inside, (".json",))]
+        found += [os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder))]
+    return list(dict.fromkeys(found))
 
 
 def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: Settings) -> None:
@@ -717,22 +749,29 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
-    """Guess the dialect of a text that does not parse, by the names that stand before a colon."""
+    """Guess the dialect of a text that does not parse, by the names that stand before a colon.
+
+    A key path counts as there when all its names are; the rest is as in a text that parses.
+    """
     names = set(re.findall(_KEY_LINE, text[:200_000]))
+
+    def there(pattern: Pattern) -> bool:
+        return all(step in names for step in pattern if isinstance(step, str))
+
     best, found = 0, None
     for dialect in known.values():
+        signature = dialect.signature
+        if any(map(there, signature.none_of)) or not all(any(map(there, group)) for group in signature.every):
+            continue
         telling = {
             step
-            for pattern in (
-                *dialect.signature.any_of,
-                *(item for group in dialect.signature.every for item in group),
-            )
+            for pattern in (*signature.any_of, *(item for group in signature.every for item in group))
+            if there(pattern)
             for step in pattern
             if isinstance(step, str)
         }
-        count = len(names & telling)
-        if count >= _MIN_NAMES and count > best:
-            best, found = count, dialect
+        if sum(map(there, signature.any_of)) >= signature.least and len(telling) >= max(_MIN_NAMES, best + 1):
+            best, found = len(telling), dialect
     return found
 
 
@@ -764,7 +803,12 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
             raise CfgfixError(f"is not JSON: {error}", path=path) from error
         return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
     data = schema_data(dialect)
-    return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
+    if data is None:
+        return None
+    own = dialect.schema is not None and os.path.isabs(dialect.schema)
+    if own and dialect.schema is not None:
+        return Schema.load(data, dialect.schema, base_dir=os.path.dirname(dialect.schema))
+    return Schema.load(data, f"{dialect.name}/schema.json")
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:

@@ -52,6 +52,8 @@ class Settings:
     source_roots: tuple[str, ...] = ()
     schema: str | None = None
     dialect: str | None = None
+    dialects: tuple[str, ...] = ()
+    """Files or folders with the project's own dialects."""
     loader: str | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hardware: str | None = None
@@ -76,7 +78,9 @@ class Settings:
         return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
 
 
-_LISTS = frozenset({"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules"})
+_LISTS = frozenset(
+    {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
+)
 _TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped", "force_exclude"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})

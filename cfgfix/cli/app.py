@@ -26,9 +26,14 @@ _COMMANDS = {
         "hardware",
         "Show what this process may really use, and where each number came from.",
     ),
-    "init": ("cfgfix.cli.init", "init", "Set this project up: settings, pre-commit hook, editor schema."),
+    "init": ("cfgfix.cli.init", "init", "Set a project up (settings, hook, editor schema), or draft a dialect."),
     "lsp": ("cfgfix.cli.lsp", "lsp", "Diagnostics, hover, quick fixes and completion for editors."),
     "completion": ("cfgfix.cli.completion", "completion", "Print the completion script for a shell."),
+    "tf-env": (
+        "cfgfix.cli.tf_env",
+        "tf_env",
+        "Print the environment variables that TensorFlow reads only at its start.",
+    ),
 }
 
 

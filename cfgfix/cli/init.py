@@ -19,12 +19,38 @@ from cfgfix.errors import CfgfixError
 )
 @click.option("--no-hook", is_flag=True, help="Write no pre-commit hook.")
 @click.option("--no-editor", is_flag=True, help="Write no schema comments for editors.")
-def init(*, yes: bool, dry_run: bool, hook_repository: str | None, no_hook: bool, no_editor: bool) -> None:
+@click.option(
+    "--dialect", metavar="NAME", help="Instead: make the first draft of a dialect for the project's configs."
+)
+@click.option(
+    "--example", metavar="CONFIG", help="With --dialect: a config of the project to take key names from."
+)
+@click.option(
+    "--folder", default="dialects", show_default=True, help="With --dialect: the folder that it is put in."
+)
+def init(
+    *,
+    yes: bool,
+    dry_run: bool,
+    hook_repository: str | None,
+    no_hook: bool,
+    no_editor: bool,
+    dialect: str | None,
+    example: str | None,
+    folder: str,
+) -> None:
     """Set this project up: settings, pre-commit hook, and the schema comment that editors read.
 
     The configs, their dialect, the config class and the source root are found by looking. What would be written is shown first.
     A second run changes nothing.
     """
+    if dialect is not None:
+        from cfgfix.cli.new_dialect import new_dialect
+
+        click.echo(new_dialect(dialect, folder=folder, example=example))
+        return
+    if example is not None:
+        raise click.UsageError("--example says what a new dialect is drafted from: give --dialect NAME too")
     from cfgfix import scaffold
     from cfgfix.report.text import diff
 
