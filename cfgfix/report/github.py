@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cfgfix.engine import Report
 from cfgfix.findings import Finding, Severity
+from cfgfix.report.words import message
 
 LIMIT = 10
 """Annotations of one kind that GitHub shows for one step (docs.github.com, limits of workflow commands)."""
@@ -38,7 +39,7 @@ def render(report: Report) -> str:
     if findings:
         lines.append(f"::group::cfgfix: all {len(findings)} findings")
         lines += [
-            f"{finding.location.path}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {finding.message}"
+            f"{finding.location.path}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {message(finding)}"
             for finding in findings
         ]
         lines.append("::endgroup::")
@@ -57,7 +58,7 @@ def _annotation(finding: Finding) -> str:
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     fix = f"\nfix: {finding.fix.title} ({finding.fix.safety.label})" if finding.fix else ""
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(finding.message + fix)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message(finding) + fix)}"
 
 
 def _data(text: str) -> str:

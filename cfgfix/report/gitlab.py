@@ -7,6 +7,7 @@ from typing import Any
 from cfgfix.engine import Report
 from cfgfix.findings import Severity
 from cfgfix.report.fingerprint import fingerprints
+from cfgfix.report.words import message
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -25,7 +26,7 @@ def document(report: Report) -> list[dict[str, Any]]:
         for finding, fingerprint in fingerprints(file.findings):
             rows.append(
                 {
-                    "description": f"{finding.rule} {finding.message}",
+                    "description": f"{finding.rule} {message(finding)}",
                     "check_name": finding.name,
                     "fingerprint": fingerprint,
                     "severity": _SEVERITIES[finding.severity],

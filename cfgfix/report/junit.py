@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.engine import Report
+from cfgfix.report.words import message
 
 
 def render(report: Report) -> str:
@@ -18,10 +19,10 @@ def render(report: Report) -> str:
         for finding in file.findings:
             place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}"
             name = quoteattr(_clean(f"{finding.rule} {finding.name} at {place}"))
-            body = escape(_clean(f"{place}: {finding.severity.label} {finding.message}"))
+            body = escape(_clean(f"{place}: {finding.severity.label} {message(finding)}"))
             cases.append(
                 f'    <testcase classname={quoteattr(_clean(file.path))} name={name} file={quoteattr(_clean(file.path))} line="{finding.location.line}">\n'
-                f"      <failure type={quoteattr(finding.severity.label)} message={quoteattr(_clean(finding.message))}>{body}</failure>\n    </testcase>"
+                f"      <failure type={quoteattr(finding.severity.label)} message={quoteattr(_clean(message(finding)))}>{body}</failure>\n    </testcase>"
             )
         failures += len(cases)
         if not cases:
