@@ -7,7 +7,7 @@ from typing import Any
 from cfgfix.engine import Report
 from cfgfix.findings import Severity
 from cfgfix.report.fingerprint import fingerprints
-from cfgfix.report.words import message
+from cfgfix.report.words import message, shown_path
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -31,7 +31,7 @@ def document(report: Report) -> list[dict[str, Any]]:
                     "fingerprint": fingerprint,
                     "severity": _SEVERITIES[finding.severity],
                     "location": {
-                        "path": finding.location.path.replace("\\", "/"),
+                        "path": shown_path(finding.location.path),
                         "lines": {"begin": finding.location.line, "end": finding.location.end_line},
                     },
                 }
@@ -43,7 +43,7 @@ def document(report: Report) -> list[dict[str, Any]]:
                 "check_name": "cfgfix",
                 "fingerprint": f"error-{number}-{error.path}",
                 "severity": "blocker",
-                "location": {"path": error.path or ".", "lines": {"begin": error.line or 1}},
+                "location": {"path": shown_path(error.path or "."), "lines": {"begin": error.line or 1}},
             }
         )
     return rows
