@@ -12,13 +12,14 @@ import click
 from cfgfix.catalog.load import Catalogue, builtin, with_folders
 from cfgfix.catalog.read import fixes_of, load_yaml
 from cfgfix.catalog.rule import Rule
+from cfgfix.cli.completing import topics
 from cfgfix.errors import CfgfixError
 
 WIDTH = 96
 
 
 @click.command("explain")
-@click.argument("what")
+@click.argument("what", shell_complete=topics)
 @click.option("--json", "as_json", is_flag=True, help="Print the rule file's data as JSON.")
 def explain(*, what: str, as_json: bool) -> None:
     """Explain WHAT: a rule by id or name, a concept such as batch_size, or a key path such as data.num_workers."""
