@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from cfgfix.errors import CfgfixError
+from cfgfix.tf.concepts import Config, read_concepts
 from cfgfix.tf.devices import LeakMonitor, process_bytes
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ class StepRecorder:
         warn: Say once what is wrong, as a `TrainingWarning` with the rule and the setting concerned.
         log_dir: Write TensorBoard scalars there, every `log_every` steps.
         log_every: See there.
+        config: Concepts or a YAML file, so that a warning names the settings by their keys and values.
 
     >>> with StepRecorder(warmup=1) as recorder:
     ...     for batch in recorder.watch(range(4)):
@@ -195,12 +197,14 @@ class StepRecorder:
         warn: bool = True,
         log_dir: str | os.PathLike[str] | None = None,
         log_every: int = 50,
+        config: Config = None,
     ) -> None:
         if warmup < 0 or log_every < 1:
             raise CfgfixError("warmup must be at least 0 and log_every at least 1")
         self.steps = 0
         self.warned: dict[str, str] = {}
         """What was said, by cause."""
+        self._concepts = read_concepts(config)
         self._clock = clock
         self._warmup = warmup
         self._warn = warn
@@ -333,7 +337,7 @@ class StepRecorder:
                 "data wait",
                 ("TFD001", "TFD005", "TFD008", "HWR001"),
                 f"{wait:.0%} of the step time is spent waiting for data (from {INPUT_BOUND:.0%} a run is highly"
-                " input-bound): the settings are workers, prefetch and cache",
+                " input-bound): the settings are " + self._settings("workers", "prefetch", "cache"),
             )
         leak = self._leak.judge()
         if leak.leaking and self._sampler.total and leak.grown >= LEAK_SHARE * self._sampler.total:
@@ -353,8 +357,16 @@ class StepRecorder:
                 "oscillation",
                 ("HWR004",),
                 f"step times swing with a period of {period:.1f} steps ({reason}): look at what happens every so many"
-                " steps, and at a prefetch smaller than the producer's bursts",
+                f" steps, and at a prefetch smaller than the producer's bursts: {self._settings('prefetch')}",
             )
+
+    def _settings(self, *names: str) -> str:
+        """Settings by the keys that the user knows, with their values where the config has them."""
+        found: list[str] = []
+        for name in names:
+            value = self._concepts.raw(name)
+            found.append(self._concepts.place(name) + ("" if value is None else f" (now {value})"))
+        return ", ".join(found)
 
     def _say(self, cause: str, rules: Sequence[str], message: str) -> None:
         if cause not in self.warned:
@@ -513,6 +525,7 @@ def keras_callback(
     warn: bool = True,
     log_dir: str | os.PathLike[str] | None = None,
     log_every: int = 50,
+    config: Config = None,
 ) -> Any:
     """Return a Keras callback that records `model.fit`; its `recorder` is a `StepRecorder`.
 
@@ -526,9 +539,10 @@ def keras_callback(
         warn: See there.
         log_dir: See there.
         log_every: See there.
+        config: See there.
     """
     recorder = StepRecorder(
-        clock=clock, gpu=gpu, warmup=warmup, warn=warn, log_dir=log_dir, log_every=log_every
+        clock=clock, gpu=gpu, warmup=warmup, warn=warn, log_dir=log_dir, log_every=log_every, config=config
     )
 
     class _Callback(tf.keras.callbacks.Callback):  # type: ignore[misc] # Keras has no types

@@ -55,6 +55,9 @@ CONCEPTS: dict[str, str] = {
 Config = Mapping[str, Any] | str | os.PathLike[str] | None
 """A mapping of concepts, the path of a YAML file, or nothing."""
 
+_WRITTEN_ONLY = frozenset({"seed"})
+"""Concepts that count only where a file has them: a default seed of a program's own sampling asks for no seed of the run."""
+
 AUTOTUNE = -1
 """The value of tf.data.AUTOTUNE, under which TensorFlow chooses."""
 
@@ -234,9 +237,12 @@ def _read_file(path: str, name: str | None) -> Concepts:
     for concept in CONCEPTS:
         bindings = view.bindings(concept)
         if bindings and bindings[0].value is not None:
+            written = bindings[0].origin == "file"
+            if not written and concept in _WRITTEN_ONLY:
+                continue
             values[concept] = bindings[0].value
             if bindings[0].path is not None:
-                places[concept] = format_key_path(bindings[0].path)
+                places[concept] = format_key_path(bindings[0].path) + ("" if written else " (default)")
         elif not bindings and concept in chosen.facts and isinstance(chosen.facts[concept], (bool, int, str)):
             values[concept] = chosen.facts[concept]
     return Concepts(values, path, places)
