@@ -249,6 +249,7 @@ class _Runs:
         self.inputs += folders
         self.inputs += [path for folder in folders for path in files_below(folder, (".yaml", ".yml"))]
         self.inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
+        self.inputs += _own_dialects(settings)
         return _Run(
             settings=settings,
             hardware=line,
@@ -270,14 +271,6 @@ def _run(request: Request) -> Report:
     runs = _Runs(request)
     base = runs.finder.of(".")
     errors: list[CfgfixError] = []
-<<<<<<< HEAD
-    inputs = [_inside(settings, folder) for folder in settings.rules]
-    inputs += [path for folder in inputs for path in files_below(folder, (".yaml", ".yml"))]
-    inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
-    inputs += _own_dialects(settings)
-    inputs += [request.baseline] if request.baseline is not None else []
-=======
->>>>>>> workflows
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
     collecting = gc.isenabled()

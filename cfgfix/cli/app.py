@@ -26,7 +26,11 @@ _COMMANDS = {
         "hardware",
         "Show what this process may really use, and where each number came from.",
     ),
-    "init": ("cfgfix.cli.init", "init", "Set a project up (settings, hook, editor schema), or draft a dialect."),
+    "init": (
+        "cfgfix.cli.init",
+        "init",
+        "Set a project up (settings, hook, editor schema), or draft a dialect.",
+    ),
     "lsp": ("cfgfix.cli.lsp", "lsp", "Diagnostics, hover, quick fixes and completion for editors."),
     "completion": ("cfgfix.cli.completion", "completion", "Print the completion script for a shell."),
     "tf-env": (
