@@ -1,9 +1,9 @@
 """Train a small model on WAV files, set up by cfgfix.tf from a YAML file.
 
     python examples/train.py examples/train.yaml --demo
-    python examples/train.py my.yaml path/to/wavs
+    python examples/train.py my.yaml path/to/wavs --features path/to/cache
 
-The model guesses each mel frame from the frames before it. `--demo` makes its own short clips, so nothing need be downloaded.
+The model guesses each mel frame from the frames before it. `--demo` makes its own short clips.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from cfgfix.tf import configure, verify
+from cfgfix.tf import configure, read_concepts, verify
 
 
 def demo_clips(folder: Path, count: int = 48, rate: int = 16000) -> None:
@@ -33,18 +33,27 @@ def demo_clips(folder: Path, count: int = 48, rate: int = 16000) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Train."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("config", type=Path)
     parser.add_argument("wavs", type=Path, nargs="?")
     parser.add_argument("--demo", action="store_true", help="train on clips made here")
-    parser.add_argument("--cache", type=Path, help="folder for features, kept between runs")
+    parser.add_argument("--features", type=Path, help="folder for features, kept between runs")
     options = parser.parse_args()
+    if options.wavs is None and not options.demo:
+        parser.error("name a folder of WAV files, or --demo")
 
-    # Before anything else that touches TensorFlow: threads, devices, precision, seed.
-    applied = configure(options.config)
+    # Read as `cfgfix check` reads it. The table tells which key means what; a key that is not in it is yours alone.
+    config = read_concepts(options.config)
+    print(config, end="\n\n")
+
+    # First of all that touches TensorFlow: threads, devices, precision, seed. Then ask TensorFlow whether it is so.
+    applied = configure(config)
     print(applied)
     for check in verify():
-        print("in force" if check.ok else "NOT in force", check.name, check.found)
+        print("in force" if check.ok else "NOT in force", f"{check.name}: {check.found}")
 
     import tensorflow as tf
 
@@ -63,19 +72,20 @@ def main() -> None:
         if options.demo:
             demo_clips(folder)
         paths = sorted(folder.glob("*.wav"))
-        settings = MelSettings.from_config(options.config, n_fft=1024)
+        settings = MelSettings.from_config(config, n_fft=1024)
 
-        # The spectrograms are computed once; later runs with the same settings and files read them back.
+        # Spectrograms are computed once; a later run with the same settings and files reads them back.
         built = precomputed(
-            lambda: features_from_wav(paths, settings, options.config),
-            options.cache or Path(scratch) / "features",
+            lambda: features_from_wav(paths, settings, config),
+            options.features or Path(scratch) / "features",
             settings=settings.as_dict(),
             inputs=paths,
         )
-        print(f"features: {built.records} clips, {built.reason}, {built.seconds:.2f} s")
+        print(f"\n{built.records} clips in {built.seconds:.2f} s: {built.reason}\n")
+
         pairs = built.dataset().map(lambda row: (row["mel"][:-1], row["mel"][1:]))
-        data = optimize(pairs, options.config, batch=True)
-        print(summarize(data))
+        data = optimize(pairs, config, batch=True)
+        print(summarize(data), end="\n\n")
         data, clock = watch_data(data)
 
         model = tf.keras.Sequential(
@@ -87,8 +97,10 @@ def main() -> None:
         )
         training = yaml.safe_load(options.config.read_text(encoding="utf-8"))["training"]
         model.compile(tf.keras.optimizers.Adam(training["learning_rate"]), "mse", **applied.compile_options)
-        watch = keras_callback(clock=clock, config=options.config, warmup=2)
-        model.fit(data, epochs=training["epochs"], verbose=2, callbacks=[watch])
+        watch = keras_callback(clock=clock, config=config)
+        history = model.fit(data, epochs=training["epochs"], verbose=0, shuffle=False, callbacks=[watch])
+        losses = history.history["loss"]
+        print(f"loss {losses[0]:.2f} -> {losses[-1]:.2f}\n")
         print(watch.recorder.statistics())
 
 

@@ -105,6 +105,27 @@ class Statistics:
     leak: str
     usage: Usage | None
 
+    def __str__(self) -> str:
+        swing = f"every {self.period:.1f} steps" if self.period is not None else self.oscillation_reason
+        lines = [
+            f"{self.steps} steps after {self.warmup} to warm up",
+            f"step         median {self.median_ms:.2f} ms, mean {self.mean_ms:.2f} ms, 95 of 100 below {self.p95_ms:.2f} ms",
+            f"variation    {self.variation:.0%}, without single slow steps {self.robust_variation:.0%}",
+            "data wait    not measured"
+            if self.data_wait is None
+            else f"data wait    {self.data_wait:.1%} of the time",
+            f"oscillation  {self.oscillation}" + (f": {swing}" if swing else ""),
+            f"memory       {self.leak}",
+        ]
+        if self.usage is not None:
+            memory, busy = self.usage.memory_bytes, self.usage.utilisation
+            parts = [] if memory is None else [f"{memory / 2**20:.0f} MiB in use"]
+            parts += [] if busy is None else [f"{busy:.0f}% busy"]
+            lines.append(
+                f"device       {', '.join(parts) or 'not known'} ({self.usage.source}, step {self.usage.step})"
+            )
+        return "\n".join(lines)
+
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
         found: dict[str, object] = {name: getattr(self, name) for name in self.__slots__ if name != "usage"}
