@@ -165,28 +165,65 @@ def watch_data(dataset: Any) -> tuple[Any, DataClock]:
     ([0, 1, 2], 3)
     """
     with tf.device("/CPU:0"), tf.init_scope():
+        started = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         waited = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         count = tf.Variable(0, dtype=tf.int64, trainable=False)
 
-    def ticks() -> Any:
-        return tf.data.Dataset.range(2**62).map(lambda _: tf.timestamp())
+    def before(number: Any) -> Any:
+        with tf.control_dependencies([started.assign(tf.timestamp(), read_value=False)]):
+            return tf.identity(number)
 
-    def note(before: Any, element: Any, after: Any) -> Any:
-        with tf.control_dependencies([waited.assign_add(after - before), count.assign_add(1)]):
-            return tf.nest.map_structure(_same, element)
+    def after(_: Any, *element: Any) -> Any:
+        passed = tf.timestamp() - started
+        with tf.control_dependencies(
+            [waited.assign_add(passed, read_value=False), count.assign_add(1, read_value=False)]
+        ):
+            return [tf.identity(part) if isinstance(part, tf.Tensor) else part for part in element]
 
+    number, spec = tf.TensorSpec([], tf.int64), dataset.element_spec
+    ticks = _inline_map(tf.data.Dataset.range(2**62), before, [number], number)
+    # The members of a zip are asked one after the other, so the clocks stand right before and after the batch.
+    watched = tf.data.Dataset.zip((ticks, dataset))
+    parts = tf.nest.flatten(spec)
+    if parts and all(isinstance(part, tf.TensorSpec) for part in parts):
+        watched = _inline_map(watched, after, [number, *parts], spec)
+    else:
+        watched = watched.map(
+            lambda tick, element: tf.nest.pack_sequence_as(element, after(tick, *tf.nest.flatten(element)))
+        )
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False
-    # The members of a zip are asked one after the other, so the clocks stand right before and after the batch.
-    watched = tf.data.Dataset.zip((ticks(), dataset, ticks())).map(note).with_options(options)
+    watched = watched.with_options(dataset.options().merge(options))
     size = dataset.cardinality()
     if int(size) >= 0:
         watched = watched.apply(tf.data.experimental.assert_cardinality(size))
     return watched, DataClock(waited, count)
 
 
-def _same(value: Any) -> Any:
-    return tf.identity(value) if isinstance(value, tf.Tensor) else value
+def _inline_map(dataset: Any, function: Callable[..., Any], specs: Sequence[Any], made: Any) -> Any:
+    """Return a dataset of what a function makes of each element, called in the thread that asks for it.
+
+    `Dataset.map` hands each call to a pool of threads, which costs several times as much as these small functions.
+
+    Args:
+        dataset: Elements whose parts are plain tensors.
+        function: Takes the parts, gives the parts of `made`.
+        specs: The parts that it takes.
+        made: The structure of an element that comes out.
+    """
+    concrete = tf.function(function).get_concrete_function(*specs)
+    parts = tf.nest.flatten(made)
+    variant = tf.raw_ops.MapDataset(
+        input_dataset=tf.data.experimental.to_variant(dataset),
+        other_arguments=concrete.captured_inputs,
+        f=concrete,
+        output_types=[part.dtype for part in parts],
+        output_shapes=[part.shape for part in parts],
+        use_inter_op_parallelism=False,
+    )
+    found = tf.data.experimental.from_variant(variant, made)
+    found.cfgfix_needs = (concrete, dataset)  # what runs in it must live as long as it does
+    return found
 
 
 class StepRecorder:
