@@ -233,9 +233,13 @@ def translate(text: str) -> Translated:
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"longer than {MAX_LENGTH} characters")
     import ast
+    import warnings
 
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        with warnings.catch_warnings():
+            # The parser warns of odd literals such as `1if`; a rule file must not write to the terminal.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ExpressionError(f"not an expression: {text!r}") from error
     operands: set[str] = set()

@@ -110,6 +110,11 @@ def read_folder(folder: str) -> tuple[Rule, ...]:
     names = dict(SCOPE)
     exec(compile(render(folder), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
     rules: tuple[Rule, ...] = names["make"](folder)
+    known = {rule.check for rule in builtin().rules}
+    for rule in rules:
+        # The name of a check says which function runs: only those that ship may be named.
+        if rule.check not in known and rule.check is not None:
+            raise rule_error(rule.path, f"`check` {rule.check!r} is none of those that ship with cfgfix")
     return rules
 
 
