@@ -43,6 +43,11 @@ _COMMANDS = {
         "tf_env",
         "Print the environment variables that TensorFlow reads only at its start.",
     ),
+    "profile": (
+        "cfgfix.cli.profile",
+        "profile",
+        "Measure the data pipeline, the step or the devices, with verdicts.",
+    ),
 }
 
 
