@@ -733,6 +733,15 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     return Machine(look, hardware.label), line
 
 
+def known_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Raises:
+        CfgfixError: A setting about dialects is wrong.
+    """
+    return _dialects(settings)
+
+
 def _dialects(settings: Settings) -> dict[str, Dialect]:
     """Return the known dialects, with the settings' own key paths in front."""
     known = dict(dialects())
