@@ -301,6 +301,7 @@ def _source(run: _Run, request: Request, reports: list[FileReport], inputs: list
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
         found = scan.check()
+    inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
         known: list[Finding] = []
