@@ -150,6 +150,7 @@ def scan(
     store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
     program = Program(files, store, needles, overlay or {})
     program.facts["requirement"] = requirement
+    program.facts["configs"] = tuple(configs)
     program.scan()
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [

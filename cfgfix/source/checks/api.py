@@ -704,7 +704,7 @@ def removed_option(program: Program) -> Iterator[Hit]:
     """An option of datasets that raises when it is set."""
     table = api(program)
     for scope, event, target, path, mask in _removed(program):
-        if _swallowing(scope, event.block) is not None:
+        if _swallowing(scope, event.block) is not None or expects_absence(scope, event.block):
             continue
         yield _option_hit(table, scope, event, target, path, mask)
 
@@ -712,26 +712,30 @@ def removed_option(program: Program) -> Iterator[Hit]:
 def removed_option_in_try(program: Program) -> Iterator[Hit]:
     """The same inside `try`: what stands after it in the block never runs."""
     table = api(program)
+    seen: set[tuple[int, int]] = set()
     for scope, event, target, path, mask in _removed(program):
         block = _swallowing(scope, event.block)
-        if block is None:
+        if block is None or (id(scope), block) in seen:
             continue
+        # The first one ends the block; what is wrong behind it never runs.
+        seen.add((id(scope), block))
         later = [
             item
             for item in scope.events()
             if item.block == event.block and item.place[0] > event.place[2] and item.kind != "pass"
         ]
         hit = _option_hit(table, scope, event, target, path, mask)
-        shown = (
-            "nothing else"
-            if not later
-            else f"the {len(later)} statement{'s' if len(later) > 1 else ''} after it"
-        )
+        shown = f"the {len(later)} statement{'s' if len(later) > 1 else ''} after it"
         yield Hit(
             hit.scope,
             hit.place,
             hit.block,
-            {**hit.values, "skipped": f"{shown} in the block" if later else "nothing else in the block"},
+            {
+                **hit.values,
+                "skipped": f"so {shown} in the block never run{'s' if len(later) == 1 else ''}"
+                if later
+                else "and nobody is told",
+            },
             severity="error" if later else "info",
             rewrites=hit.rewrites,
             safety="unsafe",
@@ -867,13 +871,18 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
                 hit.block,
                 {"key": key, "what": "removes the assertions and prints of the graph"},
             )
-        elif on and key == "auto_mixed_precision":
+        elif on and key == "auto_mixed_precision" and not _scales(program):
             yield Hit(
                 hit.scope,
                 hit.place,
                 hit.block,
                 {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
             )
+
+
+def _scales(program: Program) -> bool:
+    """Tell whether the program scales losses anywhere."""
+    return any("LossScale" in site.name or site.name.endswith(".scale_loss") for site in program.flow.sites)
 
 
 def jit_switch(program: Program) -> Iterator[Hit]:
