@@ -1,7 +1,13 @@
-"""Compare variants in turn, so that a busy machine hits all of them alike, and report ratios."""
+"""Compare variants in turn, so that a busy machine hits all of them alike, and report ratios.
+
+What is printed is also kept, table by table. Where the environment names a file in EVIDENCE_OUT, the tables are written
+there as JSON when the script ends; `run.py` collects them.
+"""
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import statistics
 import sys
@@ -10,6 +16,23 @@ from collections.abc import Callable, Iterable
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 Variant = Callable[[], "float | None"]
+TABLES: list[dict[str, object]] = []
+
+
+def _write() -> None:
+    path = os.environ.get("EVIDENCE_OUT")
+    if path:
+        with open(path, "w", encoding="utf-8") as stream:
+            json.dump(TABLES, stream)
+
+
+atexit.register(_write)
+
+
+def section(title: str) -> None:
+    """Begin a table of facts."""
+    TABLES.append({"title": title, "facts": []})
+    print(f"\n{title}")
 
 
 def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS) -> None:
@@ -28,8 +51,18 @@ def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS) -> N
             times[name].append(inner if inner is not None else time.perf_counter() - start)
     base = next(iter(times.values()))
     print(f"\n{title} ({rounds} rounds)")
+    rows: list[dict[str, object]] = []
+    TABLES.append({"title": title, "rounds": rounds, "times": rows})
     for name, values in times.items():
         paired = statistics.median(first / value for first, value in zip(base, values, strict=True))
+        rows.append(
+            {
+                "name": name,
+                "median_ms": round(1000 * statistics.median(values), 1),
+                "paired": round(paired, 2),
+                "minima": round(min(base) / min(values), 2),
+            }
+        )
         print(
             f"  {name:44s} {1000 * statistics.median(values):9.1f} ms   paired {paired:6.2f}   minima {min(base) / min(values):6.2f}"
         )
@@ -38,6 +71,13 @@ def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS) -> N
 
 def fact(text: str, value: object) -> None:
     """Print something that is always so."""
+    if not TABLES or "facts" not in TABLES[-1]:
+        TABLES.append({"title": "facts", "facts": []})
+    rows = TABLES[-1]["facts"]
+    assert isinstance(rows, list)
+    rows.append(
+        {"name": text.strip(), "value": value if isinstance(value, (int, float, str)) else str(value)}
+    )
     print(f"  {text}: {value}")
 
 

@@ -114,6 +114,10 @@ def _matches(value: Any, *prefixes: Any) -> bool:
     return isinstance(value, str) and value.startswith(tuple(str(prefix) for prefix in prefixes))
 
 
+def _mentions(value: Any, *words: Any) -> bool:
+    return isinstance(value, str) and any(str(word).lower() in value.lower() for word in words)
+
+
 def _length(value: Any) -> int:
     if not isinstance(value, (str, list, tuple, dict)):
         raise TypeError("len needs text or a list")
@@ -190,6 +194,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "is_null": (lambda value: value is None, 1, 1),
     "is_list": (lambda value: isinstance(value, (list, tuple)), 1, 1),
     "matches": (_matches, 2, 8),
+    "mentions": (_mentions, 2, 8),
     "optimizer_slots": (optimizer_slots, 1, 1),
 }
 

@@ -7,6 +7,7 @@ errors are taken for *where* and *which keyword*; every sentence is written here
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -102,7 +103,7 @@ class _Machinery:
         self.unsure = False
         self.patterns = schema.loaded.patterns
         checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
-        checks.update(pattern=self._pattern, uniqueItems=self._unique)
+        checks.update(pattern=self._pattern, uniqueItems=self._unique, multipleOf=self._multiple)
         guarded = {keyword: self._guard(check) for keyword, check in checks.items()}
         loaded = schema.loaded
         registry: Any = REGISTRY
@@ -146,6 +147,32 @@ class _Machinery:
 
         if wanted and isinstance(instance, list) and repeated(instance) is not None:
             yield ValidationError("repeated items")
+
+    @staticmethod
+    def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
+        from fractions import Fraction
+
+        from jsonschema.exceptions import ValidationError
+
+        if not validator.is_type(instance, "number"):
+            return
+        # jsonschema divides floats and fails on what a division cannot give: infinity, not-a-number, huge integers.
+        if isinstance(instance, float) and not math.isfinite(instance):
+            yield ValidationError("no multiple")
+            return
+        if isinstance(step, float):
+            try:
+                quotient = instance / step
+            except OverflowError:
+                quotient = math.inf
+            if math.isfinite(quotient):
+                bad = int(quotient) != quotient
+            else:
+                bad = (Fraction(instance) / Fraction(step)).denominator != 1
+        else:
+            bad = bool(instance % step)
+        if bad:
+            yield ValidationError("no multiple")
 
 
 def repeated(values: list[Any]) -> tuple[int, int] | None:
