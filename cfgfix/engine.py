@@ -423,6 +423,7 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
         found = scan.check()
+    runs.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
         known: list[Finding] = []
