@@ -103,10 +103,10 @@ def test_low_confidence_gives_way() -> None:
 
 
 def test_aliases_and_repeated_keys_cannot_make_it_long() -> None:
-    wide = "x: &x {" + ", ".join(f"k{n}: 1" for n in range(2_000)) + "}\n"
-    document = compose(SourceFile.from_bytes((wide + "a: *x\n" * 2_000).encode(), "x.yaml"))
+    wide = "x: &x {" + ", ".join(f"k{n}: 1" for n in range(100)) + "}\n"
+    document = compose(SourceFile.from_bytes((wide + "a: *x\n" * 500).encode(), "x.yaml"))
     assert document.problem is None
-    assert exists(document.roots[0], ("a", "k1999"))
+    assert exists(document.roots[0], ("a", "k99"))
     assert not exists(document.roots[0], ("a", "b", "c"))
 
 
