@@ -11,15 +11,7 @@ import shutil
 import subprocess
 from collections import Counter
 
-WORDS = (
-    "the of and to in that was it is for on with his they at be this from have by not but what all were when we there can"
-    " an your which their said if do will each about how up out them then she many some so these would other into has more her"
-    " two like him see time could no make than first been its who now people my made over did down only way find use may water"
-    " long little very after words called just where most know printing letter volume prison officer president street window"
-    " morning evening garden mountain river silver copper station railway engine doctor captain soldier village kingdom"
-    " machine history science question remember together important different beautiful necessary government according"
-    " something everything understanding particularly circumstances nevertheless extraordinary responsibility"
-).split()
+WORDS = ["the", "of", "and", "to", "in", "that", "was", "it", "is", "for", "on", "with", "his", "they", "at", "be", "this", "from", "have", "by", "not", "but", "what", "all", "were", "when", "we", "there", "can", "an", "your", "which", "their", "said", "if", "do", "will", "each", "about", "how", "up", "out", "them", "then", "she", "many", "some", "so", "these", "would", "other", "into", "has", "more", "her", "two", "like", "him", "see", "time", "could", "no", "make", "than", "first", "been", "its", "who", "now", "people", "my", "made", "over", "did", "down", "only", "way", "find", "use", "may", "water", "long", "little", "very", "after", "words", "called", "just", "where", "most", "know", "printing", "letter", "volume", "prison", "officer", "president", "street", "window", "morning", "evening", "garden", "mountain", "river", "silver", "copper", "station", "railway", "engine", "doctor", "captain", "soldier", "village", "kingdom", "machine", "history", "science", "question", "remember", "together", "important", "different", "beautiful", "necessary", "government", "according", "something", "everything", "understanding", "particularly", "circumstances", "nevertheless", "extraordinary", "responsibility"]
 NAMES = ("Mr. Oswald", "Mrs. Paine", "Dr. Hume", "London", "Newgate", "Dallas", "Baltimore", "Gutenberg")
 
 
@@ -41,11 +33,8 @@ def sentences(count: int, seed: int = 1) -> list[str]:
 
 
 SHORT = {"mr.": "mister", "mrs.": "missis", "dr.": "doctor"}
-UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen"
-).split()
-TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+TENS = ["zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
 def spoken(number: int) -> str:
@@ -67,10 +56,10 @@ def normalize(text: str) -> str:
 
 
 COMMON = {
-    "en": "the of and to in that was it is for on with at be this from have".split(),
-    "de": "der die das und in den von zu mit sich auf ist im dem nicht ein".split(),
-    "fr": "de la le et les des en un du une que est pour qui dans a par".split(),
-    "es": "de la que el en y a los del se las por un para con no una su".split(),
+    "en": ["the", "of", "and", "to", "in", "that", "was", "it", "is", "for", "on", "with", "at", "be", "this", "from", "have"],
+    "de": ["der", "die", "das", "und", "in", "den", "von", "zu", "mit", "sich", "auf", "ist", "im", "dem", "nicht", "ein"],
+    "fr": ["de", "la", "le", "et", "les", "des", "en", "un", "du", "une", "que", "est", "pour", "qui", "dans", "a", "par"],
+    "es": ["de", "la", "que", "el", "en", "y", "a", "los", "del", "se", "las", "por", "un", "para", "con", "no", "una", "su"],
 }
 
 
