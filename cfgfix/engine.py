@@ -19,7 +19,7 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
 from cfgfix.discovery import find
-from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfgfix.fixing import Outcome
+    from cfgfix.schema.infer import Inferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,8 @@ class _Run:
     targets: dict[tuple[str, str | None], Target]
     baseline: Baseline | None
     left: dict[Key, int]
+    inferred: Inferred | None = None
+    """The schema read from a class, where the settings name one."""
 
 
 def _run(request: Request) -> Report:
@@ -227,6 +230,8 @@ def _run(request: Request) -> Report:
     finally:
         if collecting:
             gc.enable()
+    if run.inferred is not None:
+        inputs += run.inferred.files
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -579,6 +584,8 @@ def _dialect_of(document: Document, run: _Run) -> Dialect | None:
         found = detect(root, run.dialects.values())
         if found is not None:
             return found
+    if run.settings.schema and names_class(run.settings.schema) and _fits_class(document, run):
+        return run.dialects.get("generic")
     if run.settings.keys or run.settings.schema:
         generic = run.dialects.get("generic")
         if generic is not None and _has_own_keys(document, run, generic):
@@ -591,6 +598,18 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
     patterns = [pattern for concept in run.settings.keys for pattern in generic.concepts.get(concept, ())]
     return any(exists(root, pattern) for root in document.roots for pattern in patterns)
+
+
+def _fits_class(document: Document, run: _Run) -> bool:
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name."""
+    run.inferred = run.inferred or _infer(run.settings)
+    known = run.inferred.schema.get("properties", {})
+    for root in document.roots:
+        if root.kind == Kind.MAPPING and root.items:
+            found = sum(1 for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known)
+            if found and 2 * found >= len(root.items):
+                return True
+    return False
 
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
@@ -628,10 +647,10 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
 def _schema(run: _Run, dialect: Dialect) -> Schema | None:
     if run.settings.schema is not None:
         path = _inside(run.settings, run.settings.schema)
-        if ":" in os.path.basename(run.settings.schema):
-            raise CfgfixError(
-                f"schema {run.settings.schema!r} is no JSON Schema file", path=run.settings.origin
-            )
+        if names_class(run.settings.schema):
+            inferred = run.inferred or _infer(run.settings)
+            run.inferred = inferred
+            return Schema.load(inferred.schema, run.settings.schema)
         import json
 
         source = read_source(path)
@@ -642,6 +661,25 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
         return Schema.load(data, path, base_dir=run.settings.root)
     data = schema_data(dialect)
     return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
+
+
+def names_class(schema: str) -> bool:
+    """Tell whether a `schema` setting names a class in the code and not a JSON Schema file."""
+    place, sign, name = schema.rpartition(":")
+    return (
+        bool(sign)
+        and len(place) > 1
+        and not name.endswith(".json")
+        and "/" not in name
+        and os.sep not in name
+    )
+
+
+def _infer(settings: Settings) -> Inferred:
+    from cfgfix.schema.infer import infer
+
+    assert settings.schema is not None
+    return infer(settings.schema, settings.root, settings.source_roots)
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
