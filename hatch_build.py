@@ -27,8 +27,11 @@ class CompileContent(BuildHookInterface[Any]):
             from cfgfix.dialects import dialect
 
             modules = {
-                "rules": _HEADER.format(origin="rules/") + _RULES_HEADER + load.render(os.path.join(self.root, "rules")),
-                "dialects": _HEADER.format(origin="schemas/") + dialect.render(os.path.join(self.root, "schemas")),
+                "rules": _HEADER.format(origin="rules/")
+                + _RULES_HEADER
+                + load.render(os.path.join(self.root, "rules")),
+                "dialects": _HEADER.format(origin="schemas/")
+                + dialect.render(os.path.join(self.root, "schemas")),
             }
             for name in sorted(os.listdir(os.path.join(self.root, "schemas"))):
                 path = os.path.join(self.root, "schemas", name, "schema.json")
@@ -36,7 +39,10 @@ class CompileContent(BuildHookInterface[Any]):
                     import json
 
                     with open(path, encoding="utf-8") as stream:
-                        modules[f"schema_{name.replace('-', '_')}"] = _HEADER.format(origin=f"schemas/{name}/schema.json") + f"SCHEMA = {json.load(stream)!r}\n"
+                        modules[f"schema_{name.replace('-', '_')}"] = (
+                            _HEADER.format(origin=f"schemas/{name}/schema.json")
+                            + f"SCHEMA = {json.load(stream)!r}\n"
+                        )
         finally:
             sys.path.remove(self.root)
         folder = os.path.join(self.root, "build", "compiled")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+# Start-up makes many objects and drops none: looking for garbage meanwhile is a tenth of its time.
+gc.disable()
 
 
 def main() -> None:

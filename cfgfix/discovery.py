@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections.abc import Iterable
@@ -45,6 +44,8 @@ class Matcher:
 
 
 def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
+    import fnmatch
+
     return re.compile("|".join(fnmatch.translate(pattern.rstrip("/")) for pattern in patterns) or r"(?!)")
 
 
@@ -61,7 +62,7 @@ def find(paths: Iterable[str], settings: Settings, consulted: list[str] | None =
     Raises:
         UnreadableError: A path does not exist.
     """
-    matcher = Matcher(settings)
+    matcher: Matcher | None = None
     seen: set[str] = set()
     found: list[Found] = []
 
@@ -73,6 +74,7 @@ def find(paths: Iterable[str], settings: Settings, consulted: list[str] | None =
 
     for path in paths:
         if os.path.isdir(path):
+            matcher = matcher or Matcher(settings)
             for below in walk(path, matcher, consulted):
                 add(below, named=False)
         elif os.path.lexists(path):

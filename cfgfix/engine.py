@@ -263,6 +263,12 @@ def _one(
     """Check or fix one file and add its report."""
     document = compose(source)
     dialect = _dialect_of(document, run)
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        reports.append(
+            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+        )
+        return
     if dialect is None:
         reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
         return
@@ -426,11 +432,9 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
         try:
             current = read_source(report.path)
             if current.text != report.before:
-                raise UnreadableError(
-                    "changed while it was being fixed; nothing was written",
-                    path=report.path,
-                    hint="run cfgfix again",
-                )
+                errors.append(_changed(report.path))
+                reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+                continue
             assert current.stamp is not None
             replace_atomically(report.path, report.encoded, current.stamp)
             written = True
@@ -438,6 +442,12 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
             errors.append(error)
             reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
     return written
+
+
+def _changed(path: str) -> UnreadableError:
+    return UnreadableError(
+        "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
+    )
 
 
 def _inside(settings: Settings, path: str) -> str:
@@ -570,7 +580,7 @@ def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: S
             )
 
 
-_KEY_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:", re.MULTILINE)
+_KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"
 _MIN_NAMES = 3
 """Telling names a text must have before a file that is no YAML is taken for a broken training config."""
 
@@ -614,7 +624,7 @@ def _fits_class(document: Document, run: _Run) -> bool:
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
     """Guess the dialect of a text that does not parse, by the names that stand before a colon."""
-    names = set(_KEY_LINE.findall(text[:200_000]))
+    names = set(re.findall(_KEY_LINE, text[:200_000]))
     best, found = 0, None
     for dialect in known.values():
         telling = {
@@ -658,7 +668,7 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
             data = json.loads(source.text)
         except (ValueError, RecursionError) as error:
             raise CfgfixError(f"is not JSON: {error}", path=path) from error
-        return Schema.load(data, path, base_dir=run.settings.root)
+        return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
     data = schema_data(dialect)
     return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
 

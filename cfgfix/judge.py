@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
-_SPEAKS_LAST = frozenset({"SCH002", "SCH003", "SCH004", "SCH006"})
+_CODES = {"not-checked": "violation"}
+"""What the schema says under a code of its own, told by the rule for anything else."""
+_OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
+"""Rules about the YAML of a file, whatever reads it."""
+_SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
 """Schema rules that stay silent where a more telling rule has found the same value."""
 
 
@@ -83,6 +87,8 @@ class Judge:
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
+        if document.problem is not None and not findings:
+            findings += self._unparsed(document)
         if document.problem is None:
             for index in range(len(document.roots)):
                 if document.roots[index].kind != Kind.MAPPING:
@@ -105,8 +111,12 @@ class Judge:
                     findings += self._declared(rule, view, target, skips)
         findings = _without_echoes(findings)
         if target.dialect.confidence == "low":
+            # What YAML itself says of a file does not depend on which program reads it.
             findings = [
-                replace(finding, confidence=min(finding.confidence, Confidence.LOW)) for finding in findings
+                finding
+                if finding.rule in _OF_YAML_ALONE
+                else replace(finding, confidence=min(finding.confidence, Confidence.LOW))
+                for finding in findings
             ]
         suppressions = in_document(document)
         hidden: list[Finding] = []
@@ -140,6 +150,26 @@ class Judge:
             rule = self._yaml[name]
             for hit in hits[:MAX_FINDINGS]:
                 yield self._from_hit(rule, hit, document)
+
+    def _unparsed(self, document: Document) -> Iterator[Finding]:
+        """Tell why a file does not parse, where no rule with a repair has done so."""
+        rule = self._about.get("engine.not_yaml")
+        problem = document.problem
+        if rule is None or problem is None:
+            return
+        source = document.source
+        end = min(problem.offset + 1, len(source.text))
+        yield Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=self.severity(rule, rule.severity),
+            confidence=rule.confidence,
+            message=str(rule.message(_PlainScope({"message": problem.message}))),
+            location=source.location(min(problem.offset, end), end),
+            no_fix_reason=rule.no_fix,
+            notes=(problem.hint,) if problem.hint else (),
+            context=problem.message,
+        )
 
     def _from_hit(self, rule: Rule, hit: Hit, document: Document) -> Finding:
         own: dict[str, Any] = {
@@ -175,7 +205,7 @@ class Judge:
         if target.schema is None or not self._schema:
             return
         for problem in target.schema.problems(document, document.roots[index], target.loader)[:MAX_FINDINGS]:
-            rule = self._schema.get(problem.code)
+            rule = self._schema.get(_CODES.get(problem.code, problem.code))
             if rule is not None:
                 yield self._from_problem(rule, problem, document)
 
@@ -194,6 +224,8 @@ class Judge:
             else None
         )
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
+        if problem.code == "not-checked":
+            severity = Severity.INFO
         return Finding(
             rule=rule.id,
             name=rule.name,
@@ -448,17 +480,21 @@ def _first_path(view: View, concept: str) -> KeyPath:
 
 
 def _without_echoes(findings: list[Finding]) -> list[Finding]:
-    """Leave out what the schema says of a value about which a more telling rule speaks."""
+    """Leave out what the schema says of a place about which a more telling rule speaks, and its second word on one value."""
     spoken = {
         (finding.location.start, finding.location.end)
         for finding in findings
         if finding.rule not in _SPEAKS_LAST
     }
-    return [
-        finding
-        for finding in findings
-        if finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken
-    ]
+    kept: list[Finding] = []
+    for finding in findings:
+        if finding.rule in _SPEAKS_LAST:
+            place = (finding.location.start, finding.location.end)
+            if place in spoken:
+                continue
+            spoken.add(place)
+        kept.append(finding)
+    return kept
 
 
 def ignored_by_path(

@@ -75,7 +75,7 @@ else:
         puts = tuple(getattr(cls, name).__set__ for name in names)
         after = getattr(cls, "__post_init__", None)
 
-        def __init__(self, *values, **named):
+        def __init__(self, *values, **named):  # noqa: N807 - it becomes the constructor of the class
             if named or len(values) != total:
                 values = _filled(cls, fields, names, values, named)
             for put, value in zip(puts, values):  # noqa: B905 - both have the same length here, and this is the hot path

@@ -35,7 +35,7 @@ def in_document(document: Document) -> list[Suppression]:
         return []
     if document.problem is not None:
         return find(source.text, source.position, lambda _offset: True)
-    from cfgfix.documents.proof import comments
+    from cfgfix.documents.comments import comments
 
     spans = [(start, start + len(text)) for start, text in comments(document)]
     starts = [start for start, _ in spans]
@@ -163,7 +163,7 @@ def _outer_comment(text: str, line_start: int, start: int) -> int | None:
 
 def additions(document: Document, findings: Sequence[Finding], reason: str) -> list[ReplaceText]:
     """Return the changes that write a suppression for findings at the end of their lines, behind a comment that is there."""
-    from cfgfix.documents.proof import comments
+    from cfgfix.documents.comments import comments
 
     source = document.source
     text = source.text

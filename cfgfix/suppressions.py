@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from cfgfix.records import dataclass
 
 NEEDLE = "cfgfix:"
-_COMMENT = re.compile(
-    r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?P<reason>[^\r\n#]*)"
-)
+_COMMENT = r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?P<reason>[^\r\n#]*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ def find(
     if NEEDLE not in text:
         return []
     found: list[Suppression] = []
-    for match in _COMMENT.finditer(text):
+    for match in re.finditer(_COMMENT, text):
         start = match.start()
         if not is_comment(start):
             continue

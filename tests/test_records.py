@@ -36,7 +36,14 @@ class Mutable:
     value: int = 1
 
 
-VALUES = st.fixed_dictionaries({"first": st.integers()}, optional={"second": st.text(max_size=3), "third": st.lists(st.integers(), max_size=2), "silent": st.integers()})
+VALUES = st.fixed_dictionaries(
+    {"first": st.integers()},
+    optional={
+        "second": st.text(max_size=3),
+        "third": st.lists(st.integers(), max_size=2),
+        "silent": st.integers(),
+    },
+)
 
 
 @given(VALUES, VALUES)
@@ -77,7 +84,9 @@ def test_frozen_and_slotted():
     assert mutable == Mutable(5)
 
 
-@pytest.mark.parametrize(("values", "named"), [((), {}), ((1, 2, 3, 4, 5), {}), ((1,), {"first": 1}), ((1,), {"nope": 1})])
+@pytest.mark.parametrize(
+    ("values", "named"), [((), {}), ((1, 2, 3, 4, 5), {}), ((1,), {"first": 1}), ((1,), {"nope": 1})]
+)
 def test_wrong_calls_are_refused(values, named):
     with pytest.raises(TypeError):
         Ours(*values, **named)

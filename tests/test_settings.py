@@ -63,14 +63,18 @@ def test_every_setting_is_read(tmp_path):
 
 def test_machines_by_name(tmp_path):
     path = tmp_path / "cfgfix.toml"
-    path.write_text("[hardware]\ndefault = 'rtx4090'\n[hardware.profiles]\nbox = 'rtx4090x2,cpus=16'\nci = 'cpu,cpus=4'\n")
+    path.write_text(
+        "[hardware]\ndefault = 'rtx4090'\n[hardware.profiles]\nbox = 'rtx4090x2,cpus=16'\nci = 'cpu,cpus=4'\n"
+    )
     settings = read(str(path))
     assert settings is not None
     assert settings.hardware == "rtx4090"
     assert settings.profiles == {"box": "rtx4090x2,cpus=16", "ci": "cpu,cpus=4"}
 
 
-@pytest.mark.parametrize("text", ["[hardware]\nprofile = 'x'\n", "[hardware]\nprofiles = 3\n", "[hardware]\ndefault = 3\n"])
+@pytest.mark.parametrize(
+    "text", ["[hardware]\nprofile = 'x'\n", "[hardware]\nprofiles = 3\n", "[hardware]\ndefault = 3\n"]
+)
 def test_a_wrong_machine_table_is_told(tmp_path, text):
     path = tmp_path / "cfgfix.toml"
     path.write_text(text)

@@ -6,6 +6,7 @@ mistakes - goes through click. Both read the same option table.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -56,6 +57,7 @@ def _dispatch(arguments: list[str]) -> int:
             return command(options, fixing=arguments[0] == "fix", arguments=arguments)
     from cfgfix.cli.app import call
 
+    gc.enable()
     return call(arguments)
 
 

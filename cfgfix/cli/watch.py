@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ INTERVAL = 0.5
 
 def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> int:
     """Run a request now and after every change, until interrupted; return the exit code of an interruption."""
+    gc.enable()
     seen: object = None
     given = request.settings
     try:

@@ -258,7 +258,7 @@ class View:
             value = derived.function(*arguments)
         except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
             return _ABSENT
-        return _ABSENT if value is None else value
+        return value
 
     def _sizes(self) -> list[tuple[str, list[int], str]]:
         """Return the tensors of one batch element: name, sizes, dtype."""

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from cfgfix.documents.compose import (
     ALIAS,
+    BREAKS,
     MAPPING,
     SCALAR,
     SEQUENCE,
@@ -222,8 +223,6 @@ def _escaped(char: str) -> str:
 
 # --- Looking at the text -------------------------------------------------------------------------------------------
 
-_BREAKS = "\n\r\x85\u2028\u2029"
-
 
 class _Text:
     """The text of a document, and the questions about it that an edit asks."""
@@ -235,7 +234,7 @@ class _Text:
     def line_start(self, offset: int) -> int:
         """Where the line of `offset` begins."""
         text = self.text
-        while offset > 0 and text[offset - 1] not in _BREAKS:
+        while offset > 0 and text[offset - 1] not in BREAKS:
             offset -= 1
         return offset
 
@@ -243,7 +242,7 @@ class _Text:
         """Where the line of `offset` ends, before its line break."""
         text = self.text
         size = len(text)
-        while offset < size and text[offset] not in _BREAKS:
+        while offset < size and text[offset] not in BREAKS:
             offset += 1
         return offset
 
@@ -271,7 +270,7 @@ class _Text:
             char = text[offset]
             if char == "#":
                 offset = self.line_end(offset)
-            elif char in " \t" or char in _BREAKS:
+            elif char in " \t" or char in BREAKS:
                 offset += 1
             else:
                 break
@@ -316,6 +315,11 @@ class _Plan:
         self.text = document.source.text
         self.edits: list[Edit] = []
         self.groups: dict[int, _Group] = {}
+        # What other changes must keep off: values that get a new content, entries that go, names that are taken.
+        self.filled: set[int] = set()
+        self.removed: set[tuple[int, int]] = set()
+        self.touched: list[list[tuple[int, int]]] = []
+        self.names: set[tuple[int, str]] = set()
         self.uses: dict[int, int] = {}
         for alias in document.aliases:
             self.uses[id(alias.target)] = self.uses.get(id(alias.target), 0) + 1
@@ -339,7 +343,10 @@ class _Plan:
                 self.note_deletion(change)
             else:
                 self.note_insertion(change)
-        for group in self.groups.values():
+        if any(self.removed.intersection(way) for way in self.touched):
+            raise Refusal(RefusalReason.CONFLICT, "one change removes what another one changes")
+        # Where a nested mapping and the one around it end together, the nested one's new keys come first.
+        for group in sorted(self.groups.values(), key=lambda group: -len(group.steps)):
             if group.deleted and group.inserted:
                 raise Refusal(RefusalReason.CONFLICT, "entries of one mapping are both added and removed")
             if group.deleted:
@@ -387,13 +394,28 @@ class _Plan:
                 f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} more would change",
             )
 
+    def touch(self, steps: list[Step]) -> None:
+        """Note the entries a change leads through or to."""
+        self.touched.append([(id(step.parent), id(step.value)) for step in steps])
+
+    def claim_value(self, node: Node, shown: str) -> None:
+        if id(node) in self.filled:
+            raise Refusal(RefusalReason.CONFLICT, f"{shown} would be changed twice")
+        self.filled.add(id(node))
+
+    def claim_name(self, parent: Node, name: str) -> None:
+        if (id(parent), name) in self.names:
+            raise Refusal(RefusalReason.CONFLICT, f"two changes would write the key {name}")
+        self.names.add((id(parent), name))
+
     # --- Setting a value ---
 
     def set_value(self, change: SetValue) -> None:
         shown = format_key_path(change.path) or "the document"
         if change.path:
-            step = self.steps(change.path, change.document)[-1]
-            node, key = step.value, step.key
+            steps = self.steps(change.path, change.document)
+            self.touch(steps)
+            node, key = steps[-1].value, steps[-1].key
         else:
             found = self.document.find((), change.document)
             if found is None:
@@ -407,11 +429,12 @@ class _Plan:
             node = deref(node)
         if node.kind is SCALAR:
             self.require_unshared(node, shown)
+        self.claim_value(node, shown)
         if change.text is None:
             text = self.spelled(change.value, node)
         else:
             text = change.text
-            if not text or any(char in text for char in _BREAKS):
+            if not text or any(char in text for char in BREAKS):
                 raise Refusal(RefusalReason.UNSPELLABLE, "the new text is not one scalar on one line")
         if node.kind is SCALAR and node.tag is not None:
             self.require_fitting_tag(node, text, change.value, shown)
@@ -494,8 +517,9 @@ class _Plan:
         shown = format_key_path(change.path)
         if not change.path or not isinstance(change.path[-1], str):
             raise Refusal(RefusalReason.NOT_FOUND, "only the keys of a mapping have names")
-        step = self.steps(change.path, change.document)[-1]
-        key, parent = step.key, step.parent
+        steps = self.steps(change.path, change.document)
+        self.touch(steps)
+        key, parent = steps[-1].key, steps[-1].parent
         assert key is not None
         if key.kind is ALIAS or key.style in ("|", ">") or self.spans_lines(key):
             raise Refusal(RefusalReason.COMPLEX_KEY, f"the key {shown} is not written as a simple key")
@@ -516,13 +540,14 @@ class _Plan:
         taken = self.document.trace((*change.path[:-1], change.new), change.document)
         if change.new != key.text and taken is not None:
             raise Refusal(RefusalReason.KEY_EXISTS, f"the key {change.new} exists already beside {shown}")
+        self.claim_name(parent, change.new)
         style = key.style or ("'" if change.quote else "")
         text = spell_text(change.new, style)
         self.require_simple_key(text)
         self.edits.append(Edit(key.value_start, key.end, text))
 
     def spans_lines(self, node: Node) -> bool:
-        return any(char in self.text[node.start : node.end] for char in _BREAKS)
+        return any(char in self.text[node.start : node.end] for char in BREAKS)
 
     def require_simple_key(self, text: str) -> None:
         # YAML allows 1024 characters up to the colon; no setting is named so, and other readers count in bytes.
@@ -538,10 +563,13 @@ class _Plan:
         steps = self.steps(change.path, change.document)
         parent = steps[-1].parent
         index = self.entry_index(parent, change, steps[-1], shown)
+        entry = parent.items[index]
+        self.touch(steps[:-1])
+        self.removed.add((id(parent), id(entry if isinstance(entry, Node) else entry[1])))
         group = self.groups.setdefault(id(parent), _Group(parent, steps))
         if index in group.deleted:
             raise Refusal(RefusalReason.CONFLICT, f"{shown} would be deleted twice")
-        self.require_unused_anchors(parent.items[index], shown)
+        self.require_unused_anchors(entry, shown)
         group.deleted.add(index)
 
     def entry_index(self, parent: Node, change: DeleteKey, step: Step, shown: str) -> int:
@@ -700,7 +728,7 @@ class _Plan:
         offset = node.start
         end = offset
         while offset < node.value_start and self.text[offset] in "&!":
-            while offset < node.value_start and self.text[offset] not in " \t" + _BREAKS:
+            while offset < node.value_start and self.text[offset] not in " \t" + BREAKS:
                 offset += 1
             end = offset
             offset = self.at.skip_blank(offset)
@@ -748,7 +776,7 @@ class _Plan:
             return
         if stop < len(node.items):
             following = self.flow_start(node, stop)
-            if at.has_comment(last, following) or any(char in self.text[last:following] for char in _BREAKS):
+            if at.has_comment(last, following) or any(char in self.text[last:following] for char in BREAKS):
                 while self.text[last : last + 1] in (" ", "\t"):
                     last += 1
                 self.edits.append(Edit(start, last, ""))
@@ -815,8 +843,10 @@ class _Plan:
                 RefusalReason.NOT_A_MAPPING, f"{format_key_path(path) or 'the document'} is not a mapping"
             )
         group = self.groups.setdefault(id(node), _Group(node, steps))
-        if any(other.key == change.key for other in group.inserted):
-            raise Refusal(RefusalReason.CONFLICT, f"{shown} would be added twice")
+        if node.kind is SCALAR and not group.inserted:
+            self.claim_value(node, format_key_path(path))
+        self.touch(steps)
+        self.claim_name(node, change.key)
         group.inserted.append(change)
 
     def entry(self, change: InsertKey, key_style: str = "") -> str:
@@ -832,7 +862,7 @@ class _Plan:
         if "---" in self.text or "%" in self.text.replace("#", "\n#").split("\n#")[0]:
             raise Refusal(RefusalReason.LAYOUT, "the file has document marks but no content")
         newline = self.document.source.newline
-        lead = newline if self.text and self.text[-1] not in _BREAKS else ""
+        lead = newline if self.text and self.text[-1] not in BREAKS else ""
         self.edits.append(Edit(len(self.text), len(self.text), f"{lead}{self.entry(change)}{newline}"))
 
     def insert(self, group: _Group) -> None:

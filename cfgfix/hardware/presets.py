@@ -227,14 +227,14 @@ class _Stated:
 
 
 def _read_options(options: list[str], text: str) -> _Stated:
-    from cfgfix.hardware.saved import did_you_mean
-
     stated = _Stated()
     seen: set[str] = set()
     for option in options:
         key, equals, value = (part.strip() for part in option.partition("="))
         key = key.lower()
         if key not in _OPTIONS:
+            from cfgfix.hardware.saved import did_you_mean
+
             known = ", ".join(f"{name}=" for name in _OPTIONS)
             raise CfgfixError(
                 f"unknown option {key!r} in the profile {text!r}{did_you_mean(key, list(_OPTIONS))}",
@@ -282,9 +282,9 @@ def check_number(value: object) -> float:
     Raises:
         ValueError: It is none; the text continues a sentence that starts with what the number is.
     """
-    from cfgfix.hardware.saved import kind_of
-
     if isinstance(value, bool) or not isinstance(value, (int, float)):
+        from cfgfix.hardware.saved import kind_of
+
         raise ValueError(f"must be a number, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
     if not 0 < value < 2**53:
         raise ValueError(f"must be a finite number above 0, not {str(value)[:40]}")
@@ -298,15 +298,16 @@ def check_storage(value: object) -> str:
         ValueError: It is none; the text continues a sentence that starts with what the value is.
     """
     from cfgfix.hardware.model import STORAGE_KINDS
+
+    if isinstance(value, str) and value in STORAGE_KINDS:
+        return value
     from cfgfix.hardware.saved import did_you_mean, kind_of
 
     if not isinstance(value, str):
         raise ValueError(f"must be one of {', '.join(STORAGE_KINDS)}, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
-    if value not in STORAGE_KINDS:
-        raise ValueError(
-            f"must be one of {', '.join(STORAGE_KINDS)}, not {value[:40]!r}{did_you_mean(value, list(STORAGE_KINDS))}"
-        )
-    return value
+    raise ValueError(
+        f"must be one of {', '.join(STORAGE_KINDS)}, not {value[:40]!r}{did_you_mean(value, list(STORAGE_KINDS))}"
+    )
 
 
 def _build(

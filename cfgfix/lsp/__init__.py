@@ -1,0 +1,1 @@
+"""The language server: findings and quick fixes in an editor."""

@@ -1,0 +1,1 @@
+"""Instruments: the data pipeline, the step and the devices, timed."""

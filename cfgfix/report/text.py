@@ -197,6 +197,12 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     if show_skipped:
         lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
         lines += [f"passed over {file.path}: {file.passed_over}" for file in passed]
+    else:
+        lines += [
+            f"passed over {file.path}: {file.passed_over}"
+            for file in passed
+            if str(file.passed_over).startswith("a template")
+        ]
     if quiet:
         return lines
     if findings or report.errors or checked:

@@ -8,6 +8,7 @@ what is allowed.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 MAX_NAME = 80
 """Longer names are not compared: a key of this length is text, not a slip of the finger."""
@@ -15,17 +16,22 @@ MAX_NAME = 80
 MAX_CANDIDATES = 2_000
 """So many candidates are compared at most, which bounds the work for a schema with a huge list of names."""
 
+_REMEMBERED = 1 << 15
+"""Results kept of each helper: the names of a schema are compared again for every unknown key of every file."""
+
 FILLERS = frozenset(
     {"enable", "enabled", "is", "max", "n", "num", "number", "of", "the", "total", "use", "with"}
 )
 """Words that people add to a name or leave out (`enable_mixed_precision` for `mixed_precision`, `max_epochs`)."""
 
 
+@lru_cache(_REMEMBERED)
 def fold(name: str) -> str:
     """Return `name` as people confuse it: letter case, dashes, spaces, dots and underscores make no difference."""
     return "".join(char for char in name.casefold() if char not in "-_ .")
 
 
+@lru_cache(_REMEMBERED)
 def distance(first: str, second: str, limit: int) -> int:
     """Return how many single edits turn `first` into `second`, or `limit + 1` when it is more than `limit`.
 
@@ -119,10 +125,11 @@ def best(name: str, candidates: Iterable[str]) -> str | None:
     return found[0]
 
 
-def _words(name: str) -> list[str]:
+@lru_cache(_REMEMBERED)
+def _words(name: str) -> tuple[str, ...]:
     for separator in "-. ":
         name = name.replace(separator, "_")
-    return [word for word in name.casefold().split("_") if word]
+    return tuple(word for word in name.casefold().split("_") if word)
 
 
 def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
@@ -155,5 +162,6 @@ def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> 
     return edits if edits <= allowed else None
 
 
+@lru_cache(_REMEMBERED)
 def _digits(name: str) -> str:
     return "".join(char for char in name if char.isdigit())

@@ -1,0 +1,1 @@
+"""A TensorFlow runtime in which every key of a config has an effect."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree
+import xml.etree.ElementTree as ET
 
 import jsonschema
 import pytest
@@ -38,7 +38,10 @@ def test_fingerprints_stay_when_lines_move(cfgfix, config):
     def prints(text):
         config(text)
         log = json.loads(cfgfix("check", "config.yaml", *MACHINE, "--output-format", "sarif").out)
-        return sorted((entry["ruleId"], entry["partialFingerprints"]["cfgfix/v1"]) for entry in log["runs"][0]["results"])
+        return sorted(
+            (entry["ruleId"], entry["partialFingerprints"]["cfgfix/v1"])
+            for entry in log["runs"][0]["results"]
+        )
 
     first = prints(BAD)
     assert first == prints("# a new first line\n\n" + BAD)
@@ -50,17 +53,25 @@ def test_github_annotations(cfgfix, config):
     result = cfgfix("check", "config.yaml", *MACHINE, "--output-format", "github")
     assert result.code == 1
     line = next(line for line in result.out.splitlines() if "YML001" in line)
-    assert line.startswith("::error file=config.yaml,line=2,col=18,endLine=2,endColumn=22,title=YML001 float-without-dot-is-str::")
+    assert line.startswith(
+        "::error file=config.yaml,line=2,col=18,endLine=2,endColumn=22,title=YML001 float-without-dot-is-str::"
+    )
     assert "::group::" in result.out
 
 
 def test_github_loses_no_error_silently(cfgfix, config):
-    config("training:\n  optimizer_params:\n" + "".join(f"    learning_rate_{number}: 1e-{number}\n" for number in range(1, 30)) + "data:\n  batch_size: 8\nmodel:\n  learning_rate: 1e-4\n")
+    config(
+        "training:\n  optimizer_params:\n"
+        + "".join(f"    learning_rate_{number}: 1e-{number}\n" for number in range(1, 30))
+        + "data:\n  batch_size: 8\nmodel:\n  learning_rate: 1e-4\n"
+    )
     result = cfgfix("check", "config.yaml", "--output-format", "github")
     for command in ("::error ", "::warning ", "::notice "):
         shown = [line for line in result.out.splitlines() if line.startswith(command)]
         assert len(shown) <= 10
-    findings = json.loads(cfgfix("check", "config.yaml", "--output-format", "json").out)["files"][0]["findings"]
+    findings = json.loads(cfgfix("check", "config.yaml", "--output-format", "json").out)["files"][0][
+        "findings"
+    ]
     assert len(findings) > 10
     for finding in findings:
         assert f"config.yaml:{finding['location']['line']}:" in result.out
@@ -73,7 +84,11 @@ def test_gitlab_and_junit(cfgfix, config):
     rows = json.loads(cfgfix("check", "config.yaml", *MACHINE, "--output-format", "gitlab").out)
     assert {"description", "check_name", "fingerprint", "severity", "location"} <= set(rows[0])
     assert len({row["fingerprint"] for row in rows}) == len(rows)
-    tree = ElementTree.fromstring(cfgfix("check", "config.yaml", "fine.yaml", *MACHINE, "--select", "YML001", "--output-format", "junit").out)
+    tree = ET.fromstring(
+        cfgfix(
+            "check", "config.yaml", "fine.yaml", *MACHINE, "--select", "YML001", "--output-format", "junit"
+        ).out
+    )
     suites = {suite.get("name"): suite for suite in tree.findall("testsuite")}
     assert len(suites["config.yaml"].findall("testcase/failure")) == 2
     assert suites["fine.yaml"].find("testcase") is not None
@@ -82,20 +97,34 @@ def test_gitlab_and_junit(cfgfix, config):
 
 def test_json_lines(cfgfix, config):
     config(BAD)
-    rows = [json.loads(line) for line in cfgfix("check", "config.yaml", *MACHINE, "--output-format", "jsonl").out.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in cfgfix("check", "config.yaml", *MACHINE, "--output-format", "jsonl").out.splitlines()
+    ]
     assert {row["rule"] for row in rows} >= {"YML001", "HWR001"}
 
 
 def test_several_formats_at_once(cfgfix, config, tmp_path):
     config(BAD)
-    result = cfgfix("check", "config.yaml", "--output-format", "concise", "--output-format", "sarif=out/x.sarif")
+    result = cfgfix(
+        "check", "config.yaml", "--output-format", "concise", "--output-format", "sarif=out/x.sarif"
+    )
     assert result.code == 3
     (tmp_path / "out").mkdir()
-    result = cfgfix("check", "config.yaml", "--output-format", "concise", "--output-format", "sarif=out/x.sarif", "--output-format", "junit=out/x.xml")
+    result = cfgfix(
+        "check",
+        "config.yaml",
+        "--output-format",
+        "concise",
+        "--output-format",
+        "sarif=out/x.sarif",
+        "--output-format",
+        "junit=out/x.xml",
+    )
     assert result.code == 1
     assert "YML001" in result.out
     assert json.loads((tmp_path / "out" / "x.sarif").read_text())["version"] == "2.1.0"
-    ElementTree.parse(tmp_path / "out" / "x.xml")
+    ET.parse(tmp_path / "out" / "x.xml")
     assert cfgfix("check", "config.yaml", "--output-format", "json", "--output-format", "sarif").code == 2
     assert cfgfix("check", "config.yaml", "--output-format", "jsn").code == 2
 
@@ -119,7 +148,10 @@ def test_baseline(cfgfix, config):
     fresh = cfgfix("check", "config.yaml", *MACHINE, "--baseline", "known.json", "--output-format", "json")
     assert [finding["rule"] for finding in json.loads(fresh.out)["files"][0]["findings"]] == ["CFG004"]
     path.write_text(BAD.replace("1e-4", "1.0e-4"))
-    assert "stale in the baseline: config.yaml: YML001 training.learning_rate" in cfgfix("check", "config.yaml", *MACHINE, "--baseline", "known.json").out
+    assert (
+        "stale in the baseline: config.yaml: YML001 training.learning_rate"
+        in cfgfix("check", "config.yaml", *MACHINE, "--baseline", "known.json").out
+    )
     (path.parent / "bad.json").write_text("[]")
     assert cfgfix("check", "config.yaml", "--baseline", "bad.json").code == 2
 
@@ -133,10 +165,18 @@ def test_add_ignores_silences_what_is_there(cfgfix, config):
 
 
 def test_profiles_are_named_in_the_findings(cfgfix, config, tmp_path):
-    config("data:\n  batch_size: 8\n  num_workers: 12\n  max_text_tokens: 200\ntraining:\n  learning_rate: 1e-4\n")
-    (tmp_path / "cfgfix.toml").write_text("[hardware.profiles]\nbig = 'rtx4090,cpus=32'\nsmall = 'rtx4090,cpus=8'\n")
-    result = cfgfix("check", "config.yaml", "--hardware", "all", "--select", "HWR001,YML001", "--output-format", "json")
-    found = [(finding["rule"], finding["profile"]) for finding in json.loads(result.out)["files"][0]["findings"]]
+    config(
+        "data:\n  batch_size: 8\n  num_workers: 12\n  max_text_tokens: 200\ntraining:\n  learning_rate: 1e-4\n"
+    )
+    (tmp_path / "cfgfix.toml").write_text(
+        "[hardware.profiles]\nbig = 'rtx4090,cpus=32'\nsmall = 'rtx4090,cpus=8'\n"
+    )
+    result = cfgfix(
+        "check", "config.yaml", "--hardware", "all", "--select", "HWR001,YML001", "--output-format", "json"
+    )
+    found = [
+        (finding["rule"], finding["profile"]) for finding in json.loads(result.out)["files"][0]["findings"]
+    ]
     assert found == [("HWR001", "small"), ("YML001", None)]
     assert cfgfix("check", "config.yaml", "--hardware", "small", "--select", "HWR001").code == 1
     assert cfgfix("check", "config.yaml", "--hardware", "big", "--select", "HWR001").code == 0
@@ -145,4 +185,7 @@ def test_profiles_are_named_in_the_findings(cfgfix, config, tmp_path):
 
 def test_statistics(cfgfix, config):
     config(BAD)
-    assert "2  YML001 float-without-dot-is-str  in 1 file, 2 with a safe fix" in cfgfix("check", "config.yaml", "--statistics").out
+    assert (
+        "2  YML001 float-without-dot-is-str  in 1 file, 2 with a safe fix"
+        in cfgfix("check", "config.yaml", "--statistics").out
+    )

@@ -24,7 +24,7 @@ def test_patterns(text, pattern):
 
 @pytest.mark.parametrize("text", ["", ".a", "a..b", "a[x]", "a[1"])
 def test_bad_patterns(text):
-    with pytest.raises(ValueError, match="key path|step|index"):
+    with pytest.raises(ValueError, match=r"key path|step|index"):
         parse_pattern(text)
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from cfgfix.hardware.model import (
     unknown,
 )
 from cfgfix.hardware.presets import from_mapping, parse_profile
+from cfgfix.records import replace
 
 
 def values(hardware, *names):
@@ -37,7 +37,7 @@ def test_a_value_is_known_or_says_why_not():
     assert estimated(1, "s").known
     assert not unknown("why").known
     assert unknown("why").source == "why"
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         exact(1, "s").value = 2
 
 
@@ -274,5 +274,5 @@ def test_records_compare_by_content_and_show_it():
     assert exact(1, "s") != exact(2, "s")
     assert repr(exact(1, "s")) == "Value(value=1, source='s', certainty=<Certainty.EXACT: 'exact'>)"
     assert "NVIDIA GeForce RTX 4090" in repr(one)
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         one.label = "x"

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 
 import pytest
 import yaml
@@ -16,6 +15,7 @@ from cfgfix.hardware.model import STORAGE_KINDS, Certainty
 from cfgfix.hardware.presets import from_mapping, parse_profile, profile_names, resolve_hardware, summary
 from cfgfix.hardware.saved import DataError, describe, from_data, from_json, to_data, to_json, to_yaml
 from cfgfix.hardware.table import gpu_rows, machine_rows
+from cfgfix.records import replace
 
 
 def fails(text, **options):
