@@ -85,6 +85,8 @@ class FileReport:
     """Texts before and after fixing, where they differ."""
     encoded: bytes | None = None
     """For standard input: the fixed bytes."""
+    language: str = "yaml"
+    """`yaml`, or `python` for source code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ class Report:
     """Every file and folder the answer rests on, for caches."""
     stale: tuple[str, ...] = ()
     """Baseline entries that nothing matches any more."""
+    sources: int = 0
+    """How many Python files were scanned."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -159,6 +163,8 @@ class _Run:
     targets: dict[tuple[str, str | None], Target]
     baseline: Baseline | None
     left: dict[Key, int]
+    configs: list[tuple[Document, Loader]]
+    """The configs of the run as overridden, for the guards in code."""
     inferred: Inferred | None = None
     """The schema read from a class, where the settings name one."""
 
@@ -191,6 +197,7 @@ def _run(request: Request) -> Report:
         targets={},
         baseline=baseline,
         left=dict(baseline.counts) if baseline is not None else {},
+        configs=[],
     )
     errors: list[CfgfixError] = []
     inputs = [_inside(settings, folder) for folder in settings.rules]
@@ -199,6 +206,7 @@ def _run(request: Request) -> Report:
     inputs += [request.baseline] if request.baseline is not None else []
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
+    sources = 0
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -211,6 +219,8 @@ def _run(request: Request) -> Report:
                 _one(run, source, request, reports, skips)
         else:
             for found in find(request.paths or (".",), settings, inputs):
+                if found.named and found.path.endswith((".py", ".ipynb")):
+                    continue
                 inputs.append(found.path)
                 if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
                     continue
@@ -227,6 +237,7 @@ def _run(request: Request) -> Report:
                 _one(run, source, request, reports, skips)
                 if len(reports) % 64 == 0:
                     gc.collect(0)
+            sources = _source(run, request, reports, inputs)
     finally:
         if collecting:
             gc.enable()
@@ -250,7 +261,72 @@ def _run(request: Request) -> Report:
         rules={rule.id: rule for rule in judge.rules},
         inputs=tuple(inputs),
         stale=tuple(f"{path}: {rule} {place}" for (path, rule, place), count in run.left.items() if count),
+        sources=sources,
     )
+
+
+def _stamp(rules: Sequence[Rule]) -> object:
+    """Return what changes when cfgfix itself or a source rule does."""
+    from cfgfix.catalog.compiled import machinery, manifest
+    from cfgfix.source import code_files
+
+    paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
+    return machinery(), manifest(paths), manifest(code_files())
+
+
+def _source(run: _Run, request: Request, reports: list[FileReport], inputs: list[str]) -> int:
+    """Scan the Python files of a run, add their reports, and return how many there are."""
+    rules = [rule for rule in run.judge.rules if rule.check and rule.check.startswith("source.")]
+    paths = request.paths
+    if not rules or (
+        paths
+        and not run.settings.source_roots
+        and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
+    ):
+        return 0
+    from cfgfix.source.configs import facts_of
+    from cfgfix.sourcing import SourceRun, edits_of, python_files
+
+    files = python_files(paths, run.settings)
+    if not files:
+        return 0
+    inputs += [file.path for file in files]
+    scan = SourceRun(
+        files,
+        catalogue=run.judge.catalogue,
+        rules=run.judge.rules,
+        configs=[facts_of(document, loader) for document, loader in run.configs],
+        severity=run.judge.severity,
+        permitted=lambda findings, path: _permitted(run, findings, path),
+        key=_stamp(run.judge.rules),
+    )
+    if request.add_ignores is not None:
+        found = scan.silence(request.add_ignores)
+    elif request.fix:
+        found = scan.fix(unsafe=request.unsafe_fixes)
+    else:
+        found = scan.check()
+    for item in found:
+        findings, known = list(item.findings), []
+        if run.baseline is not None:
+            findings, known = split_known(findings, run.baseline, run.left)
+        reports.append(
+            FileReport(
+                item.path,
+                item.text,
+                findings=tuple(findings),
+                hidden=(*item.hidden, *known),
+                edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+                applied=item.applied,
+                refused=item.refused,
+                cycle=item.cycle,
+                before=item.before,
+                after=item.text if item.before is not None else None,
+                encoded=item.encoded,
+                language="python",
+            )
+        )
+    return len(files)
 
 
 def _one(
@@ -275,6 +351,7 @@ def _one(
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
+    run.configs.append((document, _target(run, dialect, run.machines[0]).loader))
     hidden: list[Finding] = []
 
     def judge(candidate: Document) -> list[Finding]:

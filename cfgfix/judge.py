@@ -68,7 +68,7 @@ class Judge:
     def __init__(
         self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]
     ) -> None:
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self._severities = severities
         chosen = sorted(rules, key=lambda rule: rule.id)
         self.rules = tuple(chosen)
@@ -123,7 +123,7 @@ class Judge:
         if suppressions:
             judged = {rule.id for rule in self.rules} - set(skips)
             result = apply(findings, suppressions)
-            about = about_suppressions(document.source, result, self._catalogue, judged, self._about)
+            about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])

@@ -192,7 +192,7 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         lines.append(f"{paint('error', 'error')}: {error}")
     findings = report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
-    checked = [file for file in report.files if file.passed_over is None]
+    checked = [file for file in report.files if file.passed_over is None and file.language == "yaml"]
     passed = [file for file in report.files if file.passed_over is not None]
     if show_skipped:
         lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
@@ -205,12 +205,16 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         ]
     if quiet:
         return lines
-    if findings or report.errors or checked:
+    if findings or report.errors or checked or report.sources:
         total = ", ".join(
             _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
         )
         lines.append(
-            f"{total or 'no findings'} in {_plural(len(checked), 'config')}"
+            f"{total or 'no findings'} in "
+            + " and ".join(
+                ([_plural(len(checked), "config")] if checked or not report.sources else [])
+                + ([_plural(report.sources, "Python file")] if report.sources else [])
+            )
             + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
         )
     elif passed:

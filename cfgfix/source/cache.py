@@ -39,7 +39,9 @@ class SummaryStore:
         self._key = ("source", VERSION, key)
         self.enabled = enabled
         loaded = caching.load(self._name, self._key) if enabled else None
-        self._entries: dict[str, tuple[Stamp, bytes, int, bytes | None]] = loaded if isinstance(loaded, dict) else {}
+        self._entries: dict[str, tuple[Stamp, bytes, int, bytes | None]] = (
+            loaded if isinstance(loaded, dict) else {}
+        )
         self._changed = False
 
     def by_stamp(self, path: str, stamp: Stamp) -> tuple[int, bytes | None] | None:

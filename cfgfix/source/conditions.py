@@ -77,7 +77,12 @@ def config_path(expr: Expr, scope: Scope) -> tuple[str, ...] | None:
                     return None
                 parts.append(key)
                 expr = func[1]
-            elif func[0] == NAME and func[1] == "getattr" and len(call.args) >= 2 and call.args[1][0] == CONSTANT:
+            elif (
+                func[0] == NAME
+                and func[1] == "getattr"
+                and len(call.args) >= 2
+                and call.args[1][0] == CONSTANT
+            ):
                 key = call.args[1][1]
                 if not isinstance(key, str):
                     return None
@@ -175,7 +180,9 @@ class Conditions:
 
     # Values
 
-    def value(self, expr: Expr, scope: Scope, *, before: int, after_error: bool = False, depth: int = 0) -> Any:
+    def value(
+        self, expr: Expr, scope: Scope, *, before: int, after_error: bool = False, depth: int = 0
+    ) -> Any:
         """Return the value of an expression just before a line, or `UNKNOWN`.
 
         `after_error` counts what exception handlers assign.
@@ -250,7 +257,13 @@ class Conditions:
         return result
 
     def _call(
-        self, expr: Expr, scope: Scope, inner: Callable[[Expr], Any], before: int, after_error: bool, depth: int
+        self,
+        expr: Expr,
+        scope: Scope,
+        inner: Callable[[Expr], Any],
+        before: int,
+        after_error: bool,
+        depth: int,
     ) -> Any:
         call = scope.calls[expr[1]]
         path = config_path(expr, scope)
@@ -263,7 +276,11 @@ class Conditions:
                 return inner(default)
             return UNKNOWN
         name = call.func[1] if call.func[0] == NAME else None
-        if name in ("bool", "int", "float", "str", "len", "abs", "min", "max") and call.args and not call.keywords:
+        if (
+            name in ("bool", "int", "float", "str", "len", "abs", "min", "max")
+            and call.args
+            and not call.keywords
+        ):
             values = [inner(item) for item in call.args]
             if UNKNOWN in values:
                 return UNKNOWN
@@ -303,7 +320,12 @@ class Conditions:
                     own = method.params[0][0]
                     for event in method.events():
                         for target in event.targets:
-                            if target[0] == ATTRIBUTE and target[2] == name and target[1][0] == NAME and target[1][1] == own:
+                            if (
+                                target[0] == ATTRIBUTE
+                                and target[2] == name
+                                and target[1][0] == NAME
+                                and target[1][1] == own
+                            ):
                                 if event.value is None or event.kind not in ("assign", "annotate"):
                                     return UNKNOWN
                                 if self._in_handler(method, event.block) and not after_error:
@@ -363,7 +385,9 @@ class Conditions:
         if event.kind in ("assign", "annotate") and event.value is not None:
             direct = any(target[0] == NAME and target[1] == name for target in event.targets)
             new = (
-                self.value(event.value, scope, before=event.place[0], after_error=after_error, depth=depth + 1)
+                self.value(
+                    event.value, scope, before=event.place[0], after_error=after_error, depth=depth + 1
+                )
                 if direct
                 else UNKNOWN
             )
@@ -373,9 +397,13 @@ class Conditions:
             if block.kind in ("for", "while", "match", "comprehension"):
                 return new if new is not UNKNOWN and _same(new, value) else UNKNOWN
             if block.kind == "if" and block.test is not None:
-                holds = truth(self.value(block.test, scope, before=block.line, after_error=after_error, depth=depth + 1))
+                holds = truth(
+                    self.value(block.test, scope, before=block.line, after_error=after_error, depth=depth + 1)
+                )
                 if holds is UNKNOWN:
-                    return new if new is not UNKNOWN and value is not UNKNOWN and _same(new, value) else UNKNOWN
+                    return (
+                        new if new is not UNKNOWN and value is not UNKNOWN and _same(new, value) else UNKNOWN
+                    )
                 if holds is not block.branch:
                     return value
         if handler and not (new is not UNKNOWN and _same(new, value)):
@@ -388,12 +416,14 @@ class Conditions:
         if not _binds(event, name):
             return False
         return any(
-            block.kind in ("for", "while") and block.line <= before for block in scope.block_chain(event.block)
+            block.kind in ("for", "while") and block.line <= before
+            for block in scope.block_chain(event.block)
         )
 
     def _in_handler(self, scope: Scope, block: int) -> bool:
         return any(
-            item.kind == "except" and not self._is_import_error(scope, item.test) for item in scope.block_chain(block)
+            item.kind == "except" and not self._is_import_error(scope, item.test)
+            for item in scope.block_chain(block)
         )
 
     def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
@@ -415,7 +445,9 @@ class Conditions:
             expr = call.argument(position - 1 if bound else position, name)
             if expr is not None:
                 values.append(
-                    self.value(expr, site.scope, before=call.place[0], after_error=after_error, depth=depth + 1)
+                    self.value(
+                        expr, site.scope, before=call.place[0], after_error=after_error, depth=depth + 1
+                    )
                 )
             elif default is not None and default[0] == CONSTANT:
                 values.append(default[1])
@@ -463,7 +495,11 @@ class Conditions:
                         continue
                     for event in scope.body:
                         if event.kind == "annotate" and event.targets[0][0] == NAME:
-                            value = event.value[1] if event.value is not None and event.value[0] == CONSTANT else UNKNOWN
+                            value = (
+                                event.value[1]
+                                if event.value is not None and event.value[0] == CONSTANT
+                                else UNKNOWN
+                            )
                             fields.setdefault(event.targets[0][1], []).append((scope.name, value))
             self.program.facts["fields"] = fields
         return fields
@@ -475,7 +511,11 @@ def _is_config_class(scope: Scope) -> bool:
         func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
         if (dotted(func) or "").rsplit(".", 1)[-1] in ("dataclass", "define", "frozen", "attrs", "s"):
             return True
-    return any((dotted(base) or "").rsplit(".", 1)[-1] in ("BaseModel", "BaseSettings", "NamedTuple", "BaseConfig", "Config") for base in scope.bases)
+    return any(
+        (dotted(base) or "").rsplit(".", 1)[-1]
+        in ("BaseModel", "BaseSettings", "NamedTuple", "BaseConfig", "Config")
+        for base in scope.bases
+    )
 
 
 def truth(value: Any) -> Any:

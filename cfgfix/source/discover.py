@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.discovery import Matcher
 from cfgfix.settings import Settings
@@ -80,7 +80,7 @@ def _walk(folder: str, matcher: Matcher, found: dict[str, PythonFile]) -> None:
                 ignores = (*ignores, ignore)
         for entry in entries:
             name = entry.name
-            path = entry.path[2:] if here == "." else entry.path
+            path = entry.path[2:] if entry.path.startswith(f".{os.sep}") else entry.path
             try:
                 is_folder = entry.is_dir(follow_symlinks=False)
             except OSError:
@@ -90,16 +90,16 @@ def _walk(folder: str, matcher: Matcher, found: dict[str, PythonFile]) -> None:
             if matcher.excluded(path) or name == ".ipynb_checkpoints":
                 continue
             ignored = inside_ignored or (
-                bool(ignores) and any(ignore.matches(entry.path, folder=is_folder) for ignore in ignores)
+                bool(ignores) and any(ignore.matches(path, folder=is_folder) for ignore in ignores)
             )
             if ignored:
                 # What is committed is part of the project, whatever a pattern says: git itself sees it so.
                 if tracked is None:
                     tracked = _Tracked.around(folder)
-                if not tracked.holds(entry.path, folder=is_folder):
+                if not tracked.holds(path, folder=is_folder):
                     continue
             if is_folder:
-                pending.append((entry.path, ignores, ignored))
+                pending.append((path, ignores, ignored))
             else:
                 _add(path, "", found)
 
@@ -294,7 +294,18 @@ def _declared(data: bytes) -> str:
             match = re.search(rb"coding[:=]\s*([-\w.]+)", line)
             if match is not None:
                 name = match[1].decode("ascii", "replace").lower()
-                if name in ("utf-8", "utf8", "latin-1", "latin1", "iso-8859-1", "ascii", "cp1252", "gbk", "euc-kr", "cp949"):
+                if name in (
+                    "utf-8",
+                    "utf8",
+                    "latin-1",
+                    "latin1",
+                    "iso-8859-1",
+                    "ascii",
+                    "cp1252",
+                    "gbk",
+                    "euc-kr",
+                    "cp949",
+                ):
                     return name
     return "utf-8"
 
@@ -321,7 +332,11 @@ def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
     language = content.get("metadata", {})
     if isinstance(language, dict):
         spec = language.get("kernelspec")
-        if isinstance(spec, dict) and str(spec.get("language", "python")).lower() not in ("python", "python3", "python2"):
+        if isinstance(spec, dict) and str(spec.get("language", "python")).lower() not in (
+            "python",
+            "python3",
+            "python2",
+        ):
             return "is a notebook of another language"
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
@@ -329,7 +344,11 @@ def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         source = cell.get("source", cell.get("input", ""))
-        text = "".join(part for part in source if isinstance(part, str)) if isinstance(source, list) else str(source)
+        text = (
+            "".join(part for part in source if isinstance(part, str))
+            if isinstance(source, list)
+            else str(source)
+        )
         body = _plain_lines(text)
         lines.append(f"# cell {number}")
         starts.append((len(lines), number))
@@ -347,7 +366,11 @@ def _plain_lines(text: str) -> list[str]:
     for line in lines:
         bare = line.lstrip()
         indent = line[: len(line) - len(bare)]
-        if joined or bare.startswith(("!", "%", "?")) or (bare.endswith("?") and bare.rstrip("?").isidentifier()):
+        if (
+            joined
+            or bare.startswith(("!", "%", "?"))
+            or (bare.endswith("?") and bare.rstrip("?").isidentifier())
+        ):
             joined = bare.endswith("\\")
             plain.append(f"{indent}pass  # {bare}".replace("\\", "/") if indent else "# " + bare)
         elif "= !" in bare or "=!" in bare or "= %" in bare:

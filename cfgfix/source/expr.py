@@ -149,7 +149,10 @@ def text(expr: Expr | None, scope: Scope, depth: int = 6) -> str:
     if kind == CALL:
         call = scope.calls[expr[1]]
         parts = [text(item, scope, depth - 1) for item in call.args]
-        parts += [f"{name or '**'}{'=' if name else ''}{text(value, scope, depth - 1)}" for name, value in call.keywords]
+        parts += [
+            f"{name or '**'}{'=' if name else ''}{text(value, scope, depth - 1)}"
+            for name, value in call.keywords
+        ]
         return f"{text(call.func, scope, depth - 1)}({', '.join(parts)})"
     if kind == BINARY:
         return f"{text(expr[2], scope, depth - 1)} {expr[1]} {text(expr[3], scope, depth - 1)}"

@@ -104,7 +104,13 @@ WITH_FUNCTION = {
 """Dataset methods to the name and position of the function they call for each element."""
 _WRAPPERS = frozenset({"tensorflow.function", "tensorflow.autograph.experimental.do_not_convert"})
 _PASS_THROUGH = frozenset(
-    {"functools.wraps", "functools.lru_cache", "functools.cache", "contextlib.contextmanager", "tensorflow.Module.with_name_scope"}
+    {
+        "functools.wraps",
+        "functools.lru_cache",
+        "functools.cache",
+        "contextlib.contextmanager",
+        "tensorflow.Module.with_name_scope",
+    }
 )
 MAX_RUNS = 4000
 """Most runs of functions with particular arguments in one program; beyond it calls are not entered."""
@@ -257,9 +263,17 @@ class Flow:
         outer = self.program.outer(scope)
         for position, (name, annotation, _, kind) in enumerate(scope.params):
             if position == 0 and instance is not None and kind == "plain":
-                env.names[name] = ClassValue(instance.scope) if _is_classmethod(scope) and isinstance(instance, Instance) else instance
+                env.names[name] = (
+                    ClassValue(instance.scope)
+                    if _is_classmethod(scope) and isinstance(instance, Instance)
+                    else instance
+                )
                 continue
-            env.names[name] = self._annotated(annotation, outer) if kind in ("plain", "keyword") and outer is not None else UNKNOWN
+            env.names[name] = (
+                self._annotated(annotation, outer)
+                if kind in ("plain", "keyword") and outer is not None
+                else UNKNOWN
+            )
 
     def _annotated(self, annotation: Expr | None, scope: Scope) -> Value:
         """Return what an annotation tells about a value."""
@@ -299,7 +313,9 @@ class Flow:
                 return Made(name, None)
         return UNKNOWN
 
-    def enter(self, function: Function, site: Site, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value:
+    def enter(
+        self, function: Function, site: Site, args: tuple[Value, ...], keywords: dict[str, Value]
+    ) -> Value:
         """Return what a call of a project function returns, run with its arguments where they tell something."""
         scope = function.scope
         if function.receiver is not None:
@@ -314,7 +330,11 @@ class Flow:
             or scope.generator
         ):
             return self.default(scope) if id(scope) not in self._running else UNKNOWN
-        key = (id(scope), *(_identity(value) for value in args), *sorted((n, _identity(v)) for n, v in keywords.items()))
+        key = (
+            id(scope),
+            *(_identity(value) for value in args),
+            *sorted((n, _identity(v)) for n, v in keywords.items()),
+        )
         if key in self._special:
             return self._special[key]
         self._runs += 1
@@ -391,7 +411,9 @@ class Flow:
             self.eval(frame, event.value)
             self._assign(frame, event.targets[0], UNKNOWN)
         elif kind == "return":
-            frame.returned.append(self.eval(frame, event.value) if event.value is not None else Constant(None))
+            frame.returned.append(
+                self.eval(frame, event.value) if event.value is not None else Constant(None)
+            )
             return True
         elif kind == "if":
             assert event.value is not None
@@ -539,7 +561,11 @@ class Flow:
                     alternative.uses.append(("loop", None))
                     self.consumed.append(("loop", alternative, frame.scope, event.bodies[0][0]))
                     item = Element(alternative)
-                elif isinstance(alternative, Made) and alternative.name == "builtins.enumerate" and alternative.site:
+                elif (
+                    isinstance(alternative, Made)
+                    and alternative.name == "builtins.enumerate"
+                    and alternative.site
+                ):
                     inner = first_dataset(alternative.site.args[0]) if alternative.site.args else None
                     if inner is not None:
                         inner.uses.append(("loop", None))
@@ -562,27 +588,37 @@ class Flow:
 
     def _try(self, frame: _Frame, event: Event) -> bool:
         before = dict(frame.env.names)
-        left = self._statements(frame, event.bodies[0][1])
+        body = event.bodies[0][1]
+        last = len(body) - 1
+        while last > 0 and _only_tells(body[last], frame.scope):
+            last -= 1
+        left = self._statements(frame, body[:last])
+        # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
+        reached = dict(frame.env.names)
+        if not left and body:
+            left = self._statements(frame, body[last:])
+            if body[last].bodies:
+                reached = frame.env.names
         done = frame.env.names
         ends: list[dict[str, Value]] = []
-        interrupted = _merge(before, [before, done])
+        interrupted = _merge(before, [before, reached])
         blocks = frame.scope.blocks
-        for block, body in event.bodies[1:]:
+        for block, suite in event.bodies[1:]:
             kind = blocks[block].kind
             if kind == "except":
                 frame.env.names = dict(interrupted)
-                if not self._statements(frame, body):
+                if not self._statements(frame, suite):
                     ends.append(frame.env.names)
             elif kind == "try-else" and not left:
                 frame.env.names = dict(done)
-                left = self._statements(frame, body)
+                left = self._statements(frame, suite)
                 done = frame.env.names
         if not left:
             ends.insert(0, done)
         frame.env.names = _merge(before, ends) if ends else done
-        for block, body in event.bodies[1:]:
+        for block, suite in event.bodies[1:]:
             if blocks[block].kind == "finally":
-                self._statements(frame, body)
+                self._statements(frame, suite)
         return not ends
 
     # Expressions
@@ -729,7 +765,10 @@ class Flow:
         top = _Frame(outer or method, env or Env(outer or method, None), None, ())
         names = {self.program.static_name(item, method) for item in method.decorators}
         value: Value = Function(method, None if _is_static(method) else receiver, env=env)
-        if "property" in {item[1] for item in method.decorators if item[0] == NAME} or "functools.cached_property" in names:
+        if (
+            "property" in {item[1] for item in method.decorators if item[0] == NAME}
+            or "functools.cached_property" in names
+        ):
             return self.default(method)
         for decorator in reversed(method.decorators):
             if decorator[0] == NAME and decorator[1] in ("staticmethod", "classmethod", "property"):
@@ -745,7 +784,11 @@ class Flow:
         if name is None or not isinstance(value, Function):
             return value
         if fold(name) == "tensorflow.function":
-            call = frame.scope.calls[decorator[1]] if decorator[0] == CALL else _decorator_call(decorator, frame.scope)
+            call = (
+                frame.scope.calls[decorator[1]]
+                if decorator[0] == CALL
+                else _decorator_call(decorator, frame.scope)
+            )
             site = Site(frame.scope, call, ())
             site.name, site.raw = "tensorflow.function", name
             return Function(value.scope, value.receiver, site, value.env)
@@ -756,7 +799,10 @@ class Flow:
         for scope in classes:
             child = scope.children.get(name)
             if child is not None:
-                return self._method_value(scope.module.summary.scopes[child], base)
+                method = self._method_value(scope.module.summary.scopes[child], base)
+                # A method may be replaced on the object: `agent.train = tf.function(agent.train)`.
+                replaced = self._attributes.get((id(base.scope), name))
+                return method if replaced is None else join(method, replaced)
         result: Value | None = None
         for scope in classes:
             value = self._stored(scope, base, name)
@@ -850,6 +896,7 @@ class Flow:
             self._note(site)
             return site.result
         result = None
+        site.open = any(type(item) is Value for item in alternatives(callee))
         for item in alternatives(callee):
             value = self._called(frame, site, item, receiver)
             result = value if result is None else join(result, value)
@@ -912,7 +959,11 @@ class Flow:
         if name in ("functools.partial",) and args:
             for function in functions_of(args[0]):
                 return Function(
-                    function.scope, function.receiver, function.compiled, function.env, function.partial + len(args) - 1
+                    function.scope,
+                    function.receiver,
+                    function.compiled,
+                    function.env,
+                    function.partial + len(args) - 1,
                 )
             return UNKNOWN
         if name == "builtins.iter" and args:
@@ -954,7 +1005,11 @@ class Flow:
                 dataset = first_dataset(value)
                 if dataset is not None:
                     dataset.uses.append((name, site))
-            return Made(name, site) if name in ("builtins.enumerate", "builtins.zip", "builtins.range") else UNKNOWN
+            return (
+                Made(name, site)
+                if name in ("builtins.enumerate", "builtins.zip", "builtins.range")
+                else UNKNOWN
+            )
         for value in (*args, *site.keywords.values()):
             dataset = first_dataset(value)
             if dataset is not None:
@@ -1037,6 +1092,18 @@ class Flow:
         return functions_of(value)
 
 
+def _only_tells(event: Event, scope: Scope) -> bool:
+    """Tell whether a statement only prints or logs, and so is not the one that fails."""
+    if event.kind == "pass":
+        return True
+    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+        return False
+    func = scope.calls[event.value[1]].func
+    return (func[0] == NAME and func[1] == "print") or (
+        func[0] == ATTRIBUTE and func[2] in ("info", "debug", "warning", "error", "print", "log")
+    )
+
+
 def _merge(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, Value]:
     """Return the names where several ways meet."""
     if not ends:
@@ -1059,7 +1126,10 @@ def _telling(value: Value) -> bool:
     if isinstance(value, (Dataset, Function)):
         return True
     if isinstance(value, Made):
-        return value.name.startswith(("tensorflow.data", "tensorflow.distribute", "keras.")) or value.name == "iterator"
+        return (
+            value.name.startswith(("tensorflow.data", "tensorflow.distribute", "keras."))
+            or value.name == "iterator"
+        )
     if isinstance(value, Many):
         return any(_telling(item) for item in value.values)
     if isinstance(value, Items):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from cfgfix.records import dataclass, field
 from typing import Any, Protocol
 
 from cfgfix.source.program import Program
@@ -39,6 +39,7 @@ class Rewrite:
         `keyword`: the call gets the keyword `name=text`, or an existing one of that name the value `text`;
         `drop-keyword`: the call loses the keyword `name`;
         `rename-keyword`: the keyword `name` of the call is called `text`;
+        `signature`: the call's `output_types` and `output_shapes` become `output_signature=text`;
         `drop-statement`: the statement goes, with what stands on its line; `pass` where it was the only one.
     """
 
@@ -66,7 +67,7 @@ class Hit:
         safety, title: Where they differ from the rule's fix.
         no_fix: Why there is no fix here although the rule usually has one.
         notes: Further lines for a reader.
-        variant: Which of a module's rules it is for, where one check serves several; empty for the only one.
+        seen: Whether there is nothing for libcst to confirm: the hit is about the file as a whole.
     """
 
     scope: Scope
@@ -83,6 +84,7 @@ class Hit:
     title: str | None = None
     no_fix: str | None = None
     notes: tuple[str, ...] = ()
+    seen: bool = False
 
 
 class Check(Protocol):

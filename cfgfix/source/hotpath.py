@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 
 from cfgfix.source.flow import WITH_FUNCTION, Flow
 from cfgfix.source.hit import Step, at, site_name
@@ -129,7 +129,14 @@ class HotPaths:
                 )
         for site in self.flow.named("tensorflow.data.Dataset.reduce"):
             for function in functions_of(site.argument(WITH_FUNCTION["reduce"][1], "reduce_func")):
-                yield Root(ELEMENT, function.scope, at(site, label="reduce runs it for every element"), "reduce", site, function)
+                yield Root(
+                    ELEMENT,
+                    function.scope,
+                    at(site, label="reduce runs it for every element"),
+                    "reduce",
+                    site,
+                    function,
+                )
         for name in PY_FUNCTIONS:
             for site in self.flow.named(name):
                 for function in functions_of(site.argument(0, "func")):
@@ -250,7 +257,10 @@ def inside(scope: Scope, block: int, outer: int) -> bool:
 
 def is_keras_model(program: Program, owner: Scope) -> bool:
     """Tell whether a class of the project is a Keras model."""
-    return any(name in ("keras.Model", "keras.Sequential") or name.startswith("keras.applications.") for name in program.bases(owner)[1])
+    return any(
+        name in ("keras.Model", "keras.Sequential") or name.startswith("keras.applications.")
+        for name in program.bases(owner)[1]
+    )
 
 
 def is_keras_part(program: Program, owner: Scope) -> bool:
@@ -276,4 +286,16 @@ def hot_paths(program: Program) -> HotPaths:
     return found
 
 
-__all__ = ["ELEMENT", "GRAPH", "PYTHON", "STEP", "Block", "HotPaths", "Reach", "Root", "hot_paths", "innermost_loop", "inside"]
+__all__ = [
+    "ELEMENT",
+    "GRAPH",
+    "PYTHON",
+    "STEP",
+    "Block",
+    "HotPaths",
+    "Reach",
+    "Root",
+    "hot_paths",
+    "innermost_loop",
+    "inside",
+]

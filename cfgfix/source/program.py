@@ -76,7 +76,9 @@ class Module:
 
     __slots__ = ("content", "file", "is_package", "name", "needles", "path", "summary")
 
-    def __init__(self, file: PythonFile, name: str, *, is_package: bool, summary: ModuleSummary, needles: int) -> None:
+    def __init__(
+        self, file: PythonFile, name: str, *, is_package: bool, summary: ModuleSummary, needles: int
+    ) -> None:
         self.file = file
         self.path = file.path
         self.name = name
@@ -221,7 +223,7 @@ class Program:
         module = Module(file, name, is_package=is_package, summary=summary, needles=bits)
         module.content = self._overlay.get(file.path)
         self._loaded[key] = module
-        if summary.problem is not None:
+        if summary.problem is not None and bits & NEEDLE_FRAMEWORK:
             self.problems.append(module)
         return module
 

@@ -166,6 +166,14 @@ def _change(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
         return _minimal(text, start, end, _unwrapped(_with_keyword(node, rewrite.name, rewrite.text)))
     if rewrite.kind == "drop-keyword":
         return _minimal(text, start, end, _unwrapped(_without_keyword(node, rewrite.name)))
+    if rewrite.kind == "signature":
+        node = _without_keyword(
+            _with_renamed_keyword(
+                _with_keyword(node, "output_types", rewrite.text), "output_types", "output_signature"
+            ),
+            "output_shapes",
+        )
+        return _minimal(text, start, end, _unwrapped(node))
     if rewrite.kind == "rename-keyword":
         return _minimal(text, start, end, _unwrapped(_with_renamed_keyword(node, rewrite.name, rewrite.text)))
     raise CannotRewriteError(f"no rewrite is called {rewrite.kind}")
@@ -212,10 +220,14 @@ def _with_keyword(node: Any, name: str, value: str) -> Any:
         if isinstance(comma, libcst.Comma):
             # A trailing comma stays one; the new argument goes on a line like the others.
             previous = arguments[-2].comma if len(arguments) > 1 else None
-            between = previous if isinstance(previous, libcst.Comma) else libcst.Comma(
-                whitespace_after=node.whitespace_before_args
-                if isinstance(node.whitespace_before_args, libcst.ParenthesizedWhitespace)
-                else libcst.SimpleWhitespace(" ")
+            between = (
+                previous
+                if isinstance(previous, libcst.Comma)
+                else libcst.Comma(
+                    whitespace_after=node.whitespace_before_args
+                    if isinstance(node.whitespace_before_args, libcst.ParenthesizedWhitespace)
+                    else libcst.SimpleWhitespace(" ")
+                )
             )
             if "#" in _code(comma):
                 raise CannotRewriteError("a comment stands after the last argument")
@@ -343,7 +355,9 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
     return after
 
 
-def _same_suite(old: list[Any], new: list[Any], spans: list[tuple[int, int]], offsets: Offsets, ast: Any) -> None:
+def _same_suite(
+    old: list[Any], new: list[Any], spans: list[tuple[int, int]], offsets: Offsets, ast: Any
+) -> None:
     kept = list(old)
     if len(old) != len(new):
         # Only a dropped statement may change the number: it must lie within an edit.
@@ -356,6 +370,8 @@ def _same_suite(old: list[Any], new: list[Any], spans: list[tuple[int, int]], of
                 raise ProofError(f"the statement at line {before.lineno} would change too")
             continue
         if type(before) is not type(after):
+            if not hasattr(before, "body") and not hasattr(after, "body"):
+                continue
             if not _covered(before, spans, offsets):
                 raise ProofError(f"the statement at line {before.lineno} would become another one")
             continue
@@ -373,7 +389,9 @@ def _same_suite(old: list[Any], new: list[Any], spans: list[tuple[int, int]], of
 
 def _span(node: Any, offsets: Offsets) -> tuple[int, int]:
     decorators = getattr(node, "decorator_list", None)
-    line, column = (decorators[0].lineno, decorators[0].col_offset) if decorators else (node.lineno, node.col_offset)
+    line, column = (
+        (decorators[0].lineno, decorators[0].col_offset) if decorators else (node.lineno, node.col_offset)
+    )
     return offsets.offset(line, column), offsets.offset(node.end_lineno, node.end_col_offset)
 
 
@@ -393,7 +411,9 @@ def _comments(text: str) -> list[str]:
 
     try:
         return sorted(
-            token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
+            token.string
+            for token in tokenize.generate_tokens(io.StringIO(text).readline)
+            if token.type == tokenize.COMMENT
         )
     except (tokenize.TokenError, SyntaxError) as error:
         raise ProofError("the result cannot be read token by token") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from cfgfix.records import dataclass
 from typing import Any
 
 from cfgfix.catalog.expression import Missing
@@ -68,11 +68,13 @@ class ScanResult:
         findings: By path, ordered by place.
         scanned: How many files were read as Python or known from before.
         cached: Whether all of it was known from the run before.
+        marked: Files with suppression comments.
     """
 
     findings: dict[str, list[Finding]]
     scanned: int
     cached: bool
+    marked: tuple[str, ...] = ()
 
 
 def source_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -129,7 +131,13 @@ def scan(
         name, question = tree, facts
         known = cache.load_result(name, question)
         if known is not None:
-            return ScanResult({path: [_unpack(item) for item in items] for path, items in known.items()}, len(files), cached=True)
+            kept, marked = known
+            return ScanResult(
+                {path: [_unpack(item) for item in items] for path, items in kept.items()},
+                len(files),
+                cached=True,
+                marked=marked,
+            )
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
@@ -144,13 +152,15 @@ def scan(
     for rule, function, _ in functions:
         for hit in function(program):
             maker.add(rule, hit)
+    for items in maker.findings.values():
+        items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+    marked = tuple(module.path for module in program.modules if module.summary.suppressions)
     if use_cache:
         store.keep_only(set(program.files))
         program.save()
-        cache.store_result(name, question, {path: [_pack(item) for item in items] for path, items in maker.findings.items()})
-    for items in maker.findings.values():
-        items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-    return ScanResult(maker.findings, len(files), cached=False)
+        packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
+        cache.store_result(name, question, (packed, marked))
+    return ScanResult(maker.findings, len(files), cached=False, marked=marked)
 
 
 class _Maker:
@@ -175,6 +185,11 @@ class _Maker:
         path = module.path
         identity = (rule.id, path, hit.place)
         state, notes = self._state(hit)
+        if state is not State.ACTIVE and (
+            hit.severity == "info" or (hit.severity is None and rule.severity is Severity.INFO)
+        ):
+            # What is only worth knowing is not worth knowing where it does not happen.
+            return
         previous = self._seen.get(identity)
         if previous is not None:
             # The same place by another way: the way that takes effect is the one to show.
@@ -189,7 +204,7 @@ class _Maker:
         if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
             return
         key = (id(hit.scope), hit.place)
-        confirmed = self._confirmed.get(key)
+        confirmed = True if hit.seen else self._confirmed.get(key)
         if confirmed is None:
             confirmed = self._confirmed[key] = confirm(hit.scope, hit.place, self._offsets_of(module))
         if not confirmed:
@@ -214,13 +229,21 @@ class _Maker:
         if len(found) == 1:
             config, state, guard = found[0]
             if state is State.DORMANT:
-                return state, (f"not with {config.path}: it takes effect when `{guard}` holds" if config else f"it takes effect when `{guard}` holds",)
+                return state, (
+                    f"not with {config.path}: it takes effect when `{guard}` holds"
+                    if config
+                    else f"it takes effect when `{guard}` holds",
+                )
             if state is State.FALLBACK:
                 return state, (f"only reached after an error: {guard}",)
             return state, ()
         notes = []
         active = [config.path for config, state, _ in found if state is State.ACTIVE and config is not None]
-        other = [(config.path, state, guard) for config, state, guard in found if state is not State.ACTIVE and config is not None]
+        other = [
+            (config.path, state, guard)
+            for config, state, guard in found
+            if state is not State.ACTIVE and config is not None
+        ]
         if other and active:
             notes.append("active under " + ", ".join(active[:6]) + (" ..." if len(active) > 6 else ""))
         notes += [f"{state.value} under {path}: `{guard}` decides" for path, state, guard in other[:4]]
@@ -243,10 +266,14 @@ class _Maker:
         start, end = self._offsets_of(module).span(place)
         return self._source_of(module).location(start, max(start, end), label)
 
-    def _finding(self, rule: Rule, hit: Hit, module: Module, state: State, notes: tuple[str, ...]) -> Finding | None:
+    def _finding(
+        self, rule: Rule, hit: Hit, module: Module, state: State, notes: tuple[str, ...]
+    ) -> Finding | None:
         source = self._source_of(module)
         location = self._location(hit.scope, hit.place)
-        scope = _Values({"raw": source.text[location.start : location.end], "line": location.line, **hit.values})
+        scope = _Values(
+            {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
+        )
         fix, reason = self._fix(rule, hit, module, scope)
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
         severity = self._severity(rule, severity)
@@ -319,7 +346,16 @@ class _Values:
 
 
 def _pack_location(item: Location) -> tuple[Any, ...]:
-    return (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
+    return (
+        item.path,
+        item.start,
+        item.end,
+        item.line,
+        item.column,
+        item.end_line,
+        item.end_column,
+        item.label,
+    )
 
 
 def _pack(item: Finding) -> tuple[Any, ...]:
@@ -339,7 +375,9 @@ def _pack(item: Finding) -> tuple[Any, ...]:
 
 
 def _unpack(data: tuple[Any, ...]) -> Finding:
-    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = data
+    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
+        data
+    )
     return Finding(
         rule=rule,
         name=name,
@@ -349,7 +387,9 @@ def _unpack(data: tuple[Any, ...]) -> Finding:
         location=Location(*location),
         related=tuple(Location(*item) for item in related),
         state=State(state),
-        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3]) if fix else None,
+        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
+        if fix
+        else None,
         no_fix_reason=reason,
         notes=notes,
         flow=tuple(Location(*item) for item in flow),

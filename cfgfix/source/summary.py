@@ -32,7 +32,7 @@ from typing import Any
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 3
+VERSION = 4
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -40,6 +40,8 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
+WORDS = ("AUTOTUNE", "environ", "Lock(")
+"""Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense
 literals, so this keeps one file below a quarter of a gigabyte and a few seconds. The largest hand-written file of
@@ -126,7 +128,9 @@ class Call:
 
     def argument(self, position: int, name: str) -> Expr | None:
         """Return an argument given by position or by name, or None."""
-        if 0 <= position < len(self.args) and not any(item[0] == STARRED for item in self.args[: position + 1]):
+        if 0 <= position < len(self.args) and not any(
+            item[0] == STARRED for item in self.args[: position + 1]
+        ):
             return self.args[position]
         return self.keyword(name)
 
@@ -221,7 +225,9 @@ class Scope:
         "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "returns", "stars",
     )  # fmt: skip
 
-    def __init__(self, number: int, kind: str, name: str, qualname: str, parent: int, block: int, place: Place) -> None:
+    def __init__(
+        self, number: int, kind: str, name: str, qualname: str, parent: int, block: int, place: Place
+    ) -> None:
         self.number = number
         self.kind = kind
         self.name = name
@@ -278,9 +284,10 @@ class ModuleSummary:
         problem: Why there is nothing else in it: `(message, line)`; None for a file that was read.
         cells: For a notebook the first line of each code cell in the joined text, with the cell's number.
         lines: How many lines the file has.
+        words: Which of `WORDS` stand in it, so that a check about one need not walk every file.
     """
 
-    __slots__ = ("cells", "lines", "problem", "scopes", "suppressions")
+    __slots__ = ("cells", "lines", "problem", "scopes", "suppressions", "words")
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
@@ -288,6 +295,7 @@ class ModuleSummary:
         self.problem: tuple[str, int] | None = None
         self.cells: tuple[tuple[int, int], ...] = ()
         self.lines = 0
+        self.words: tuple[str, ...] = ()
 
 
 def broken(message: str, line: int = 1) -> ModuleSummary:
@@ -326,6 +334,7 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
     except RecursionError:
         return broken("nests too deep to be read safely")
     summary.lines = text.count("\n") + 1
+    summary.words = tuple(word for word in WORDS if word in text)
     if "cfgfix:" in text:
         summary.suppressions = _suppressions(text)
     return summary
@@ -343,7 +352,12 @@ def _too_deep(text: str) -> bool:
         return False
     for line in text.split("\n"):
         if len(line) >= _RUN and '"' not in line and "'" not in line:
-            signs = sum(map(line.count, "-+~*/%&|^.")) + line.count("not ") + line.count("lambda") + line.count(" if ")
+            signs = (
+                sum(map(line.count, "-+~*/%&|^."))
+                + line.count("not ")
+                + line.count("lambda")
+                + line.count(" if ")
+            )
             if signs >= _RUN and signs > line.count(","):
                 return True
     return False
@@ -435,7 +449,9 @@ class _Builder:
         func = self.expr(node.func)
         args = self.many(node.args) if node.args else ()
         keywords = (
-            tuple([(item.arg, self.expr(item.value)) for item in node.keywords[:MAX_ITEMS]]) if node.keywords else ()
+            tuple([(item.arg, self.expr(item.value)) for item in node.keywords[:MAX_ITEMS]])
+            if node.keywords
+            else ()
         )
         calls = self.scope.calls
         number = len(calls)
@@ -462,7 +478,11 @@ class _Builder:
 
     def _unary(self, node: Any) -> Expr:
         operand = node.operand
-        if type(node.op) is _ast.USub and type(operand) is _ast.Constant and type(operand.value) in (int, float):
+        if (
+            type(node.op) is _ast.USub
+            and type(operand) is _ast.Constant
+            and type(operand.value) in (int, float)
+        ):
             inner = self._constant(operand)
             if inner[0] == CONSTANT:
                 return (
@@ -504,7 +524,13 @@ class _Builder:
         self.block = self.open("if", test, False, node.lineno)
         otherwise = self.expr(node.orelse)
         self.block = outer
-        return (CHOICE, test, then, otherwise, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            CHOICE,
+            test,
+            then,
+            otherwise,
+            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+        )
 
     def _items(self, node: Any) -> Expr:
         kind = type(node)
@@ -702,7 +728,12 @@ class _Builder:
         return Event("define", self.block, place, extra=scope.number)
 
     def event(
-        self, kind: str, node: Any, targets: tuple[Expr, ...] = (), value: Expr | None = None, extra: Any = None
+        self,
+        kind: str,
+        node: Any,
+        targets: tuple[Expr, ...] = (),
+        value: Expr | None = None,
+        extra: Any = None,
     ) -> Event:
         return Event(
             kind,
@@ -966,17 +997,19 @@ def pack(summary: ModuleSummary) -> tuple[Any, ...]:
         summary.problem,
         summary.cells,
         summary.lines,
+        summary.words,
     )  # fmt: skip
 
 
 def unpack(data: tuple[Any, ...]) -> ModuleSummary:
     """Return the summary that `pack` made data of."""
-    scopes, suppressions, problem, cells, lines = data
+    scopes, suppressions, problem, cells, lines, words = data
     summary = ModuleSummary()
     summary.suppressions = suppressions
     summary.problem = problem
     summary.cells = cells
     summary.lines = lines
+    summary.words = words
     for number, item in enumerate(scopes):
         (
             kind, name, qualname, parent, block, place, params, decorators, returns, bases, is_async, generator, names,
@@ -1003,13 +1036,29 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
 
 def _pack_events(events: Iterable[Event]) -> list[tuple[Any, ...]]:
     return [
-        (e.kind, e.block, e.place, e.targets, e.value, e.extra, [(block, _pack_events(body)) for block, body in e.bodies])
+        (
+            e.kind,
+            e.block,
+            e.place,
+            e.targets,
+            e.value,
+            e.extra,
+            [(block, _pack_events(body)) for block, body in e.bodies],
+        )
         for e in events
     ]
 
 
 def _unpack_events(data: list[tuple[Any, ...]]) -> list[Event]:
     return [
-        Event(kind, block, place, targets, value, extra, tuple((number, _unpack_events(body)) for number, body in bodies))
+        Event(
+            kind,
+            block,
+            place,
+            targets,
+            value,
+            extra,
+            tuple((number, _unpack_events(body)) for number, body in bodies),
+        )
         for kind, block, place, targets, value, extra, bodies in data
     ]

@@ -191,10 +191,23 @@ class Site:
         keywords: The values of the named arguments.
         targets: The functions of the project it may enter.
         result: What it returned.
+        open: Whether it may call something that is not known as well.
         through: The sites by which the scope was entered, outermost first; empty for a run on its own.
     """
 
-    __slots__ = ("args", "call", "keywords", "name", "raw", "receiver", "result", "scope", "targets", "through")
+    __slots__ = (
+        "args",
+        "call",
+        "keywords",
+        "name",
+        "open",
+        "raw",
+        "receiver",
+        "result",
+        "scope",
+        "targets",
+        "through",
+    )
 
     def __init__(self, scope: Scope, call: Call, through: tuple[Site, ...]) -> None:
         self.scope = scope
@@ -202,6 +215,7 @@ class Site:
         self.through = through
         self.name = ""
         self.raw = ""
+        self.open = False
         self.receiver: Value | None = None
         self.args: tuple[Value, ...] = ()
         self.keywords: dict[str, Value] = {}
