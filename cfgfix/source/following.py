@@ -1,24 +1,17 @@
-"""Which keys of a config the code reads, where, and whether the value counts there.
+"""What the names and expressions of a project may stand for, as far as its config is concerned.
 
-Every read is looked at with what it is read from: an object of a config class, the mapping that a YAML loader made, a
-thing of another kind, or something not known. `self.config.data.x`, a section passed as an argument or stored in
-`__init__`, `getattr(cfg, "x", 0)`, `cfg["x"]`, `.get("x")` and aliases are followed through the project by name and
-by assignment, without regard to order: what a name may be is the union of all it is ever given. So a read is missed
-only where the value comes from outside of what is followed, and then its object is unknown: a read of that name from
-an unknown object is enough to say nothing about the key.
-
-`**section`, `asdict(section)` and iteration use every key of the section at once; where such a whole is only printed,
-stored or copied into the same class again, it is no use of any one key.
+`self.config.data.x`, a section passed as an argument or stored in `__init__`, `getattr(cfg, "x", 0)`, `cfg["x"]`,
+`.get("x")` and aliases are followed through the project by name and by assignment, without regard to order: what a
+name may be is the union of all it is ever given. Where a value comes from outside of what is followed it is unknown,
+and whoever asks must take it for anything.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cfgfix.records import dataclass, field
-from cfgfix.source.expr import MISSING, constant, dotted, text
+from cfgfix.source.expr import MISSING, children, constant, dotted
 from cfgfix.source.program import Module, Program
 from cfgfix.source.summary import (
     ASSIGNED,
@@ -26,7 +19,6 @@ from cfgfix.source.summary import (
     BOOLEAN,
     CALL,
     CHOICE,
-    COMPREHENSION,
     CONSTANT,
     FORMAT,
     ITEMS,
@@ -37,9 +29,7 @@ from cfgfix.source.summary import (
     SUBSCRIPT,
     UNARY,
     Call,
-    Event,
     Expr,
-    Place,
     Scope,
 )
 from cfgfix.source.values import ClassValue, External, Function, ModuleValue
@@ -49,8 +39,8 @@ Atom = tuple[Any, ...]
 Atoms = frozenset[Atom]
 
 MAX_STEPS = 3_000_000
-"""Steps of following values in one project; the reference project of 50,000 lines takes a tenth. Beyond it every
-object is unknown, so nothing is claimed."""
+"""Steps of following values in one project; a project of 50,000 lines takes a tenth of it. Beyond it every object is
+unknown, so nothing is claimed."""
 MAX_DEPTH = 40
 """How far one value is followed."""
 
@@ -61,18 +51,23 @@ _UNKNOWN: Atoms = frozenset({UNKNOWN})
 _OTHER: Atoms = frozenset({OTHER})
 _NONE: Atoms = frozenset()
 # ("c", class)   an object of a config class            ("d", class)  a mapping made from one
-# ("m", path)    what the YAML loader made, at this key path
+# ("m", path)    what a loader made of a file, at this key path
 # ("i", class)   an object of another class of the project
 # ("C", class)   a class itself   ("f", function)  a function   ("M", module)  a module
+# ("b", method, object)  a bound method   ("g", name, mapping)  a method of a mapping
+# ("x", name)    something outside of the project
 
-_YAML = frozenset(
+YAML_LOADS = frozenset(
     {
         "yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "yaml.load_all", "yaml.safe_load_all",
         "oyaml.load", "oyaml.safe_load", "ruamel.yaml.load", "ruamel.yaml.safe_load", "ruamel.yaml.round_trip_load",
-        "ruamel_yaml.load", "ruamel_yaml.safe_load", "omegaconf.OmegaConf.load", "hjson.load", "json.load",
-        "json.loads", "toml.load", "mmcv.Config.fromfile", "hydra.compose",
+        "ruamel_yaml.load", "ruamel_yaml.safe_load", "ruamel.yaml.YAML().load", "ruamel_yaml.YAML().load",
+        "omegaconf.OmegaConf.load", "hydra.compose",
     }
 )  # fmt: skip
+OTHER_LOADS = frozenset(
+    {"hjson.load", "json.load", "json.loads", "toml.load", "tomllib.load", "mmcv.Config.fromfile"}
+)
 _SAME = frozenset(
     {
         "copy.copy", "copy.deepcopy", "dict", "list", "tuple", "dataclasses.replace", "attr.evolve", "attrs.evolve",
@@ -83,126 +78,8 @@ _SAME = frozenset(
     }
 )  # fmt: skip
 """Calls whose result is as good as their argument."""
-_AS_DICT = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict", "vars", "dataclasses.astuple"})
-_HARMLESS = frozenset(
-    {
-        "isinstance", "issubclass", "type", "id", "len", "repr", "str", "bool", "hash", "callable", "print", "super",
-        "dataclasses.fields", "dataclasses.is_dataclass", "attr.fields", "hasattr", "getattr", "setattr", "delattr",
-        "yaml.dump", "yaml.safe_dump", "json.dump", "json.dumps", "pickle.dump", "pickle.dumps", "pprint.pprint",
-        "pprint.pformat", "wandb.init", "wandb.config.update", "mlflow.log_params", "logging.info", "copy.copy",
-        "copy.deepcopy", "ruamel.yaml.dump", "omegaconf.OmegaConf.to_yaml", "omegaconf.OmegaConf.save", "tqdm.tqdm.write",
-        "numpy.save", "joblib.dump", "sorted", "enumerate", "typing.cast", "tensorflow.print", "inspect.signature",
-    }
-)  # fmt: skip
-"""Calls that do not use what a config says: they look at the object, print it or store it."""
-_LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "success"})
-_LOG_NAMES = ("logger", "logging", "log", "_logger", "_log", "console", "absl.logging", "rich")
-_STORING = ("get_config", "to_dict", "as_dict", "asdict", "to_yaml", "to_json", "save", "dump", "__repr__", "__str__", "__getstate__", "state_dict", "serialize", "export_config", "write_config")  # fmt: skip
-_CONFIG_WORDS = ("config", "cfg", "conf", "hparams", "hps", "settings", "options", "params")
+AS_DICT = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict", "vars", "dataclasses.astuple"})
 _SCALARS = frozenset({"int", "float", "str", "bool", "bytes", "complex", "None", "pathlib.Path", "argparse.Namespace", "argparse.ArgumentParser"})  # fmt: skip
-
-CORE, TOOLS, INFERENCE = "core", "tools", "inference"
-_TEST_PARTS = frozenset({"tests", "test", "testing", "unittests"})
-_TOOL_PARTS = frozenset({"tools", "utilities", "scripts", "examples", "example", "benchmarks", "benchmark", "docs", "demo", "demos", "notebooks"})  # fmt: skip
-_INFERENCE_WORDS = ("inference", "infer", "synthesize", "synthesizer", "synthesis", "decode", "predict", "serve", "serving", "deploy", "deployment", "export")  # fmt: skip
-
-LIVE, NEVER, LOGGED, OVERWRITTEN, UNSURE = "live", "never", "logged", "overwritten", "unsure"
-
-
-@dataclass(frozen=True, slots=True)
-class Place_:  # noqa: N801 - `Place` is the summary's span
-    """A place in the code.
-
-    Attributes:
-        path: The file.
-        line: Line, from 1.
-        column: Column in UTF-8 bytes, from 0.
-        how: The code that stands there, shortened.
-    """
-
-    path: str
-    line: int
-    column: int
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What the code does with one key.
-
-    Attributes:
-        status: `live`, `never`, `tools`, `inference`, `logged`, `overwritten`, or `unsure` where an object that is
-            not known is read by this name.
-        reads: Where the training program reads it.
-        tools: Where only tests, examples and tools, or the inference code, read it.
-        logs: Where it is only printed or stored.
-        writes: Where the code gives it another value.
-        whole: Where its whole section is used at once.
-        guards: Keys without which no read of it takes effect, as text: `data.pad_to_fixed_length`.
-        defined: Where the class defines it.
-    """
-
-    status: str
-    reads: tuple[Place_, ...] = ()
-    tools: tuple[Place_, ...] = ()
-    logs: tuple[Place_, ...] = ()
-    writes: tuple[Place_, ...] = ()
-    whole: tuple[Place_, ...] = ()
-    guards: tuple[str, ...] = ()
-    defined: Place_ | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Loader:
-    """Where a config file is loaded.
-
-    Attributes:
-        place: The call.
-        name: The function, such as `yaml.safe_load`.
-        version: `pyyaml`, `ruamel`, `ruamel-1.1`, `omegaconf`, `json` or `other`.
-        unknown: What an unknown key does: `fatal`, `ignored` or `free`.
-    """
-
-    place: Place_
-    name: str
-    version: str
-    unknown: str
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A command-line option that replaces what the file says.
-
-    Attributes:
-        flag: Such as `--batch-size`.
-        default: Its default as text; None where it has none.
-        place: Where the key is overwritten with it.
-        always: Whether the file's value never counts, since the option is never absent.
-    """
-
-    flag: str
-    default: str | None
-    place: Place_
-    always: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the code does with a config.
-
-    Attributes:
-        keys: For each key path what is done with it.
-        loaders: Where files are loaded.
-        options: For each key path the options that replace it.
-        undefined: Reads of names that the class does not have: class, name, place.
-        entries: Programs that train: file, and whether they ever load a config file.
-    """
-
-    keys: Mapping[Path, Use]
-    loaders: tuple[Loader, ...] = ()
-    options: Mapping[Path, tuple[Option, ...]] = field(default_factory=dict)
-    undefined: tuple[tuple[str, str, Place_], ...] = ()
-    entries: tuple[tuple[str, bool], ...] = ()
 
 
 class Sections:
@@ -222,7 +99,11 @@ class Sections:
         for scope, paths in classes.items():
             node: Any = schema
             for step in paths[0]:
-                node = node.get("items", node.get("additionalProperties", {})) if step in ("[]", "*") else node.get("properties", {}).get(step, {})
+                node = (
+                    node.get("items", node.get("additionalProperties", {}))
+                    if step in ("[]", "*")
+                    else node.get("properties", {}).get(step, {})
+                )
                 if isinstance(node, Mapping) and "anyOf" in node:
                     node = next((part for part in node["anyOf"] if "properties" in part), node)
             self.fields[id(scope)] = node.get("properties", {}) if isinstance(node, Mapping) else {}
@@ -247,21 +128,6 @@ class Sections:
                     yield (*path, name), owner
 
 
-def role_of(path: str, root: str) -> str:
-    """Return whether a file belongs to the program itself, to its tools and tests, or to its inference side."""
-    relative = os.path.relpath(path, root).replace(os.sep, "/")
-    parts = relative.lower().split("/")
-    stem = parts[-1].rsplit(".", 1)[0]
-    if _TEST_PARTS & set(parts[:-1]) or stem.startswith("test_") or stem.endswith("_test") or stem == "conftest":
-        return TOOLS
-    if _TOOL_PARTS & set(parts[:-1]):
-        return TOOLS
-    if stem.startswith(("validate_", "check_", "diagnose", "demo_", "benchmark_", "verify_")) or stem in ("setup", "conftest"):
-        return TOOLS
-    words = {*parts[:-1], *stem.split("_")}
-    return INFERENCE if words & set(_INFERENCE_WORDS) else CORE
-
-
 class Follower:
     """Follows values through a program."""
 
@@ -274,7 +140,8 @@ class Follower:
         self._active: dict[tuple[Any, ...], int] = {}
         self._cut = 1 << 30
         self._assigned: dict[int, dict[str, list[tuple[Expr, str]]]] = {}
-        self._attributes: dict[int, dict[str, list[tuple[Expr, Scope]]]] = {}
+        self._attributes: dict[str, list[tuple[Expr, Scope, Scope | None]]] = {}
+        self._referenced: set[str] | None = None
         self._callers: dict[str, list[tuple[Scope, Call]]] = {}
         for module in self.modules:
             for scope in module.summary.scopes:
@@ -303,7 +170,9 @@ class Follower:
                 result |= self._attribute(atom, expr[2], depth + 1)
             return frozenset(result)
         if kind == CALL:
-            return self._remember(("k", id(scope), expr[1]), lambda: self._call(scope.calls[expr[1]], scope, depth + 1))
+            return self._remember(
+                ("k", id(scope), expr[1]), lambda: self._call(scope.calls[expr[1]], scope, depth + 1)
+            )
         if kind == SUBSCRIPT:
             key = constant(expr[2])
             result = set()
@@ -357,8 +226,10 @@ class Follower:
         return result
 
     def _instance(self, scope: Scope) -> Atom:
-        if self.sections is not None and id(scope) in self.sections.by_class:
-            return ("c", id(scope))
+        if self.sections is not None:
+            for above in self.program.bases(scope)[0]:
+                if id(above) in self.sections.by_class:
+                    return ("c", id(above))
         return ("i", scope)
 
     def _name(self, name: str, scope: Scope, depth: int) -> Atoms:
@@ -394,7 +265,11 @@ class Follower:
             here = self.program.outer(here)
         for star in scope.module.summary.scopes[0].stars:
             found = self.program.find(star, scope.module)
-            if isinstance(found, ModuleValue) and found.module.scope is not None and name in found.module.scope.names | set(found.module.scope.imports):
+            if (
+                isinstance(found, ModuleValue)
+                and found.module.scope is not None
+                and name in found.module.scope.names | set(found.module.scope.imports)
+            ):
                 return self._member(found.module, name, depth)
         return frozenset({("x", name)})
 
@@ -421,7 +296,12 @@ class Follower:
         scope = module.scope
         if scope is None or depth > MAX_DEPTH:
             return _UNKNOWN
-        if name in self._assignments(scope) or name in scope.children or name in scope.imports or name in scope.names:
+        if (
+            name in self._assignments(scope)
+            or name in scope.children
+            or name in scope.imports
+            or name in scope.names
+        ):
             return self._remember(("n", id(scope), name), lambda: self._name(name, scope, depth + 1))
         inner = self.program.module(f"{module.name}.{name}")
         if inner is not None:
@@ -441,8 +321,8 @@ class Follower:
                     for target in event.targets:
                         _bind(target, value, "for", found)
                 elif event.kind == "with":
-                    for target in event.targets:
-                        _bind(target, ("?",), "with", found)
+                    for target, manager in zip(event.targets, event.extra or (), strict=False):
+                        _bind(target, manager, "with", found)
                 elif event.kind not in ("define", "import", "delete"):
                     for target in event.targets:
                         _bind(target, ("?",), "?", found)
@@ -453,7 +333,8 @@ class Follower:
         if how == "=":
             return self.of(value, scope, depth + 1)
         if how == "with":
-            return _OTHER
+            managers = self.of(value, scope, depth + 1)
+            return _OTHER if managers and all(atom[0] in ("x", "o") for atom in managers) else _UNKNOWN
         if how == "for":
             if value[0] == ITEMS:
                 return self._union(value[2], scope, depth)
@@ -474,11 +355,16 @@ class Follower:
                 return _OTHER
             scope = self.sections.by_class[atom[1]][0]
             method = self.program.method(scope, name)
-            return frozenset({("b", method, atom)}) if method is not None else self._stored(scope, name, depth)
+            return (
+                frozenset({("b", method, atom)}) if method is not None else self._stored(scope, name, depth)
+            )
         if kind == "i":
             method = self.program.method(atom[1], name)
             if method is not None:
-                if any(dotted(decorator) in ("property", "cached_property", "functools.cached_property") for decorator in method.decorators):
+                if any(
+                    dotted(decorator) in ("property", "cached_property", "functools.cached_property")
+                    for decorator in method.decorators
+                ):
                     return self._returns(method, depth)
                 return frozenset({("b", method, atom)})
             if name == "__dict__":
@@ -498,7 +384,9 @@ class Follower:
                         return frozenset({("C", found)})
                     return frozenset({("b", found, atom)})
                 if name in self._assignments(above):
-                    return self._remember(("n", id(above), name), lambda above=above: self._name(name, above, depth + 1))
+                    return self._remember(
+                        ("n", id(above), name), lambda above=above: self._name(name, above, depth + 1)
+                    )
             return _UNKNOWN
         if kind == "M":
             return self._member(atom[1], name, depth)
@@ -513,40 +401,49 @@ class Follower:
     def _stored_in(self, scope: Scope, name: str, depth: int) -> Atoms:
         result: set[Atom] = set()
         known = False
-        classes, outside = self.program.bases(scope)
+        classes, _ = self.program.bases(scope)
         for owner in classes:
-            for value, where in self._self_stores(owner).get(name, ()):
-                known = True
-                result |= self.of(value, where, depth + 1)
             for event in owner.body:
-                if event.kind in ("annotate", "assign") and any(target[0] == NAME and target[1] == name for target in event.targets):
+                if event.kind in ("annotate", "assign") and any(
+                    target[0] == NAME and target[1] == name for target in event.targets
+                ):
                     known = True
                     if event.kind == "annotate" and event.extra is not None:
                         result |= self._annotated(event.extra, owner) or _UNKNOWN
                     if event.value is not None:
                         result |= self.of(event.value, owner, depth + 1)
+        for value, where, owner_here in self._stores(name):
+            # What is stored through another name than `self` may be stored in this class too.
+            if owner_here is None or owner_here in classes or scope in self.program.bases(owner_here)[0]:
+                known = True
+                result |= self.of(value, where, depth + 1)
         if not known:
-            return _OTHER if outside and False else _UNKNOWN
+            return _UNKNOWN
         return frozenset(result)
 
-    def _self_stores(self, owner: Scope) -> dict[str, list[tuple[Expr, Scope]]]:
-        found = self._attributes.get(id(owner))
-        if found is None:
-            found = {}
-            for number in owner.children.values():
-                method = owner.module.summary.scopes[number]
-                if method.kind != "function" or not method.params:
-                    continue
-                own = method.params[0][0]
-                for event in method.events():
-                    if event.value is None or event.kind not in ("assign", "annotate", "augment", "for"):
-                        continue
-                    for target in event.targets:
-                        for single, value in _pairs(target, event.value):
-                            if single[0] == ATTRIBUTE and single[1][0] == NAME and single[1][1] == own:
-                                found.setdefault(single[2], []).append((value if event.kind != "for" else ("?",), method))
-            self._attributes[id(owner)] = found
-        return found
+    def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | None]]:
+        """Return all that is assigned to an attribute of that name, with the class where it is one's own `self`."""
+        if not self._attributes:
+            self._attributes[""] = []
+            for module in self.modules:
+                for scope in module.summary.scopes:
+                    owner = self.program.owner(scope)
+                    own = scope.params[0][0] if owner is not None and scope.params else None
+                    for event in scope.events():
+                        if event.value is None or event.kind not in ("assign", "annotate", "augment", "for"):
+                            continue
+                        for target in event.targets:
+                            for single, value in _pairs(target, event.value):
+                                if single[0] == ATTRIBUTE:
+                                    whose = owner if single[1][0] == NAME and single[1][1] == own else None
+                                    given: Expr = value if event.kind != "for" else ("?",)
+                                    self._attributes.setdefault(single[2], []).append((given, scope, whose))
+                    for call in scope.calls:
+                        if call.func[0] == NAME and call.func[1] == "setattr" and len(call.args) == 3:
+                            key = constant(call.args[1])
+                            if isinstance(key, str):
+                                self._attributes.setdefault(key, []).append((call.args[2], scope, None))
+        return self._attributes.get(name, [])
 
     def _item(self, atom: Atom, key: Any) -> Atoms:
         if atom[0] == "m":
@@ -570,7 +467,11 @@ class Follower:
         param = scope.params[position]
         decorators = {dotted(decorator) for decorator in scope.decorators}
         if owner is not None and position == 0 and "staticmethod" not in decorators:
-            return frozenset({("C", owner)}) if "classmethod" in decorators else frozenset({self._instance(owner)})
+            return (
+                frozenset({("C", owner)})
+                if "classmethod" in decorators
+                else frozenset({self._instance(owner)})
+            )
         if param[3] in ("*", "**"):
             return _UNKNOWN
         outer = self.program.outer(scope) or scope
@@ -601,11 +502,50 @@ class Follower:
                     value = call.keyword(name)
                     result |= self.of(value, where, depth + 1) if value is not None else _UNKNOWN
                     continue
-                shift = 0 if called == "__init__" and call.func[0] == ATTRIBUTE and dotted(call.func[1]) not in (None,) and call.args and False else bound
-                value = call.argument(position - shift, name)
+                value = call.argument(position - bound, name)
                 if value is not None:
                     result |= self.of(value, where, depth + 1)
+        if owner is None or scope.name != "__init__":
+            passed = scope.name in self.referenced()
+        else:
+            passed = owner.name in self.referenced()
+        if passed:
+            result.add(UNKNOWN)
         return frozenset(result) if seen and result else _UNKNOWN
+
+    def referenced(self) -> set[str]:
+        """Return the names that are used other than by calling them: functions that something else may call."""
+        if self._referenced is None:
+            found: set[str] = set()
+            for module in self.modules:
+                for scope in module.summary.scopes:
+                    pending: list[Expr] = []
+                    for event in scope.events():
+                        if event.value is not None:
+                            pending.append(event.value)
+                        if event.kind == "with":
+                            pending.extend(event.extra or ())
+                    while pending:
+                        expr = pending.pop()
+                        if expr[0] == CALL:
+                            call = scope.calls[expr[1]]
+                            if call.func[0] == NAME and call.func[1] in ("isinstance", "issubclass", "super"):
+                                continue
+                            func = call.func
+                            if func[0] == ATTRIBUTE:
+                                pending.append(func[1])
+                            elif func[0] != NAME:
+                                pending.append(func)
+                            pending.extend(call.args)
+                            pending.extend(value for _, value in call.keywords)
+                            continue
+                        if expr[0] == NAME:
+                            found.add(expr[1])
+                        elif expr[0] == ATTRIBUTE:
+                            found.add(expr[2])
+                        pending.extend(children(expr, scope))
+            self._referenced = found
+        return self._referenced
 
     def _aliases(self, owner: Scope) -> list[str]:
         """Return the names of the classes that inherit a class's `__init__`."""
@@ -626,7 +566,11 @@ class Follower:
         here: Scope | None = where
         while here is not None and here.kind != "class":
             here = self.program.outer(here)
-        return here is not None and owner is not None and any(item is owner for item in self.program.bases(here)[0])
+        return (
+            here is not None
+            and owner is not None
+            and any(item is owner for item in self.program.bases(here)[0])
+        )
 
     def _annotated(self, annotation: Expr, scope: Scope) -> Atoms:
         """Return what an annotation says a value is; nothing where it does not say."""
@@ -661,7 +605,9 @@ class Follower:
         name = dotted(annotation) or ""
         if name in _SCALARS or (isinstance(value, External) and value.name in _SCALARS):
             return _OTHER
-        if isinstance(value, External) and value.name.startswith(("tensorflow.", "numpy.", "keras.", "torch.")):
+        if isinstance(value, External) and value.name.startswith(
+            ("tensorflow.", "numpy.", "keras.", "torch.")
+        ):
             return _OTHER
         return _NONE
 
@@ -682,7 +628,12 @@ class Follower:
             made = self._returns(method, depth)
             if owner[0] in ("C", "c") and owner[0] == "C":
                 # A class method of a subclass makes objects of the subclass.
-                return frozenset(self._instance(owner[1]) if item[0] in ("i", "c") and item[0] == "i" and item[1] in self.program.bases(owner[1])[0] else item for item in made)
+                return frozenset(
+                    self._instance(owner[1])
+                    if item[0] in ("i", "c") and item[0] == "i" and item[1] in self.program.bases(owner[1])[0]
+                    else item
+                    for item in made
+                )
             return made
         if kind == "g":
             name, mapping = atom[1], atom[2]
@@ -696,13 +647,14 @@ class Follower:
         return _OTHER if atom == OTHER else _UNKNOWN
 
     def _external(self, name: str, call: Call, scope: Scope, depth: int) -> Atoms:
-        if name in _YAML or name.endswith((".YAML.load", "yaml.load", "yaml.safe_load")):
+        if name in YAML_LOADS or name in OTHER_LOADS:
             return frozenset({("m", ())})
-        if name in ("ruamel.yaml.YAML", "ruamel_yaml.YAML"):
-            return frozenset({("x", "ruamel.yaml.YAML")})
-        if name in _AS_DICT:
+        if name in AS_DICT:
             found = self.of(call.args[0], scope, depth + 1) if call.args else _UNKNOWN
-            return frozenset(("d", atom[1]) if atom[0] == "c" else OTHER if atom[0] in ("x", "o") else UNKNOWN for atom in found)
+            return frozenset(
+                ("d", atom[1]) if atom[0] == "c" else OTHER if atom[0] in ("x", "o") else UNKNOWN
+                for atom in found
+            )
         if name in _SAME:
             sources = [*call.args, *(value for key, value in call.keywords if key is None)]
             if name == "typing.cast":
@@ -714,7 +666,23 @@ class Follower:
             for atom in self.of(call.args[0], scope, depth + 1):
                 result |= self._attribute(atom, key, depth + 1) if isinstance(key, str) else _UNKNOWN
             return frozenset(result)
-        if name in ("next", "iter", "max", "min", "map", "filter", "zip", "sorted", "reversed", "enumerate", "functools.partial", "super", "locals", "globals", "eval"):
+        if name in (
+            "next",
+            "iter",
+            "max",
+            "min",
+            "map",
+            "filter",
+            "zip",
+            "sorted",
+            "reversed",
+            "enumerate",
+            "functools.partial",
+            "super",
+            "locals",
+            "globals",
+            "eval",
+        ):
             return _UNKNOWN
         return frozenset({("x", f"{name}()")})
 
@@ -752,6 +720,3 @@ def _pairs(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
         yield from _pairs(target[1], ("?",))
     else:
         yield target, value
-
-
-__all__ = ["CORE", "INFERENCE", "TOOLS", "Follower", "Loader", "Option", "Place_", "Sections", "Usage", "Use", "role_of"]
