@@ -65,9 +65,6 @@ YAML_LOADS = frozenset(
         "omegaconf.OmegaConf.load", "hydra.compose",
     }
 )  # fmt: skip
-OTHER_LOADS = frozenset(
-    {"hjson.load", "json.load", "json.loads", "toml.load", "tomllib.load", "mmcv.Config.fromfile"}
-)
 _SAME = frozenset(
     {
         "copy.copy", "copy.deepcopy", "dict", "list", "tuple", "dataclasses.replace", "attr.evolve", "attrs.evolve",
@@ -116,7 +113,9 @@ class Sections:
         for path in entry[1]:
             inner = (*path, name)
             for key, (_, paths) in self.by_class.items():
-                if any(other == inner or other[:-1] == inner and other[-1] in ("[]", "*") for other in paths):
+                if any(
+                    other == inner or (other[:-1] == inner and other[-1] in ("[]", "*")) for other in paths
+                ):
                     return key
         return None
 
@@ -140,7 +139,7 @@ class Follower:
         self._active: dict[tuple[Any, ...], int] = {}
         self._cut = 1 << 30
         self._assigned: dict[int, dict[str, list[tuple[Expr, str]]]] = {}
-        self._attributes: dict[str, list[tuple[Expr, Scope, Scope | None]]] = {}
+        self._attributes: dict[str, list[tuple[Expr, Scope, Scope | Expr]]] = {}
         self._referenced: set[str] | None = None
         self._callers: dict[str, list[tuple[Scope, Call]]] = {}
         for module in self.modules:
@@ -239,13 +238,13 @@ class Follower:
             if here.kind != "class" or first:
                 if here.kind in ("function", "lambda") and any(param[0] == name for param in here.params):
                     result = set(self._parameter(here, name, depth))
-                    for value, how in self._assignments(here).get(name, ()):
+                    for value, how in self.assignments(here).get(name, ()):
                         result |= self._bound(value, how, here, depth)
                     return frozenset(result)
                 if name in here.outer:
                     here = self.program.outer(here)
                     continue
-                assigned = self._assignments(here).get(name)
+                assigned = self.assignments(here).get(name)
                 if assigned:
                     result = set()
                     for value, how in assigned:
@@ -253,6 +252,8 @@ class Follower:
                     child = here.children.get(name)
                     if child is not None:
                         result |= self._defined(here.module.summary.scopes[child])
+                    if name in here.imports:
+                        result |= self._import(here.imports[name], here.module, depth)
                     return frozenset(result)
                 child = here.children.get(name)
                 if child is not None:
@@ -297,7 +298,7 @@ class Follower:
         if scope is None or depth > MAX_DEPTH:
             return _UNKNOWN
         if (
-            name in self._assignments(scope)
+            name in self.assignments(scope)
             or name in scope.children
             or name in scope.imports
             or name in scope.names
@@ -308,7 +309,8 @@ class Follower:
             return frozenset({("M", inner)})
         return _UNKNOWN
 
-    def _assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
+    def assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
+        """Return what each name of a scope is given, with how: `=`, `for`, `with`, or `?` for anything else."""
         found = self._assigned.get(id(scope))
         if found is None:
             found = {}
@@ -383,7 +385,7 @@ class Follower:
                     if found.kind == "class":
                         return frozenset({("C", found)})
                     return frozenset({("b", found, atom)})
-                if name in self._assignments(above):
+                if name in self.assignments(above):
                     return self._remember(
                         ("n", id(above), name), lambda above=above: self._name(name, above, depth + 1)
                     )
@@ -412,17 +414,44 @@ class Follower:
                         result |= self._annotated(event.extra, owner) or _UNKNOWN
                     if event.value is not None:
                         result |= self.of(event.value, owner, depth + 1)
-        for value, where, owner_here in self._stores(name):
-            # What is stored through another name than `self` may be stored in this class too.
-            if owner_here is None or owner_here in classes or scope in self.program.bases(owner_here)[0]:
-                known = True
-                result |= self.of(value, where, depth + 1)
+        for value, where in self.stores(name, scope):
+            known = True
+            result |= self.of(value, where, depth + 1)
         if not known:
             return _UNKNOWN
         return frozenset(result)
 
-    def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | None]]:
-        """Return all that is assigned to an attribute of that name, with the class where it is one's own `self`."""
+    def stores(self, name: str, owner: Scope) -> list[tuple[Expr, Scope]]:
+        """Return what is given to an attribute of a class's objects, each with the scope it stands in."""
+        classes = self.program.bases(owner)[0]
+        found = []
+        for value, where, whose in self._stores(name):
+            if isinstance(whose, Scope):
+                if whose in classes or owner in self.program.bases(whose)[0]:
+                    found.append((value, where))
+                continue
+            # What is stored through another name than `self` may be stored in this class too.
+            atoms = self.of(whose, where)
+            if not atoms or any(
+                atom == UNKNOWN
+                or (atom[0] == "i" and (atom[1] in classes or owner in self.program.bases(atom[1])[0]))
+                or (
+                    atom[0] == "c"
+                    and self.sections is not None
+                    and self.sections.by_class[atom[1]][0] in classes
+                )
+                or (atom[0] == "C" and atom[1] in classes)
+                for atom in atoms
+            ):
+                found.append((value, where))
+        return found
+
+    def callers(self, name: str) -> list[tuple[Scope, Call]]:
+        """Return the calls of functions or methods of that name."""
+        return self._callers.get(name, [])
+
+    def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | Expr]]:
+        """Return all that is assigned to an attribute of that name, with the class or the object it is stored in."""
         if not self._attributes:
             self._attributes[""] = []
             for module in self.modules:
@@ -435,14 +464,17 @@ class Follower:
                         for target in event.targets:
                             for single, value in _pairs(target, event.value):
                                 if single[0] == ATTRIBUTE:
-                                    whose = owner if single[1][0] == NAME and single[1][1] == own else None
+                                    mine = owner is not None and single[1][0] == NAME and single[1][1] == own
+                                    whose: Scope | Expr = owner if owner is not None and mine else single[1]
                                     given: Expr = value if event.kind != "for" else ("?",)
                                     self._attributes.setdefault(single[2], []).append((given, scope, whose))
                     for call in scope.calls:
                         if call.func[0] == NAME and call.func[1] == "setattr" and len(call.args) == 3:
                             key = constant(call.args[1])
                             if isinstance(key, str):
-                                self._attributes.setdefault(key, []).append((call.args[2], scope, None))
+                                self._attributes.setdefault(key, []).append(
+                                    (call.args[2], scope, call.args[0])
+                                )
         return self._attributes.get(name, [])
 
     def _item(self, atom: Atom, key: Any) -> Atoms:
@@ -647,7 +679,7 @@ class Follower:
         return _OTHER if atom == OTHER else _UNKNOWN
 
     def _external(self, name: str, call: Call, scope: Scope, depth: int) -> Atoms:
-        if name in YAML_LOADS or name in OTHER_LOADS:
+        if name in YAML_LOADS:
             return frozenset({("m", ())})
         if name in AS_DICT:
             found = self.of(call.args[0], scope, depth + 1) if call.args else _UNKNOWN
@@ -660,7 +692,7 @@ class Follower:
             if name == "typing.cast":
                 sources = sources[1:]
             return self._union(sources, scope, depth) if sources else _OTHER
-        if name in ("getattr",) and len(call.args) >= 2:
+        if name == "getattr" and len(call.args) >= 2:
             key = constant(call.args[1])
             result: set[Atom] = set()
             for atom in self.of(call.args[0], scope, depth + 1):
