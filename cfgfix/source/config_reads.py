@@ -17,6 +17,7 @@ from cfgfix.source.expr import MISSING, constant, place_of, text
 from cfgfix.source.following import (
     AS_DICT,
     MAX_STEPS,
+    OTHER,
     UNKNOWN,
     YAML_LOADS,
     Atoms,
@@ -373,6 +374,7 @@ class Collector:
         self.role = roles(self.modules, root)
         self.loads = Loads(self.follower)
         self.uses = Uses(self.follower, self.loads)
+        self.uses.aside = frozenset(path for path, role in self.role.items() if role == TOOLS)
         self.keys: dict[Path, _Key] = {}
         self.inner: set[Path] = set()
         if self.sections is not None:
@@ -599,8 +601,10 @@ class Collector:
                 fate = LOGGED
             else:
                 callee = self.follower.of(call.func, scope)
-                kinds = {atom[0] for atom in callee}
                 names = {atom[1] for atom in callee if atom[0] == "x"}
+                if names:
+                    callee = callee - {OTHER}
+                kinds = {atom[0] for atom in callee}
                 if argument[1] == "**" and kinds & {"f", "b", "C"}:
                     self._unpacked(callee, paths, argument[0], scope)
                     return

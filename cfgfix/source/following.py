@@ -22,7 +22,6 @@ from cfgfix.source.summary import (
     CONSTANT,
     FORMAT,
     ITEMS,
-    LAMBDA,
     MAPPING,
     NAME,
     STARRED,
@@ -190,7 +189,7 @@ class Follower:
             return self._container(expr[2], scope, depth)
         if kind == MAPPING:
             return self._container([value for _, value in expr[1]], scope, depth)
-        if kind in (CONSTANT, FORMAT, UNARY, LAMBDA, "b", "m"):
+        if kind in (CONSTANT, FORMAT, UNARY, "b", "m"):
             return _OTHER
         return _UNKNOWN
 

@@ -61,7 +61,7 @@ HARMLESS = frozenset(
     }
 )  # fmt: skip
 """Calls that do not use what a config says: they look at the object, print it or store it."""
-_KEEPING = frozenset({"yaml.dump", "yaml.safe_dump", "json.dump", "pickle.dump", "numpy.save", "joblib.dump", "ruamel.yaml.dump", "omegaconf.OmegaConf.save"})  # fmt: skip
+_KEEPING = frozenset({"yaml.dump", "yaml.safe_dump", "json.dump", "pickle.dump", "numpy.save", "joblib.dump", "ruamel.yaml.dump", "omegaconf.OmegaConf.save", "wandb.init"})  # fmt: skip
 """Calls that write what something may read again."""
 _PRINTING = HARMLESS - _KEEPING - {"isinstance", "issubclass", "type", "id", "len", "repr", "str", "bool", "hash", "callable", "hasattr", "getattr", "sorted", "enumerate", "typing.cast"}  # fmt: skip
 _PASSING = frozenset(
@@ -265,6 +265,8 @@ class Uses:
     def __init__(self, follower: Follower, loads: Loads) -> None:
         self.follower = follower
         self.loads = loads
+        self.aside: frozenset[str] = frozenset()
+        """Files of tests and tools: a value of the program that reaches them goes no further."""
         self._guards: dict[tuple[int, int], Guards] = {}
         self._entry: dict[int, Guards] = {}
 
@@ -522,8 +524,13 @@ class _Trace:
         self.pending.append((expr, scope, self.uses.entry(scope)))
 
     def run(self) -> list[Sink]:
+        aside = self.uses.aside
+        inside = not self.pending or any(scope.module.path not in aside for _, scope, _ in self.pending)
         while self.pending:
             expr, scope, guards = self.pending.pop()
+            if inside and scope.module.path in aside:
+                self.end(USED, scope, expr, guards)
+                continue
             self.visits += 1
             if self.visits > MAX_VISITS:
                 self.end(USED, scope, expr, _NO_GUARDS)
@@ -696,6 +703,9 @@ class _Trace:
             return True
         atoms = self.follower.of(func, scope)
         names = {atom[1] for atom in atoms if atom[0] == "x"}
+        if names:
+            # None stands for a module that is not installed.
+            atoms = atoms - {OTHER}
         if names and len(names) == len(atoms):
             if names <= _PASSING or names <= AS_DICT:
                 return True
