@@ -826,7 +826,7 @@ class Collector:
             status = LIVE
             if not whole and not maybe:
                 guards = frozenset.intersection(*(sink.guards for sink in used))
-                guards = frozenset(guard for guard in guards if guard[0] != path)
+                guards = frozenset(guard for guard in guards if guard[0] != path and guard[0] in self.keys)
         elif whole or unsure:
             status = UNSURE
         elif sinks or core_reads or any(self.core(item[2]) for item in key.whole):

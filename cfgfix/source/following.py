@@ -8,7 +8,7 @@ and whoever asks must take it for anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cfgfix.source.expr import MISSING, children, constant, dotted
@@ -42,6 +42,12 @@ MAX_STEPS = 3_000_000
 unknown, so nothing is claimed."""
 MAX_DEPTH = 40
 """How far one value is followed."""
+MAX_KINDS = 24
+"""How many things one name is told to be; with more it is not known what it is."""
+MAX_PATH = 12
+"""Longest key path in a mapping that is told apart."""
+MAX_ROUNDS = 5
+"""How often questions that ask themselves are asked again; beyond it the answer is that it is not known as well."""
 
 # What something may be.
 UNKNOWN: Atom = ("?",)
@@ -135,8 +141,10 @@ class Follower:
         self.modules = [module for module in program.all_modules() if module.summary.scopes]
         self.steps = 0
         self._memo: dict[tuple[Any, ...], Atoms] = {}
-        self._active: dict[tuple[Any, ...], int] = {}
-        self._cut = 1 << 30
+        self._active: set[tuple[Any, ...]] = set()
+        self._round: dict[tuple[Any, ...], Atoms] = {}
+        self._lower: dict[tuple[Any, ...], Atoms] = {}
+        self._assumed: set[tuple[Any, ...]] = set()
         self._assigned: dict[int, dict[str, list[tuple[Expr, str]]]] = {}
         self._attributes: dict[str, list[tuple[Expr, Scope, Scope | Expr]]] = {}
         self._referenced: set[str] | None = None
@@ -202,26 +210,49 @@ class Follower:
             result |= self.of(item, scope, depth + 1)
         return frozenset(result)
 
-    def _remember(self, key: tuple[Any, ...], make: Any) -> Atoms:
+    def _remember(self, key: tuple[Any, ...], make: Callable[[], Atoms]) -> Atoms:
+        """Return the answer to a question, worked out once.
+
+        Questions that ask themselves are asked again until the answers stay the same.
+        """
         known = self._memo.get(key)
         if known is not None:
             return known
-        level = self._active.get(key)
-        if level is not None:
-            self._cut = min(self._cut, level)
-            return _NONE
-        level = len(self._active)
-        self._active[key] = level
-        outer, self._cut = self._cut, 1 << 30
-        result: Atoms = make()
-        del self._active[key]
-        # A result that rests on one still being worked out is not complete and is not kept.
-        if self._cut >= level:
-            self._memo[key] = result
-            self._cut = outer
+        known = self._round.get(key)
+        if known is not None:
+            return known
+        if key in self._active:
+            self._assumed.add(key)
+            return self._lower.get(key, _NONE)
+        if self._active:
+            self._active.add(key)
+            result = make()
+            self._active.discard(key)
+            if len(result) > MAX_KINDS:
+                result = _UNKNOWN
+            self._round[key] = result
+            return result
+        for _ in range(MAX_ROUNDS):
+            self._round.clear()
+            self._assumed.clear()
+            self._active.add(key)
+            result = make()
+            self._active.discard(key)
+            self._round[key] = result
+            changed = False
+            for item in self._assumed:
+                now = self._round.get(item, _NONE)
+                if now != self._lower.get(item, _NONE):
+                    self._lower[item] = now
+                    changed = True
+            if not changed:
+                break
         else:
-            self._cut = min(outer, self._cut)
-        return result
+            self._round = {item: found | _UNKNOWN for item, found in self._round.items()}
+        self._memo.update(self._round)
+        self._round.clear()
+        self._lower.clear()
+        return self._memo[key]
 
     def _instance(self, scope: Scope) -> Atom:
         if self.sections is not None:
@@ -392,7 +423,7 @@ class Follower:
         if kind == "M":
             return self._member(atom[1], name, depth)
         if kind == "x":
-            return frozenset({("x", f"{atom[1]}.{name}")})
+            return frozenset({_outside(f"{atom[1]}.{name}")})
         return _OTHER if atom == OTHER or kind in ("f", "b", "g") else _UNKNOWN
 
     def _stored(self, scope: Scope, name: str, depth: int) -> Atoms:
@@ -478,6 +509,8 @@ class Follower:
 
     def _item(self, atom: Atom, key: Any) -> Atoms:
         if atom[0] == "m":
+            if len(atom[1]) >= MAX_PATH:
+                return _UNKNOWN
             if isinstance(key, str):
                 return frozenset({("m", (*atom[1], key))})
             return _UNKNOWN if key is MISSING else frozenset({("m", (*atom[1], "[]"))})
@@ -715,7 +748,7 @@ class Follower:
             "eval",
         ):
             return _UNKNOWN
-        return frozenset({("x", f"{name}()")})
+        return frozenset({_outside(f"{name}()")})
 
     def _returns(self, scope: Scope, depth: int) -> Atoms:
         return self._remember(("r", id(scope)), lambda: self._returned(scope, depth))
@@ -733,6 +766,11 @@ class Follower:
             if event.kind == "return" and event.value is not None:
                 result |= self.of(event.value, scope, depth + 1)
         return frozenset(result) or _OTHER
+
+
+def _outside(name: str) -> Atom:
+    """Return a thing outside of the project; what is made of things made is not told apart any further."""
+    return ("x", name if len(name) <= 120 and name.count("(") <= 2 else "?")
 
 
 def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:
