@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule
+from cfgfix.discovery import Matcher
 from cfgfix.edits import Edit, ReplaceText, splice
 from cfgfix.errors import UnreadableError
 from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.records import dataclass
 from cfgfix.settings import Settings
-from cfgfix.silence import about_suppressions, additions, apply
+from cfgfix.silence import about_suppressions, apply, written_beside
 from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python
 from cfgfix.source.scan import ConfigFacts, ScanResult, scan
 from cfgfix.suppressions import NEEDLE, Suppression, find
@@ -60,7 +61,7 @@ def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     roots = [_shown(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = (named or roots or ["."]) if not paths else [*named, *roots]
-    return find_python(dict.fromkeys(wanted), settings)
+    return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
 
 
 def _shown(path: str) -> str:
@@ -100,15 +101,19 @@ class SourceRun:
         self._severity = severity
         self._permitted = permitted
         self._key = key
+        self.looked_in: tuple[str, ...] = ()
+        """Requirement files the last scan looked for."""
         self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
         self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith("source.")}
 
     def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
         """Return what is found when some files have other texts."""
         overlay = {path: text.encode("utf-8", "surrogatepass") for path, text in (texts or {}).items()}
-        return scan(
+        result = scan(
             self.files, self._rules, self._configs, severity=self._severity, key=self._key, overlay=overlay
         )
+        self.looked_in = result.looked_in
+        return result
 
     def check(self) -> list[SourceReport]:
         """Return a report for each file with something to say."""
@@ -179,9 +184,10 @@ class SourceRun:
                 by_line.setdefault(finding.location.line, []).append(finding)
             for line in sorted(by_line, reverse=True):
                 group = by_line[line]
+                here = SourceFile.from_text(text, report.path)
                 edits = [
                     Edit(item.start, item.end, item.new)
-                    for item in additions(SourceFile.from_text(text, report.path), group, reason)
+                    for item in written_beside(here, _comments(here), group, reason)
                 ]
                 after = splice(text, edits)
                 if _same_program(text, after):
@@ -250,18 +256,24 @@ def comments_of(source: SourceFile) -> list[Suppression]:
     """Return the suppression comments of a Python file; a text that only looks like one is none."""
     if NEEDLE not in source.text:
         return []
+    comments = _comments(source)
+    places = {place for start, text in comments for place in range(start, start + len(text))}
+    return find(source.text, source.position, lambda offset: offset in places)
+
+
+def _comments(source: SourceFile) -> list[tuple[int, str]]:
+    """Return the comments of a Python text as (offset, text), up to where it is no Python any more."""
     import io
     import tokenize
 
-    places: set[int] = set()
+    found: list[tuple[int, str]] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
             if token.type == tokenize.COMMENT:
-                start = source.line_start(token.start[0]) + token.start[1]
-                places.update(range(start, start + len(token.string)))
+                found.append((source.line_start(token.start[0]) + token.start[1], token.string))
     except (tokenize.TokenError, SyntaxError):
-        return find(source.text, source.position, lambda _offset: True)
-    return find(source.text, source.position, lambda offset: offset in places)
+        pass
+    return found
 
 
 def _same_program(before: str, after: str) -> bool:

@@ -158,7 +158,7 @@ class Conditions:
         block = scope.blocks[number]
         result: tuple[Any, bool] = (True, False)
         if block.kind == "except":
-            result = (UNKNOWN, not self._is_import_error(scope, block.test))
+            result = (UNKNOWN, not self._is_import_error(block.test))
         elif block.kind in ("if", "while") and block.test is not None:
             value = truth(self.value(block.test, scope, before=block.line))
             holds = value if block.branch or value is UNKNOWN else not value
@@ -171,7 +171,7 @@ class Conditions:
         self._known[key] = result
         return result
 
-    def _is_import_error(self, scope: Scope, test: Expr | None) -> bool:
+    def _is_import_error(self, test: Expr | None) -> bool:
         """Whether a handler is for a missing module: which side is taken is then a matter of what is installed."""
         if test is None:
             return False
@@ -199,9 +199,9 @@ class Conditions:
         if kind == NAME:
             return self._name(expr[1], scope, before, after_error, depth)
         if kind in (ATTRIBUTE, SUBSCRIPT):
-            return self._read(expr, scope, before, after_error, depth)
+            return self._read(expr, scope, after_error, depth)
         if kind == CALL:
-            return self._call(expr, scope, inner, before, after_error, depth)
+            return self._call(expr, scope, inner)
         if kind == UNARY:
             value = inner(expr[2])
             if expr[1] == "not":
@@ -237,7 +237,7 @@ class Conditions:
             if found is UNKNOWN:
                 known = False
             elif found is stop:
-                return value if known else (True if stop else False)
+                return value if known else stop
         return value if known else UNKNOWN
 
     def _compare(self, expr: Expr, inner: Callable[[Expr], Any]) -> Any:
@@ -261,9 +261,6 @@ class Conditions:
         expr: Expr,
         scope: Scope,
         inner: Callable[[Expr], Any],
-        before: int,
-        after_error: bool,
-        depth: int,
     ) -> Any:
         call = scope.calls[expr[1]]
         path = config_path(expr, scope)
@@ -290,7 +287,7 @@ class Conditions:
                 return UNKNOWN
         return UNKNOWN
 
-    def _read(self, expr: Expr, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
+    def _read(self, expr: Expr, scope: Scope, after_error: bool, depth: int) -> Any:
         path = config_path(expr, scope)
         if path is not None:
             value = self._key(path)
@@ -422,7 +419,7 @@ class Conditions:
 
     def _in_handler(self, scope: Scope, block: int) -> bool:
         return any(
-            item.kind == "except" and not self._is_import_error(scope, item.test)
+            item.kind == "except" and not self._is_import_error(item.test)
             for item in scope.block_chain(block)
         )
 

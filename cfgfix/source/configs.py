@@ -28,8 +28,8 @@ def _collect(
         return
     node = deref(node)
     if node.kind == Kind.MAPPING:
-        for key, value in node.items:
-            key = deref(key)
+        for written, value in node.items:
+            key = deref(written)
             if key.kind != Kind.SCALAR:
                 continue
             if key.text == "<<" and not key.style:

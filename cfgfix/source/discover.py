@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from cfgfix.records import dataclass
+from collections.abc import Callable, Iterable, Iterator
 
-from cfgfix.discovery import Matcher
-from cfgfix.settings import Settings
+from cfgfix.records import dataclass
 from cfgfix.source.summary import MAX_BYTES
 
 MAX_FILES = 50_000
@@ -34,17 +32,16 @@ class PythonFile:
     stamp: tuple[int, int, int, int]
 
 
-def find_python(paths: Iterable[str], settings: Settings) -> list[PythonFile]:
+def find_python(paths: Iterable[str], excluded: Callable[[str], bool]) -> list[PythonFile]:
     """Return the Python files and notebooks that the paths mean, each once, in order.
 
     A named file is taken whatever the ignore files say; a folder is searched without following links to folders,
-    honouring `.gitignore` files, the settings' exclude patterns and virtual environments' markers.
+    honouring `.gitignore` files, what the caller excludes and virtual environments' markers.
     """
-    matcher = Matcher(settings)
     found: dict[str, PythonFile] = {}
     for path in paths:
         if os.path.isdir(path):
-            _walk(path, matcher, found)
+            _walk(path, excluded, found)
         elif path.endswith(SUFFIXES):
             _add(path, package_root(path), found)
     return list(found.values())
@@ -61,7 +58,7 @@ def _add(path: str, root: str, found: dict[str, PythonFile]) -> None:
         found.setdefault(key, PythonFile(path, root, stamp))
 
 
-def _walk(folder: str, matcher: Matcher, found: dict[str, PythonFile]) -> None:
+def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonFile]) -> None:
     pending: list[tuple[str, tuple[_Ignore, ...], bool]] = [(folder, _outer_ignores(folder), False)]
     tracked: _Tracked | None = None
     while pending and len(found) < MAX_FILES:
@@ -87,7 +84,7 @@ def _walk(folder: str, matcher: Matcher, found: dict[str, PythonFile]) -> None:
                 continue
             if not is_folder and not name.endswith(SUFFIXES):
                 continue
-            if matcher.excluded(path) or name == ".ipynb_checkpoints":
+            if excluded(path) or name == ".ipynb_checkpoints":
                 continue
             ignored = inside_ignored or (
                 bool(ignores) and any(ignore.matches(path, folder=is_folder) for ignore in ignores)

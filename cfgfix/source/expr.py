@@ -169,8 +169,7 @@ def text(expr: Expr | None, scope: Scope, depth: int = 6) -> str:
         return f"{text(expr[2], scope, depth - 1)} if {text(expr[1], scope, depth - 1)} else {text(expr[3], scope, depth - 1)}"
     if kind == ITEMS:
         inner = ", ".join(text(item, scope, depth - 1) for item in expr[2][:8])
-        opening, closing = {"tuple": "()", "list": "[]", "set": "{}"}[expr[1]]
-        return f"{opening}{inner}{closing}"
+        return {"tuple": f"({inner})", "list": f"[{inner}]", "set": f"{{{inner}}}"}[expr[1]]
     if kind == STARRED:
         return f"*{text(expr[1], scope, depth - 1)}"
     if kind == LAMBDA:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from cfgfix.records import dataclass
 
 from cfgfix.edits import Edit, ReplaceText, Safety, compatible
 from cfgfix.findings import Finding
+from cfgfix.records import dataclass
 from cfgfix.source.rewrite import ProofError, prove
 
 MAX_PASSES = 12

@@ -31,6 +31,7 @@ from cfgfix.source.summary import (
     SUBSCRIPT,
     UNARY,
     YIELD,
+    Call,
     Event,
     Expr,
     Scope,
@@ -59,30 +60,91 @@ from cfgfix.source.values import (
 
 DATASET = "tensorflow.data.Dataset"
 TRANSFORMATIONS = frozenset(
-    "apply batch bucket_by_sequence_length cache concatenate enumerate filter fingerprint flat_map group_by_window "
-    "ignore_errors interleave map map_with_legacy_function filter_with_legacy_function padded_batch prefetch ragged_batch "
-    "rebatch rejection_resample repeat scan shard shuffle skip snapshot sparse_batch take take_while unbatch unique window "
-    "with_options zip as_unbatched".split()
+    [
+        "apply",
+        "batch",
+        "bucket_by_sequence_length",
+        "cache",
+        "concatenate",
+        "enumerate",
+        "filter",
+        "fingerprint",
+        "flat_map",
+        "group_by_window",
+        "ignore_errors",
+        "interleave",
+        "map",
+        "map_with_legacy_function",
+        "filter_with_legacy_function",
+        "padded_batch",
+        "prefetch",
+        "ragged_batch",
+        "rebatch",
+        "rejection_resample",
+        "repeat",
+        "scan",
+        "shard",
+        "shuffle",
+        "skip",
+        "snapshot",
+        "sparse_batch",
+        "take",
+        "take_while",
+        "unbatch",
+        "unique",
+        "window",
+        "with_options",
+        "zip",
+        "as_unbatched",
+    ]
 )
 """Methods of `tf.data.Dataset` that return a dataset (TensorFlow 2.21, `tensorflow/python/data/ops/dataset_ops.py`)."""
 CONSTRUCTORS = frozenset(
     {
         *(
             f"{DATASET}.{name}"
-            for name in "choose_from_datasets counter from_generator from_tensor_slices from_tensors list_files load random range "
-            "sample_from_datasets zip from_sparse_tensor_slices".split()
+            for name in [
+                "choose_from_datasets",
+                "counter",
+                "from_generator",
+                "from_tensor_slices",
+                "from_tensors",
+                "list_files",
+                "load",
+                "random",
+                "range",
+                "sample_from_datasets",
+                "zip",
+                "from_sparse_tensor_slices",
+            ]
         ),
         *(
             f"tensorflow.data.{name}"
-            for name in "TFRecordDataset TextLineDataset FixedLengthRecordDataset experimental.CsvDataset "
-            "experimental.SqlDataset experimental.make_csv_dataset experimental.make_batched_features_dataset "
-            "experimental.RandomDataset experimental.Counter experimental.sample_from_datasets "
-            "experimental.choose_from_datasets experimental.from_list experimental.load experimental.from_variant".split()
+            for name in [
+                "TFRecordDataset",
+                "TextLineDataset",
+                "FixedLengthRecordDataset",
+                "experimental.CsvDataset",
+                "experimental.SqlDataset",
+                "experimental.make_csv_dataset",
+                "experimental.make_batched_features_dataset",
+                "experimental.RandomDataset",
+                "experimental.Counter",
+                "experimental.sample_from_datasets",
+                "experimental.choose_from_datasets",
+                "experimental.from_list",
+                "experimental.load",
+                "experimental.from_variant",
+            ]
         ),
         *(
             f"keras.utils.{name}"
-            for name in "image_dataset_from_directory text_dataset_from_directory audio_dataset_from_directory "
-            "timeseries_dataset_from_array".split()
+            for name in [
+                "image_dataset_from_directory",
+                "text_dataset_from_directory",
+                "audio_dataset_from_directory",
+                "timeseries_dataset_from_array",
+            ]
         ),
     }
 )
@@ -349,7 +411,7 @@ class Flow:
         env = Env(scope, parent)
         instance = args[0] if owner is not None and args and not _is_static(scope) else None
         self._bind_parameters(scope, env, instance)
-        star = any(item[0] == STARRED for item in site.call.args)
+        star = any(item[0] == STARRED for item in site.call.args) and not site.expanded
         plain = [name for name, _, _, kind in scope.params if kind == "plain"]
         if not star:
             for name, value in zip(plain, args, strict=False):
@@ -360,6 +422,9 @@ class Flow:
                     given = kind == "plain" and position < len(args)
                     if not given and not site.call.opaque and default[0] == CONSTANT:
                         env.names[name] = Constant(default[1])
+            rest = next((name for name, _, _, kind in scope.params if kind == "*"), None)
+            if rest is not None:
+                env.names[rest] = Items(tuple(args[len(plain) :]))
         names = {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
         for name, value in keywords.items():
             if name in names and value is not UNKNOWN:
@@ -390,7 +455,7 @@ class Flow:
     def _statement(self, frame: _Frame, event: Event) -> bool:
         kind = event.kind
         names = frame.env.names
-        if kind == "expr" or kind == "yield":
+        if kind in ("expr", "yield"):
             if event.value is not None:
                 self.eval(frame, event.value)
         elif kind == "assign":
@@ -669,7 +734,7 @@ class Flow:
                 if key is not None:
                     self.eval(frame, key)
                 self.eval(frame, value_expr)
-        elif kind in (FORMAT,):
+        elif kind == FORMAT:
             for part in expr[1]:
                 self.eval(frame, part)
         elif kind in (STARRED, YIELD):
@@ -879,8 +944,7 @@ class Flow:
                 callee = result if result is not None else UNKNOWN
         else:
             callee = self.eval(frame, func)
-        args = tuple([self.eval(frame, item) for item in call.args]) if call.args else ()
-        site.args = args
+        site.args = self._arguments(frame, site) if call.args else ()
         if call.keywords:
             keywords = {}
             for name, expr in call.keywords:
@@ -892,20 +956,35 @@ class Flow:
         dataset = first_dataset(receiver)
         if dataset is not None:
             site.name = site.raw = f"{DATASET}.{method}"
-            site.result = self._dataset_method(frame, site, dataset, method)
+            site.result = self._dataset_method(site, dataset, method)
             self._note(site)
             return site.result
         result = None
         site.open = any(type(item) is Value for item in alternatives(callee))
         for item in alternatives(callee):
-            value = self._called(frame, site, item, receiver)
+            value = self._called(frame, site, item)
             result = value if result is None else join(result, value)
         site.result = result if result is not None else UNKNOWN
         if site.name or site.targets:
             self._note(site)
         return site.result
 
-    def _called(self, frame: _Frame, site: Site, callee: Value, receiver: Value | None) -> Value:
+    def _arguments(self, frame: _Frame, site: Site) -> tuple[Value, ...]:
+        """Return the values of the positional arguments, those of `*items` of known length one by one."""
+        values: list[Value] = []
+        for expr in site.call.args:
+            value = self.eval(frame, expr[1] if expr[0] == STARRED else expr)
+            if expr[0] == STARRED and isinstance(value, Items):
+                site.expanded = True
+                values += value.items
+            elif expr[0] == STARRED:
+                site.expanded = False
+                return (*values, UNKNOWN)
+            else:
+                values.append(value)
+        return tuple(values)
+
+    def _called(self, frame: _Frame, site: Site, callee: Value) -> Value:
         if isinstance(callee, External):
             return self._external(frame, site, callee.name)
         if isinstance(callee, Function):
@@ -934,7 +1013,7 @@ class Flow:
             return UNKNOWN
         if isinstance(callee, Made):
             site.name = site.raw = f"{callee.name}.__call__"
-            if callee.name in ("tensorflow.function",) and site.args:
+            if callee.name == "tensorflow.function" and site.args:
                 return self._compiled(callee.site or site, site.args[0])
         return UNKNOWN
 
@@ -956,7 +1035,7 @@ class Flow:
             if value is not None:
                 return self._compiled(site, value)
             return Made(name, site)
-        if name in ("functools.partial",) and args:
+        if name == "functools.partial" and args:
             for function in functions_of(args[0]):
                 return Function(
                     function.scope,
@@ -1046,7 +1125,7 @@ class Flow:
         self.datasets.append(result)
         return result
 
-    def _dataset_method(self, frame: _Frame, site: Site, dataset: Dataset, method: str) -> Value:
+    def _dataset_method(self, site: Site, dataset: Dataset, method: str) -> Value:
         if method not in TRANSFORMATIONS:
             dataset.uses.append((method, site))
             if method == "reduce":
@@ -1160,16 +1239,65 @@ def _is_classmethod(scope: Scope) -> bool:
     return any(item[0] == NAME and item[1] == "classmethod" for item in scope.decorators)
 
 
-def _decorator_call(decorator: Expr, scope: Scope) -> object:
+def _decorator_call(decorator: Expr, scope: Scope) -> Call:
     """Return a call that stands for a decorator without brackets."""
-    from cfgfix.source.summary import Call
-
     place = decorator[-1] if decorator[0] in (NAME, ATTRIBUTE) else scope.place
     return Call(decorator, (), (), 0, place, -1)
 
 
 _BUILTINS = frozenset(
-    "abs all any bool bytes callable dict dir divmod enumerate eval exec filter float format getattr globals hasattr "
-    "hash id input int isinstance issubclass iter len list locals map max min next object open ord pow print range repr "
-    "reversed round set setattr slice sorted str sum super tuple type vars zip".split()
+    [
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "bytes",
+        "callable",
+        "dict",
+        "dir",
+        "divmod",
+        "enumerate",
+        "eval",
+        "exec",
+        "filter",
+        "float",
+        "format",
+        "getattr",
+        "globals",
+        "hasattr",
+        "hash",
+        "id",
+        "input",
+        "int",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+        "list",
+        "locals",
+        "map",
+        "max",
+        "min",
+        "next",
+        "object",
+        "open",
+        "ord",
+        "pow",
+        "print",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "setattr",
+        "slice",
+        "sorted",
+        "str",
+        "sum",
+        "super",
+        "tuple",
+        "type",
+        "vars",
+        "zip",
+    ]
 )

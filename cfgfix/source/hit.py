@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from cfgfix.records import dataclass, field
 from typing import Any, Protocol
 
+from cfgfix.records import dataclass, field
 from cfgfix.source.program import Program
 from cfgfix.source.summary import Place, Scope
 from cfgfix.source.values import Site

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from cfgfix.records import dataclass
 
+from cfgfix.records import dataclass
 from cfgfix.source.flow import WITH_FUNCTION, Flow
 from cfgfix.source.hit import Step, at, site_name
 from cfgfix.source.program import Program

@@ -53,7 +53,7 @@ _FOLDS = (
 def fold(name: str) -> str:
     """Return the canonical form of a full dotted name: compatibility prefixes and moved modules folded away."""
     if name.startswith(("tensorflow", "keras", "tf_keras")):
-        if name == "tensorflow.keras" or name == "tf_keras":
+        if name in ("tensorflow.keras", "tf_keras"):
             return "keras"
         for old, new in _FOLDS:
             if name.startswith(old):

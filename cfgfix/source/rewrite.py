@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cfgfix.edits import ReplaceText, splice, Edit
+from cfgfix.edits import Edit, ReplaceText, splice
 from cfgfix.source.hit import Rewrite
 from cfgfix.source.summary import Call, Place, Scope
 

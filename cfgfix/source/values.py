@@ -191,6 +191,7 @@ class Site:
         keywords: The values of the named arguments.
         targets: The functions of the project it may enter.
         result: What it returned.
+        expanded: Whether `*items` among the arguments stand in `args` one by one.
         open: Whether it may call something that is not known as well.
         through: The sites by which the scope was entered, outermost first; empty for a run on its own.
     """
@@ -198,6 +199,7 @@ class Site:
     __slots__ = (
         "args",
         "call",
+        "expanded",
         "keywords",
         "name",
         "open",
@@ -216,6 +218,7 @@ class Site:
         self.name = ""
         self.raw = ""
         self.open = False
+        self.expanded = False
         self.receiver: Value | None = None
         self.args: tuple[Value, ...] = ()
         self.keywords: dict[str, Value] = {}
@@ -226,7 +229,8 @@ class Site:
         """Return the value of an argument given by position or by name, or None where it is not given."""
         if name in self.keywords:
             return self.keywords[name]
-        if self.call.argument(position, name) is not None and position < len(self.args):
+        given = self.expanded or self.call.argument(position, name) is not None
+        if given and position < len(self.args):
             return self.args[position]
         return None
 
@@ -241,24 +245,31 @@ def alternatives(value: Value | None) -> Iterator[Value]:
         yield value
 
 
+def _joined(sets: list[Dataset]) -> Value:
+    merged: Value = sets[0]
+    for following in sets[1:]:
+        merged = join(merged, following)
+    return merged
+
+
 def join(first: Value, second: Value) -> Value:
     """Return what is known where two ways meet."""
     if first is second:
         return first
     if isinstance(first, Dataset) and isinstance(second, Dataset):
         parents: list[Dataset] = []
-        for item in (first, second):
+        for way in (first, second):
             # Nested joins are kept flat, so that a long ladder of branches stays small.
-            for parent in item.parents if item.op == "either" else (item,):
+            for parent in way.parents if way.op == "either" else (way,):
                 if parent not in parents:
                     parents.append(parent)
         return Dataset("either", None, tuple(parents[:16]))
     if isinstance(first, Constant) and isinstance(second, Constant):
         if type(first.value) is type(second.value) and first.value == second.value:
             return first
-    elif isinstance(first, External) and isinstance(second, External) and first.name == second.name:
-        return first
-    elif isinstance(first, Instance) and isinstance(second, Instance) and first.scope is second.scope:
+    elif (isinstance(first, External) and isinstance(second, External) and first.name == second.name) or (
+        isinstance(first, Instance) and isinstance(second, Instance) and first.scope is second.scope
+    ):
         return first
     elif (
         isinstance(first, Function)
@@ -275,10 +286,7 @@ def join(first: Value, second: Value) -> Value:
         elif item not in found:
             found.append(item)
     if sets:
-        merged: Value = sets[0]
-        for other in sets[1:]:
-            merged = join(merged, other)
-        found.append(merged)
+        found.append(_joined(sets))
     if len(found) == 1:
         return found[0]
     return Many(tuple(found[:8]))

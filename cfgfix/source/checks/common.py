@@ -65,8 +65,8 @@ def consistent(path: list[Dataset]) -> bool:
                     test, branch = test[2], not branch
                 # `a and b` that holds means both do; `a or b` that does not, that neither does.
                 parts = test[2] if test[0] == BOOLEAN and (test[1] == "and") is branch else (test,)
-                for part in parts:
-                    side = branch
+                for operand in parts:
+                    part, side = operand, branch
                     while part[0] == UNARY and part[1] == "not":
                         part, side = part[2], not side
                     key = (id(scope), text(part, scope))

@@ -87,9 +87,14 @@ def _without(site: Site) -> tuple[Rewrite, ...]:
     if func[0] != ATTRIBUTE:
         return ()
     event = _statement(site)
-    if event is not None and func[1][0] == NAME:
-        if event.targets and event.targets[0][0] == NAME and event.targets[0][1] == func[1][1]:
-            return (Rewrite("drop-statement", site.scope, event.place),)
+    if (
+        event is not None
+        and func[1][0] == NAME
+        and event.targets
+        and event.targets[0][0] == NAME
+        and event.targets[0][1] == func[1][1]
+    ):
+        return (Rewrite("drop-statement", site.scope, event.place),)
     return (Rewrite("unchain", site.scope, call.place),)
 
 
@@ -156,7 +161,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             continue
         for step in way:
             name = kind(step)
-            if name in _REGROUPS or name == "shuffle" or name == "unknown":
+            if name in _REGROUPS or name in ("shuffle", "unknown"):
                 break
             if name in _BATCH and step.site is not None:
                 if step.site.scope is not dataset.site.scope:

@@ -54,7 +54,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
             keep = places[0] if name == "min" else 1 - places[0]
             rewrites: tuple[Rewrite, ...] = ()
             if len(site.args) == 2 and len(places) == 1:
-                new = _source_text(site.call.args[keep], site.scope)
+                new = _source_text(site.call.args[keep])
                 if new is not None:
                     rewrites = (Rewrite("replace", site.scope, site.call.place, new),)
             yield hit_at(
@@ -68,7 +68,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
     yield from _arithmetic(program)
 
 
-def _source_text(expr: Expr, scope: Scope) -> str | None:
+def _source_text(expr: Expr) -> str | None:
     """Return an expression as source where the summary keeps all of it."""
     if expr[0] in (NAME, ATTRIBUTE) and dotted(expr) is not None:
         return dotted(expr)
@@ -307,8 +307,27 @@ def vectorize(program: Program) -> Iterator[Hit]:
 
 _ELEMENTWISE = frozenset(
     f"tensorflow.{name}"
-    for name in "cast math.divide math.multiply math.add math.subtract divide multiply add subtract image.convert_image_dtype "
-    "math.log math.exp math.sqrt math.abs sqrt exp abs one_hot clip_by_value".split()
+    for name in [
+        "cast",
+        "math.divide",
+        "math.multiply",
+        "math.add",
+        "math.subtract",
+        "divide",
+        "multiply",
+        "add",
+        "subtract",
+        "image.convert_image_dtype",
+        "math.log",
+        "math.exp",
+        "math.sqrt",
+        "math.abs",
+        "sqrt",
+        "exp",
+        "abs",
+        "one_hot",
+        "clip_by_value",
+    ]
 )
 
 

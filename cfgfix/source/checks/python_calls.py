@@ -185,8 +185,7 @@ def _sliced(program: Program, scope: Scope) -> str | None:
             ):
                 return ", ".join(text(arg, scope) for arg in call.args)
             return None
-        else:
-            return None
+        return None
     return None
 
 

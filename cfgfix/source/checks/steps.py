@@ -63,7 +63,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if not _applies(program, target.scope, set()):
                 continue
-            if _uses_numpy(program, tape.scope):
+            if _uses_numpy(tape.scope):
                 continue
             seen.add((id(tape.scope), tape.call.number))
             yield hit_at(
@@ -89,7 +89,7 @@ def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
     if id(scope) in seen or len(seen) > 20:
         return None
     seen.add(id(scope))
-    sites = program.flow.within(scope)
+    sites: list[Site] = program.flow.within(scope)
     for site in sites:
         if site.name == "tensorflow.GradientTape":
             return site
@@ -117,7 +117,7 @@ def _applies(program: Program, scope: Scope, seen: set[int]) -> bool:
     )
 
 
-def _uses_numpy(program: Program, scope: Scope) -> bool:
+def _uses_numpy(scope: Scope) -> bool:
     """Whether a step reads values on the host while it computes, so that it is eager on purpose."""
     return any(call.method == "numpy" for call in scope.calls)
 
@@ -287,12 +287,14 @@ def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
         return "newaxis" in inner or inner.startswith(("(None", "None"))
     if expr[0] == NAME:
         for event in scope.events():
-            if event.kind == "assign" and inside(scope, event.block, loop) and event.value is not None:
-                if (
-                    any(target[0] == NAME and target[1] == expr[1] for target in event.targets)
-                    and event.value[0] != NAME
-                ):
-                    return _one_sample(event.value, scope, loop)
+            if (
+                event.kind == "assign"
+                and inside(scope, event.block, loop)
+                and event.value is not None
+                and event.value[0] != NAME
+                and any(target[0] == NAME and target[1] == expr[1] for target in event.targets)
+            ):
+                return _one_sample(event.value, scope, loop)
     return False
 
 
@@ -376,11 +378,10 @@ def host_reads(program: Program) -> Iterator[Hit]:
         for call in scope.calls:
             if innermost_loop(scope, call.block) != block or _rare(scope, call.block, block):
                 continue
-            if call.method == "numpy" and not call.args and _head(call.func[1]) in results:
+            by_method = call.method == "numpy" and not call.args and _head(call.func[1]) in results
+            by_float = call.func[0] == NAME and call.func[1] == "float" and len(call.args) == 1
+            if by_method or (by_float and _head(call.args[0]) in results):
                 reads.append(call)
-            elif call.func[0] == NAME and call.func[1] == "float" and len(call.args) == 1:
-                if _head(call.args[0]) in results:
-                    reads.append(call)
         if len(reads) >= 2:
             first = reads[0]
             yield Hit(

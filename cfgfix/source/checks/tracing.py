@@ -321,7 +321,7 @@ def unrolled(program: Program) -> Iterator[Hit]:
 
 
 _NOT_COMPILED = {
-    **{name: "Python code" for name in PY_FUNCTIONS},
+    **dict.fromkeys(PY_FUNCTIONS, "Python code"),
     "tensorflow.print": "tf.print, which formats text",
     "tensorflow.strings.": "a text operation",
     "tensorflow.io.": "a file or decoding operation",
