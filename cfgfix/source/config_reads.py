@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cfgfix.records import dataclass, field
-from cfgfix.source.expr import MISSING, constant, place_of, text
+from cfgfix.source.expr import MISSING, constant, dotted, place_of, text
 from cfgfix.source.following import (
     AS_DICT,
     MAX_STEPS,
@@ -37,6 +37,7 @@ from cfgfix.source.summary import (
     NAME,
     STARRED,
     SUBSCRIPT,
+    Call,
     Event,
     Expr,
     Scope,
@@ -272,7 +273,7 @@ def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
         & set(os.path.relpath(os.path.abspath(module.path), os.path.abspath(root)).lower().split(os.sep)[:-1])
     }
     if any(
-        _is_entry(module) and _trains(module) and module.path not in side and found[module.path] == CORE
+        is_entry(module) and trains(module) and module.path not in side and found[module.path] == CORE
         for module in modules
     ):
         for path in side:
@@ -297,7 +298,8 @@ def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
 _TRAINING = frozenset({"fit", "train", "fit_generator", "train_step", "apply_gradients", "train_on_batch", "minimize", "train_and_evaluate"})  # fmt: skip
 
 
-def _is_entry(module: Module) -> bool:
+def is_entry(module: Module) -> bool:
+    """Tell whether a file is a program."""
     return any(
         block.kind == "if"
         and block.test is not None
@@ -307,20 +309,17 @@ def _is_entry(module: Module) -> bool:
     )
 
 
-def _trains(module: Module) -> Expr | None:
+def trains(module: Module) -> tuple[Scope, Call] | None:
+    """Return the first call of a file that trains, or None."""
     for scope in module.summary.scopes:
         for call in scope.calls:
             if call.func[0] == ATTRIBUTE and call.func[2] in _TRAINING:
-                base = call.func[1]
-                # `ds.train` of a data set or `os.fit` of anything is told apart by the arguments it takes.
-                if (
-                    call.func[2] in ("train", "fit")
-                    and not call.args
-                    and not call.keywords
-                    and base[0] != NAME
-                ):
-                    continue
-                return (CALL, call.number)
+                if call.func[2] in ("train", "fit") and not call.args and not call.keywords:
+                    # Without anything to train on it is `dataset.train` or the like, unless a trainer is so called.
+                    name = (dotted(call.func[1]) or "").rsplit(".", 1)[-1].lower()
+                    if "train" not in name and "model" not in name:
+                        continue
+                return scope, call
     return None
 
 
@@ -859,11 +858,12 @@ class Collector:
             if around is None or not isinstance(around[0], tuple):
                 continue
             parent, role = around
-            if parent[0] == "b" and role in ("-", "/", "//", "**"):
-                found.append((parent, scope))
-            elif parent[0] == COMPARE and any(
-                operator in ("<", ">", "<=", ">=") and isinstance(constant(other), (int, float))
-                for operator, other in parent[2]
+            if (parent[0] == "b" and role in ("-", "/", "//", "**")) or (
+                parent[0] == COMPARE
+                and any(
+                    operator in ("<", ">", "<=", ">=") and isinstance(constant(other), (int, float))
+                    for operator, other in parent[2]
+                )
             ):
                 found.append((parent, scope))
         return found

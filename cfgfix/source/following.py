@@ -9,6 +9,7 @@ and whoever asks must take it for anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from cfgfix.source.expr import MISSING, children, constant, dotted
@@ -416,9 +417,7 @@ class Follower:
                         return frozenset({("C", found)})
                     return frozenset({("b", found, atom)})
                 if name in self.assignments(above):
-                    return self._remember(
-                        ("n", id(above), name), lambda above=above: self._name(name, above, depth + 1)
-                    )
+                    return self._remember(("n", id(above), name), partial(self._name, name, above, depth + 1))
             return _UNKNOWN
         if kind == "M":
             return self._member(atom[1], name, depth)

@@ -870,13 +870,13 @@ def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Sco
 
 
 __all__ = [
+    "LAMBDA",
     "LOGGED",
     "OTHER",
     "STORING",
     "USED",
     "Guard",
     "Guards",
-    "LAMBDA",
     "Loads",
     "Sink",
     "Uses",
