@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from cfgfix.fixing import Outcome
     from cfgfix.schema.infer import Inferred
+    from cfgfix.source.config_reads import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ class Report:
     """Baseline entries that nothing matches any more."""
     sources: int = 0
     """How many Python files were scanned."""
+    loading: str = ""
+    """One line: how the project's code loads its configs, where that is known."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -209,8 +212,14 @@ class _Run:
     left: dict[Key, int]
     configs: list[tuple[Document, Loader]]
     """The configs of the run as overridden, for the guards in code."""
+    files: list[str]
+    """The configs that are checked, whose keys are asked for where no class is known."""
     inferred: Inferred | None = None
     """The schema read from a class, where the settings name one."""
+    usage: Usage | None = None
+    usage_known: bool = False
+    sources: tuple[str, ...] = ()
+    """The Python files that the usage rests on."""
 
 
 class _Runs:
@@ -271,6 +280,7 @@ class _Runs:
             baseline=self.baseline,
             left=self.left,
             configs=self.configs,
+            files=[],
         )
 
 
@@ -299,6 +309,9 @@ def _run(request: Request) -> Report:
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
+            for found in files:
+                if found.path.endswith((".yaml", ".yml")):
+                    runs.of(found.settings).files.append(found.path)
             for number, found in enumerate(files):
                 if request.progress is not None:
                     request.progress(number, len(files))
@@ -326,8 +339,10 @@ def _run(request: Request) -> Report:
     finally:
         if collecting:
             gc.enable()
-    if run.inferred is not None:
-        inputs += run.inferred.files
+    for one in runs.all():
+        if one.inferred is not None:
+            runs.inputs += one.inferred.files
+        runs.inputs += one.sources
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -351,7 +366,19 @@ def _run(request: Request) -> Report:
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
         sources=sources,
+        loading=_loading(runs),
     )
+
+
+def _loading(runs: _Runs) -> str:
+    """Return how the code loads the configs of all runs, or nothing where that is not known."""
+    lines = []
+    for run in runs.all():
+        if run.usage is not None:
+            from cfgfix.crossref import told
+
+            lines.append(told(run.usage))
+    return "; ".join(dict.fromkeys(line for line in lines if line))
 
 
 def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
@@ -421,6 +448,7 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
         ),
         key=_stamp(run.judge.rules),
+        extra=_in_code(run, runs.configs),
     )
     if request.add_ignores is not None:
         found = scan.silence(request.add_ignores)
@@ -452,6 +480,19 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             )
         )
     return len(files)
+
+
+def _in_code(run: _Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
+    """Return what a config and the code together show in the code; None where no config is known to the code."""
+    usage = _usage(run)
+    if usage is None:
+        return None
+    from cfgfix.crossref import findings_in_code
+
+    dialect = next(
+        (found for document, _ in configs[:1] if (found := _dialect_of(document, run)) is not None), None
+    )
+    return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
 
 
 def _one(
@@ -888,12 +929,42 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
     key = (dialect.name, machine.profile)
     target = run.targets.get(key)
     if target is None:
-        loader = LOADERS[run.settings.loader or dialect.loader]
+        usage = _usage(run)
+        found = usage.loader if usage is not None else None
+        loader = LOADERS[run.settings.loader or (found if found in LOADERS else None) or dialect.loader]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
-        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label)
+        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
         run.targets[key] = target
     return target
+
+
+def _usage(run: _Run) -> Usage | None:
+    """Return what the code does with the configs; None where no class and no source root is known."""
+    if run.usage_known:
+        return run.usage
+    run.usage_known = True
+    settings = run.settings
+    by_class = settings.schema is not None and names_class(settings.schema)
+    if not run.judge.code or not (by_class or settings.source_roots):
+        return None
+    from cfgfix.crossref import key_paths, project_files, usage_of
+
+    files = project_files(settings)
+    if not files:
+        return None
+    run.sources = tuple(file.path for file in files)
+    if by_class:
+        run.inferred = run.inferred or _infer(settings)
+    paths: list[tuple[str, ...]] = []
+    if not by_class:
+        for path in run.files:
+            try:
+                paths += key_paths(compose(read_source(path)))
+            except UnreadableError:
+                continue
+    run.usage = usage_of(files, settings, run.inferred if by_class else None, paths, _stamp(()))
+    return run.usage
 
 
 def _schema(run: _Run, dialect: Dialect) -> Schema | None:

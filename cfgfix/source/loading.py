@@ -31,6 +31,7 @@ from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.following import UNKNOWN, YAML_LOADS, Path
 from cfgfix.source.program import Module, Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, UNARY, Call, Event, Expr, Scope
+from cfgfix.source.values import ClassValue, External, Function, ModuleValue
 
 MAX_REACHED = 20_000
 """Most functions that one program is followed through."""
@@ -405,6 +406,7 @@ class _About:
 
     def _reached(self, module: Module, by_name: Mapping[str, list[Scope]]) -> set[int]:
         """Return the scopes that a program may enter; a method is entered by its name, whichever class is meant."""
+        near = self._imported(module)
         pending: list[Scope] = list(module.summary.scopes)
         reached = {id(scope) for scope in pending}
         while pending and len(reached) < MAX_REACHED:
@@ -423,13 +425,36 @@ class _About:
                     name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
                     vague = name in _VAGUE
                     targets += [
-                        item for item in by_name.get(name, ()) if not vague or item.module is scope.module
+                        item
+                        for item in by_name.get(name, ())
+                        if item.module.path in near and (not vague or item.module is scope.module)
                     ]
                 for target in targets:
                     if id(target) not in reached:
                         reached.add(id(target))
                         pending.append(target)
         return reached
+
+    def _imported(self, module: Module) -> set[str]:
+        """Return the files that a program imports, through others too."""
+        found = {module.path}
+        pending = [module]
+        while pending:
+            here = pending.pop()
+            for scope in here.summary.scopes:
+                for source in (*scope.imports.values(), *scope.stars):
+                    value = self.program.find(source, here)
+                    other: Module | None = None
+                    if isinstance(value, ModuleValue):
+                        other = value.module
+                    elif isinstance(value, (ClassValue, Function)):
+                        other = value.scope.module
+                    elif isinstance(value, External) and "." in value.name:
+                        other = self.program.module(value.name.rpartition(".")[0])
+                    if other is not None and other.path not in found:
+                        found.add(other.path)
+                        pending.append(other)
+        return found
 
     # Literals
 
