@@ -583,7 +583,7 @@ class _Reader:
                 if field.name in fields and field.annotation is None:
                     continue
                 fields[field.name] = field
-        closed = {"typed-dict": "free", "model": self.extra(found)}.get(kind, "fatal")
+        closed = {"typed-dict": "free", "model": self.extra(found)}.get(kind, "fatal")  # noqa: S610
         return list(fields.values()), closed
 
     def own_fields(self, found: _Class, kind: str, *, total: bool) -> list[_Field]:
@@ -1182,7 +1182,7 @@ def _alternatives(annotation: ast.expr) -> list[ast.expr]:
     return [annotation]
 
 
-def _entry(expression: ast.expr, name: str) -> ast.expr | None:
+def _entry(expression: ast.expr | None, name: str) -> ast.expr | None:
     """Return one entry of a dict display or of a call's keywords."""
     if isinstance(expression, ast.Dict):
         for key, value in zip(expression.keys, expression.values, strict=True):
