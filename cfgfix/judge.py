@@ -567,10 +567,19 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
         for finding in findings
         if finding.rule == "SCH001" and finding.severity == Severity.ERROR
     }
+    # A required key is missing because it is misspelt.
+    meant = {
+        (*change.path[:-1], change.new)
+        for finding in findings
+        if finding.rule == "SCH001" and finding.fix is not None
+        for change in finding.fix.changes
+        if isinstance(change, RenameKey)
+    }
     return [
         finding
         for finding in findings
-        if (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
+        if not (finding.rule == "SCH005" and finding.key_path in meant)
+        and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
         and (finding.key_path not in refused or finding.rule == "SCH001" or not finding.key_path)
     ]
 
