@@ -17,6 +17,7 @@ from cfgfix.catalog.evidence import of_rule
 from cfgfix.catalog.load import Catalogue, builtin, with_folders
 from cfgfix.catalog.read import fixes_of, load_yaml
 from cfgfix.catalog.rule import Rule
+from cfgfix.cli.completing import topics as topic_names
 from cfgfix.dialects.dialect import Dialect, Pattern
 from cfgfix.errors import CfgfixError
 
@@ -24,7 +25,7 @@ WIDTH = 96
 
 
 @click.command("explain")
-@click.argument("what")
+@click.argument("what", shell_complete=topic_names)
 @click.option(
     "--hardware",
     "request",
