@@ -584,10 +584,12 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
         for finding in findings
         if finding.rule in _REFUSED and finding.severity == Severity.ERROR
     }
+    told = {finding.key_path for finding in findings if finding.rule.startswith(("YML", "SCH"))}
     return [
         finding
         for finding in findings
-        if (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
+        if (finding.rule != "REF004" or finding.key_path not in told)
+        and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
         and (finding.key_path not in refused or finding.rule in _REFUSED or not finding.key_path)
     ]
 
