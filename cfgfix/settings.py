@@ -292,9 +292,7 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
         CfgfixError: A setting names a place that lies elsewhere.
     """
     places = [
-        (name, place)
-        for name in ("rules", "dialects", "source_roots")
-        for place in values.get(name, ())
+        (name, place) for name in ("rules", "dialects", "source_roots") for place in values.get(name, ())
     ]
     if "schema" in values:
         places.append(("schema", values["schema"]))
