@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.errors import UnreadableError
 from cfgfix.records import dataclass
-from cfgfix.settings import Settings
+from cfgfix.settings import Finder, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One file to look at; `named` when the user gave its path, not a folder's."""
+    """One file to look at, with the settings it lies under; `named` when the user gave its path, not a folder's."""
 
     path: str
     named: bool
+    settings: Settings
 
 
 class Matcher:
@@ -37,6 +38,14 @@ class Matcher:
         """Tell whether a file's or folder's name or path fits an exclude pattern."""
         return self._fits(self._exclude, path)
 
+    def outside(self, path: str) -> bool:
+        """Tell whether a file, or a folder above it up to the settings' own, fits an exclude pattern."""
+        relative = os.path.relpath(path, self._root)
+        steps = [step for step in relative.split(os.sep) if step not in ("", ".", "..")]
+        above = relative.count(".." + os.sep)
+        start = os.path.normpath(os.path.join(self._root, *[".."] * above))
+        return any(self.excluded(os.path.join(start, *steps[:length])) for length in range(1, len(steps) + 1))
+
     def _fits(self, pattern: re.Pattern[str], path: str) -> bool:
         if pattern.match(os.path.basename(path)):
             return True
@@ -49,36 +58,47 @@ def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(fnmatch.translate(pattern.rstrip("/")) for pattern in patterns) or r"(?!)")
 
 
-def find(paths: Iterable[str], settings: Settings, consulted: list[str] | None = None) -> list[Found]:
+def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = None) -> list[Found]:
     """Return the YAML files that the paths mean, each once, in order.
 
-    A file that the user names is taken whatever its name; a folder is searched, without following links to folders.
+    A file that the user names is taken whatever its name, unless its settings have `force-exclude`; a folder is
+    searched, without following links to folders.
 
     Args:
         paths: Files and folders.
-        settings: What is included and excluded.
+        finder: The settings of every folder: what is included and excluded.
         consulted: Gets every folder that was listed.
 
     Raises:
         UnreadableError: A path does not exist.
+        CfgfixError: A settings file is wrong.
     """
-    matcher: Matcher | None = None
+    matchers: dict[int, Matcher] = {}
     seen: set[str] = set()
     found: list[Found] = []
 
-    def add(path: str, *, named: bool) -> None:
+    def matcher_of(settings: Settings) -> Matcher:
+        matcher = matchers.get(id(settings))
+        if matcher is None:
+            matcher = matchers[id(settings)] = Matcher(settings)
+        return matcher
+
+    def add(path: str, settings: Settings, *, named: bool) -> None:
         key = os.path.normpath(path)
         if key not in seen:
             seen.add(key)
-            found.append(Found(path, named))
+            found.append(Found(path, named, settings))
 
     for path in paths:
         if os.path.isdir(path):
-            matcher = matcher or Matcher(settings)
-            for below in walk(path, matcher, consulted):
-                add(below, named=False)
+            for below, settings in sorted(
+                _walk(path, finder, matcher_of, consulted), key=lambda item: item[0]
+            ):
+                add(below, settings, named=False)
         elif os.path.lexists(path):
-            add(path, named=True)
+            settings = finder.of(os.path.dirname(path) or ".")
+            if not (settings.force_exclude and matcher_of(settings).outside(path)):
+                add(path, settings, named=True)
         else:
             raise UnreadableError(
                 "does not exist",
@@ -88,24 +108,27 @@ def find(paths: Iterable[str], settings: Settings, consulted: list[str] | None =
     return found
 
 
-def walk(folder: str, matcher: Matcher, consulted: list[str] | None = None) -> list[str]:
-    """Return the included files below a folder, sorted, excluded folders left out."""
-    found: list[str] = []
-    pending = [folder]
+def _walk(
+    folder: str, finder: Finder, matcher_of: Callable[[Settings], Matcher], consulted: list[str] | None
+) -> Iterator[tuple[str, Settings]]:
+    """Yield the included files below a folder with their settings, excluded folders left out."""
+    pending = [(folder, finder.of(folder))]
     while pending:
-        here = pending.pop()
+        here, above = pending.pop()
         if consulted is not None:
             consulted.append(here)
         try:
-            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+            with os.scandir(here) as scan:
+                entries = list(scan)
         except OSError:
             continue
+        settings = finder.below(here, above, {entry.name for entry in entries})
+        matcher = matcher_of(settings)
         for entry in entries:
             path = entry.path[2:] if entry.path.startswith(f".{os.sep}") else entry.path
             if matcher.excluded(path):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                pending.append(path)
+                pending.append((path, settings))
             elif matcher.included(path) and entry.is_file():
-                found.append(path)
-    return sorted(found)
+                yield path, settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cfgfix.baseline import Baseline, Key
 from cfgfix.baseline import read as read_baseline
@@ -17,7 +17,15 @@ from cfgfix.catalog.compiled import files_below
 from cfgfix.catalog.load import Catalogue, with_folders
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
-from cfgfix.dialects.dialect import Dialect, Pattern, dialects, parse_pattern, schema_data
+from cfgfix.dialects.dialect import (
+    Dialect,
+    Pattern,
+    dialects,
+    files_of,
+    from_file,
+    parse_pattern,
+    schema_data,
+)
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.resolve import LOADERS, Loader
@@ -28,7 +36,7 @@ from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severi
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
 from cfgfix.records import dataclass, field, replace
 from cfgfix.schema.validate import Schema
-from cfgfix.settings import Settings, discover
+from cfgfix.settings import Finder, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +51,9 @@ class Request:
 
     paths: tuple[str, ...] = ()
     settings: Settings | None = None
-    """None: discovered from the working folder."""
+    """None: for every file those of the nearest settings file at or above it."""
+    adjust: Callable[[Settings], Settings] | None = None
+    """What a command line changes in settings that are found."""
     fix: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
@@ -58,6 +68,8 @@ class Request:
     """A file of known findings that are not shown."""
     add_ignores: str | None = None
     """Write a suppression comment, with this reason, for every finding instead of repairing it."""
+    progress: Callable[[int, int], None] | None = None
+    """Called with the number of files done and of all files, as often as one is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,10 @@ class FileReport:
     """Texts before and after fixing, where they differ."""
     encoded: bytes | None = None
     """For standard input: the fixed bytes."""
+    settings: Settings | None = None
+    """The settings it was judged by."""
+    language: str = "yaml"
+    """`yaml`, or `python` for source code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +112,7 @@ class Report:
     hardware: str
     """One line: which machine was judged by."""
     settings: Settings
+    """Those of the working folder; every file carries its own."""
     fixed: bool
     unsafe_fixes: bool
     written: bool
@@ -104,6 +121,8 @@ class Report:
     """Every file and folder the answer rests on, for caches."""
     stale: tuple[str, ...] = ()
     """Baseline entries that nothing matches any more."""
+    sources: int = 0
+    """How many Python files were scanned."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -113,9 +132,10 @@ class Report:
         """Return the exit code of this report, the same for every output format."""
         if self.errors or any(report.refused or report.cycle for report in self.files):
             return ExitCode.UNREADABLE
-        threshold = self.settings.threshold()
-        if threshold is not None and any(finding.severity >= threshold for finding in self.findings()):
-            return ExitCode.FINDINGS
+        for report in self.files:
+            threshold = (report.settings or self.settings).threshold()
+            if threshold is not None and any(finding.severity >= threshold for finding in report.findings):
+                return ExitCode.FINDINGS
         return ExitCode.CLEAN
 
 
@@ -138,6 +158,33 @@ def fix(request: Request) -> Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Sight:
+    """What a check of one text rests on, for those who answer questions about it."""
+
+    document: Document
+    target: Target
+    rules: tuple[Rule, ...]
+    hardware: str
+    """One line: which machine is judged by."""
+
+
+def sight(request: Request) -> Sight | None:
+    """Return what a check of the request's standard input rests on, or None where the text is no training config.
+
+    Raises:
+        CfgfixError: The settings are wrong, or the text cannot be read.
+    """
+    assert request.stdin is not None
+    runs = _Runs(request)
+    run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
+    document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
+    dialect = _dialect_of(document, run)
+    if dialect is None:
+        return None
+    return Sight(document, _target(run, dialect, run.machines[0]), run.judge.rules, run.hardware)
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """A machine to judge by; `profile` is its name where several are checked."""
 
@@ -148,9 +195,10 @@ class Machine:
 
 @dataclass(slots=True)
 class _Run:
-    """The parts of a run that are the same for all its files."""
+    """The parts of a run that are the same for all files of the same settings."""
 
     settings: Settings
+    hardware: str
     judge: Judge
     dialects: dict[str, Dialect]
     machines: list[Machine]
@@ -158,57 +206,102 @@ class _Run:
     targets: dict[tuple[str, str | None], Target]
     baseline: Baseline | None
     left: dict[Key, int]
+    configs: list[tuple[Document, Loader]]
+    """The configs of the run as overridden, for the guards in code."""
+
+
+class _Runs:
+    """One run for each settings file that the checked files lie under; a plain class, since it grows."""
+
+    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left")
+
+    def __init__(self, request: Request) -> None:
+        self.finder = Finder(request.settings, request.adjust)
+        self.inputs: list[str] = [request.baseline] if request.baseline is not None else []
+        self._request = request
+        self._made: dict[int, _Run] = {}
+        self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
+        self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
+        self.configs: list[tuple[Document, Loader]] = []
+
+    def of(self, settings: Settings) -> _Run:
+        """Return the run of these settings.
+
+        Raises:
+            CfgfixError: The settings name something that is not there.
+        """
+        run = self._made.get(id(settings))
+        if run is None:
+            run = self._made[id(settings)] = self._make(settings)
+        return run
+
+    def all(self) -> list[_Run]:
+        """Return all runs that were made."""
+        return list(self._made.values())
+
+    def _make(self, settings: Settings) -> _Run:
+        request = self._request
+        catalogue = with_folders(_inside(settings, folder) for folder in settings.rules)
+        rules = select(catalogue, settings)
+        for selectors in settings.per_file_ignores.values():
+            for selector in selectors:
+                _selected(catalogue, selector)
+        severities = {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()}
+        machines, line = _machines(settings)
+        if len(machines) > 1 and (request.fix or request.add_ignores is not None):
+            raise CfgfixError(
+                "a fix is made for one machine", hint="name one profile with --hardware instead of all"
+            )
+        folders = [_inside(settings, folder) for folder in settings.rules]
+        self.inputs += folders
+        self.inputs += [path for folder in folders for path in files_below(folder, (".yaml", ".yml"))]
+        self.inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
+        self.inputs += _own_dialects(settings)
+        return _Run(
+            settings=settings,
+            hardware=line,
+            judge=Judge(catalogue, rules, severities),
+            dialects=_dialects(settings),
+            machines=machines,
+            schemas={},
+            targets={},
+            baseline=self.baseline,
+            left=self.left,
+            configs=self.configs,
+        )
 
 
 def _run(request: Request) -> Report:
-    settings = request.settings if request.settings is not None else discover(".")
     if request.overrides and request.fix:
         raise CfgfixError(
             "--set checks a config as an override would make it; it cannot be combined with fixing"
         )
-    catalogue = with_folders(_inside(settings, folder) for folder in settings.rules)
-    rules = select(catalogue, settings)
-    judge = Judge(
-        catalogue,
-        rules,
-        {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()},
-    )
-    machines, line = _machines(settings)
-    if len(machines) > 1 and (request.fix or request.add_ignores is not None):
-        raise CfgfixError(
-            "a fix is made for one machine", hint="name one profile with --hardware instead of all"
-        )
-    baseline = read_baseline(request.baseline) if request.baseline is not None else None
-    run = _Run(
-        settings=settings,
-        judge=judge,
-        dialects=_dialects(settings),
-        machines=machines,
-        schemas={},
-        targets={},
-        baseline=baseline,
-        left=dict(baseline.counts) if baseline is not None else {},
-    )
+    runs = _Runs(request)
+    base = runs.finder.of(".")
     errors: list[CfgfixError] = []
-    inputs = [_inside(settings, folder) for folder in settings.rules]
-    inputs += [path for folder in inputs for path in files_below(folder, (".yaml", ".yml"))]
-    inputs += [_inside(settings, name) for name in (settings.schema, settings.hardware) if name]
-    inputs += [request.baseline] if request.baseline is not None else []
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
+    sources = 0
     collecting = gc.isenabled()
     gc.disable()
     try:
         if request.stdin is not None:
+            run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
             try:
                 source = SourceFile.from_bytes(request.stdin, request.stdin_name)
             except UnreadableError as error:
                 errors.append(error)
             else:
-                _one(run, source, request, reports, skips)
+                reports.append(_one(run, source, request, skips))
         else:
-            for found in find(request.paths or (".",), settings, inputs):
-                inputs.append(found.path)
+            runs.of(base)
+            files = find(request.paths or (".",), runs.finder, runs.inputs)
+            for number, found in enumerate(files):
+                if request.progress is not None:
+                    request.progress(number, len(files))
+                if found.named and found.path.endswith((".py", ".ipynb")):
+                    continue
+                runs.inputs.append(found.path)
                 if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
                     continue
                 try:
@@ -221,15 +314,22 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                _one(run, source, request, reports, skips)
+                reports.append(_one(runs.of(found.settings), source, request, skips))
                 if len(reports) % 64 == 0:
                     gc.collect(0)
+            if request.progress is not None:
+                request.progress(len(files), len(files))
+            sources = _source(runs, base, request, reports)
     finally:
         if collecting:
             gc.enable()
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
+    used = {id(report.settings) for report in reports}
+    lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
+        run.hardware for run in runs.all()
+    ]
     return Report(
         files=tuple(
             replace(report, encoded=report.encoded if request.stdin is not None else None)
@@ -237,39 +337,140 @@ def _run(request: Request) -> Report:
         ),
         errors=tuple(errors),
         skipped=tuple(skips.values()),
-        hardware=line,
-        settings=settings,
+        hardware="; ".join(dict.fromkeys(lines)),
+        settings=base,
         fixed=request.fix,
         unsafe_fixes=request.unsafe_fixes,
         written=written,
-        rules={rule.id: rule for rule in judge.rules},
-        inputs=tuple(inputs),
-        stale=tuple(f"{path}: {rule} {place}" for (path, rule, place), count in run.left.items() if count),
+        rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
+        inputs=(*runs.inputs, *runs.finder.looked),
+        stale=tuple(_stale(runs, reports, skips)),
+        sources=sources,
     )
+
+
+def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
+    """Yield the baseline entries that nothing matches any more, of rules and files that this run could judge.
+
+    A hook checks one file of many, and a run without a machine judges no rule about one: their entries still stand.
+    """
+    if runs.baseline is None:
+        return
+    root = os.path.dirname(os.path.abspath(runs.baseline.path))
+    judged = {rule.id for run in runs.all() for rule in run.judge.rules}
+    known = {rule.id for run in runs.all() for rule in run.judge.catalogue.rules}
+    checked = {
+        os.path.relpath(report.path, root).replace(os.sep, "/")
+        for report in reports
+        if report.text is not None
+    }
+    for (path, rule, place), count in runs.left.items():
+        if not count:
+            continue
+        if path in checked:
+            told = rule not in known or (rule in judged and rule not in skips)
+        else:
+            told = not os.path.lexists(os.path.join(root, path))
+        if told:
+            yield f"{path}: {rule} {place}"
+
+
+def _stamp(rules: Sequence[Rule]) -> object:
+    """Return what changes when cfgfix itself or a source rule does."""
+    from cfgfix.catalog.compiled import machinery, manifest
+    from cfgfix.source import code_files
+
+    paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
+    return machinery(), manifest(paths), manifest(code_files())
+
+
+def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
+    """Scan the Python files of a run, add their reports, and return how many there are.
+
+    The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
+    ignored in a file is said by the settings nearest to it.
+    """
+    run = runs.of(base)
+    rules = [rule for rule in run.judge.rules if rule.check and rule.check.startswith("source.")]
+    paths = request.paths
+    if not rules or (
+        paths
+        and not base.source_roots
+        and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
+    ):
+        return 0
+    from cfgfix.source.configs import facts_of
+    from cfgfix.sourcing import SourceRun, edits_of, python_files
+
+    files = python_files(paths, base)
+    if not files:
+        return 0
+    runs.inputs += [file.path for file in files]
+    scan = SourceRun(
+        files,
+        catalogue=run.judge.catalogue,
+        rules=run.judge.rules,
+        configs=[facts_of(document, loader) for document, loader in runs.configs],
+        severity=run.judge.severity,
+        permitted=lambda findings, path: _permitted(
+            runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
+        ),
+        key=_stamp(run.judge.rules),
+    )
+    if request.add_ignores is not None:
+        found = scan.silence(request.add_ignores)
+    elif request.fix:
+        found = scan.fix(unsafe=request.unsafe_fixes)
+    else:
+        found = scan.check()
+    runs.inputs += scan.looked_in
+    for item in found:
+        findings = list(item.findings)
+        known: list[Finding] = []
+        if runs.baseline is not None:
+            findings, known = split_known(findings, runs.baseline, runs.left)
+        reports.append(
+            FileReport(
+                item.path,
+                item.text,
+                findings=tuple(findings),
+                hidden=(*item.hidden, *known),
+                edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+                applied=item.applied,
+                refused=item.refused,
+                cycle=item.cycle,
+                before=item.before,
+                after=item.text if item.before is not None else None,
+                encoded=item.encoded,
+                language="python",
+                settings=run.settings,
+            )
+        )
+    return len(files)
 
 
 def _one(
     run: _Run,
     source: SourceFile,
     request: Request,
-    reports: list[FileReport],
     skips: dict[str, Skip],
-) -> None:
-    """Check or fix one file and add its report."""
+) -> FileReport:
+    """Check or fix one file."""
+    return replace(_judged(run, source, request, skips), settings=run.settings)
+
+
+def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
     document = compose(source)
     dialect = _dialect_of(document, run)
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
-        reports.append(
-            FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
-        )
-        return
+        return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
     if dialect is None:
-        reports.append(FileReport(source.path, passed_over="no training config that cfgfix knows"))
-        return
+        return FileReport(source.path, passed_over="no training config that cfgfix knows")
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
+    run.configs.append((document, _target(run, dialect, run.machines[0]).loader))
     hidden: list[Finding] = []
 
     def judge(candidate: Document) -> list[Finding]:
@@ -286,8 +487,7 @@ def _one(
 
     loader = _target(run, dialect, run.machines[0]).loader
     if request.add_ignores is not None:
-        reports.append(_with_ignores(source, document, dialect, loader, judge, request.add_ignores))
-        return
+        return _with_ignores(source, document, dialect, loader, judge, request.add_ignores)
     if not request.fix:
         findings = judge(document)
         if run.baseline is not None:
@@ -298,18 +498,15 @@ def _one(
         )
         if shift:
             findings = [_shifted(finding, shift, source) for finding in findings]
-        reports.append(
-            FileReport(
-                source.path,
-                source.text,
-                dialect.name,
-                loader.name,
-                tuple(findings),
-                hidden=tuple(hidden),
-                edits=edits,
-            )
+        return FileReport(
+            source.path,
+            source.text,
+            dialect.name,
+            loader.name,
+            tuple(findings),
+            hidden=tuple(hidden),
+            edits=edits,
         )
-        return
     from cfgfix.fixing import fix_text
 
     outcome = fix_text(source, loader, judge, unsafe=request.unsafe_fixes)
@@ -317,7 +514,7 @@ def _one(
     if run.baseline is not None:
         new, known = split_known(report.findings, run.baseline, run.left)
         report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))
-    reports.append(report)
+    return report
 
 
 def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
@@ -502,7 +699,20 @@ def _machines(settings: Settings) -> tuple[list[Machine], str]:
             replace(_machine(text, settings)[0], profile=name) for name, text in settings.profiles.items()
         ]
         return machines, f"hardware: {', '.join(settings.profiles)}"
-    machine, line = _machine(settings.profiles.get(request or "", request), settings)
+    try:
+        machine, line = _machine(settings.profiles.get(request or "", request), settings)
+    except CfgfixError as error:
+        if request is None or not settings.profiles or request in settings.profiles:
+            raise
+        import difflib
+
+        near = difflib.get_close_matches(request, settings.profiles, 1)
+        listed = f"profiles of the settings: {', '.join(settings.profiles)}"
+        raise CfgfixError(
+            error.message,
+            path=error.path,
+            hint=f"did you mean {near[0]}? {listed}" if near else f"{error.hint}; {listed}",
+        ) from error
     return [machine], line
 
 
@@ -524,9 +734,22 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     return Machine(look, hardware.label), line
 
 
+def known_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Raises:
+        CfgfixError: A setting about dialects is wrong.
+    """
+    return _dialects(settings)
+
+
 def _dialects(settings: Settings) -> dict[str, Dialect]:
     """Return the known dialects, with the settings' own key paths in front."""
     known = dict(dialects())
+    for place in settings.dialects:
+        for path in files_of(_inside(settings, place)):
+            own = from_file(path)
+            known[own.name] = own
     if settings.keys:
         extra: dict[str, tuple[Pattern, ...]] = {}
         for concept, paths in settings.keys.items():
@@ -559,6 +782,18 @@ def _dialects(settings: Settings) -> dict[str, Dialect]:
             hint=f"known: {', '.join(sorted(LOADERS))}",
         )
     return known
+
+
+def _own_dialects(settings: Settings) -> list[str]:
+    """Return what a run's answer rests on by the setting `dialects`: files, folders and schemas."""
+    found: list[str] = []
+    for place in settings.dialects:
+        inside = _inside(settings, place)
+        files = files_of(inside)
+        folders = {os.path.dirname(path) for path in files}
+        found += [inside, *files, *folders, *files_below(inside, (".json",))]
+        found += [os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder))]
+    return list(dict.fromkeys(found))
 
 
 def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: Settings) -> None:
@@ -604,22 +839,29 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
-    """Guess the dialect of a text that does not parse, by the names that stand before a colon."""
+    """Guess the dialect of a text that does not parse, by the names that stand before a colon.
+
+    A key path counts as there when all its names are; the rest is as in a text that parses.
+    """
     names = set(re.findall(_KEY_LINE, text[:200_000]))
+
+    def there(pattern: Pattern) -> bool:
+        return all(step in names for step in pattern if isinstance(step, str))
+
     best, found = 0, None
     for dialect in known.values():
+        signature = dialect.signature
+        if any(map(there, signature.none_of)) or not all(any(map(there, group)) for group in signature.every):
+            continue
         telling = {
             step
-            for pattern in (
-                *dialect.signature.any_of,
-                *(item for group in dialect.signature.every for item in group),
-            )
+            for pattern in (*signature.any_of, *(item for group in signature.every for item in group))
+            if there(pattern)
             for step in pattern
             if isinstance(step, str)
         }
-        count = len(names & telling)
-        if count >= _MIN_NAMES and count > best:
-            best, found = count, dialect
+        if sum(map(there, signature.any_of)) >= signature.least and len(telling) >= max(_MIN_NAMES, best + 1):
+            best, found = len(telling), dialect
     return found
 
 
@@ -651,7 +893,12 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
             raise CfgfixError(f"is not JSON: {error}", path=path) from error
         return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
     data = schema_data(dialect)
-    return Schema.load(data, f"{dialect.name}/schema.json") if data is not None else None
+    if data is None:
+        return None
+    own = dialect.schema is not None and os.path.isabs(dialect.schema)
+    if own and dialect.schema is not None:
+        return Schema.load(data, dialect.schema, base_dir=os.path.dirname(dialect.schema))
+    return Schema.load(data, f"{dialect.name}/schema.json")
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
@@ -760,8 +1007,10 @@ __all__ = [
     "Refused",
     "Report",
     "Request",
+    "Sight",
     "applicable",
     "check",
     "fix",
     "select",
+    "sight",
 ]

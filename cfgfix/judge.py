@@ -29,6 +29,8 @@ _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
 _OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
 """Rules about the YAML of a file, whatever reads it."""
+MAX_COMMENT_LINES = 20
+"""Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
 _SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
 """Schema rules that stay silent where a more telling rule has found the same value."""
 
@@ -68,7 +70,7 @@ class Judge:
     def __init__(
         self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]
     ) -> None:
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self._severities = severities
         chosen = sorted(rules, key=lambda rule: rule.id)
         self.rules = tuple(chosen)
@@ -80,6 +82,9 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._cluster = {
+            rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
+        }
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
 
     def document(self, document: Document, target: Target) -> Judged:
@@ -123,7 +128,7 @@ class Judge:
         if suppressions:
             judged = {rule.id for rule in self.rules} - set(skips)
             result = apply(findings, suppressions)
-            about = about_suppressions(document.source, result, self._catalogue, judged, self._about)
+            about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
@@ -133,7 +138,7 @@ class Judge:
         return self._severities.get(rule.id, severity)
 
     def _pitfalls(self, document: Document, target: Target) -> Iterator[Finding]:
-        if not self._wanted:
+        if not self._wanted and not self._cluster:
             return
         schema = target.schema
         dialect = target.dialect
@@ -150,6 +155,13 @@ class Judge:
             rule = self._yaml[name]
             for hit in hits[:MAX_FINDINGS]:
                 yield self._from_hit(rule, hit, document)
+        if self._cluster and may_hold_cluster(document):
+            from cfgfix.pitfalls import cluster
+
+            for name, hits in cluster.scan(context, frozenset(self._cluster)).items():
+                rule = self._cluster[name]
+                for hit in hits[:MAX_FINDINGS]:
+                    yield self._from_hit(rule, hit, document)
 
     def _unparsed(self, document: Document) -> Iterator[Finding]:
         """Tell why a file does not parse, where no rule with a repair has done so."""
@@ -247,6 +259,8 @@ class Judge:
         count = 0
         for concept, binding in _targets(rule, view):
             own = _place_names(view, binding)
+            if "comment" in rule.operands:
+                own["comment"] = _comment_beside(view, binding)
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
@@ -295,6 +309,12 @@ class Judge:
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def may_hold_cluster(document: Document) -> bool:
+    """Tell whether a file may describe a TensorFlow cluster, at the price of a look for a few words."""
+    text = document.source.text
+    return "TF_CONFIG" in text or "worker_hosts" in text or ("cluster" in text and "task" in text)
 
 
 class _PlainScope:
@@ -401,6 +421,25 @@ def _place_names(view: View, binding: Binding) -> dict[str, Any]:
     }
 
 
+def _comment_beside(view: View, binding: Binding) -> str:
+    """Return the comments on the line of a value and on the lines right above it, in lower case."""
+    if binding.key_node is None or binding.node is None:
+        return ""
+    text = view.document.source.text
+    start = text.rfind("\n", 0, binding.key_node.start) + 1
+    end = text.find("\n", binding.node.end)
+    _, mark, after = text[binding.node.end : end if end >= 0 else len(text)].partition("#")
+    found = [after] if mark else []
+    while start and len(found) < MAX_COMMENT_LINES:
+        above = text.rfind("\n", 0, start - 1) + 1
+        line = text[above : start - 1].strip()
+        if not line.startswith("#"):
+            break
+        found.append(line.lstrip("# "))
+        start = above
+    return " ".join(reversed(found)).lower()[:2_000]
+
+
 def place_of(view: View, binding: Binding) -> Location:
     """Return where a binding stands: its value; for an absent key the section it belongs to."""
     source = view.document.source
@@ -480,21 +519,27 @@ def _first_path(view: View, concept: str) -> KeyPath:
 
 
 def _without_echoes(findings: list[Finding]) -> list[Finding]:
-    """Leave out what the schema says of a place about which a more telling rule speaks, and its second word on one value."""
+    """Leave out what says again what another finding tells better: one cause, one finding.
+
+    What the schema says of a value goes where a more telling rule speaks of it; what rules say of the value of a
+    key goes where the program refuses the key itself.
+    """
     spoken = {
         (finding.location.start, finding.location.end)
         for finding in findings
         if finding.rule not in _SPEAKS_LAST
     }
-    kept: list[Finding] = []
-    for finding in findings:
-        if finding.rule in _SPEAKS_LAST:
-            place = (finding.location.start, finding.location.end)
-            if place in spoken:
-                continue
-            spoken.add(place)
-        kept.append(finding)
-    return kept
+    refused = {
+        finding.key_path
+        for finding in findings
+        if finding.rule == "SCH001" and finding.severity == Severity.ERROR
+    }
+    return [
+        finding
+        for finding in findings
+        if (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
+        and (finding.key_path not in refused or finding.rule == "SCH001" or not finding.key_path)
+    ]
 
 
 def ignored_by_path(

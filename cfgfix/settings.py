@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Severity
@@ -52,6 +52,8 @@ class Settings:
     source_roots: tuple[str, ...] = ()
     schema: str | None = None
     dialect: str | None = None
+    dialects: tuple[str, ...] = ()
+    """Files or folders with the project's own dialects."""
     loader: str | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hardware: str | None = None
@@ -68,15 +70,19 @@ class Settings:
     preview: bool = False
     rules: tuple[str, ...] = ()
     show_skipped: bool = False
+    force_exclude: bool = False
+    """Whether excluded files are left out even where a command line names them, as hooks do."""
 
     def threshold(self) -> Severity | None:
         """Return the least severity that makes a run fail, or None for never."""
         return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
 
 
-_LISTS = frozenset({"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules"})
+_LISTS = frozenset(
+    {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
+)
 _TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
-_FLAGS = frozenset({"preview", "show_skipped"})
+_FLAGS = frozenset({"preview", "show_skipped", "force_exclude"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
 NAMES = tuple(
     name.replace("_", "-")
@@ -115,6 +121,84 @@ def discover(start: str) -> Settings:
         if found is not None:
             return found
     return Settings(root=os.path.abspath(start))
+
+
+class Finder:
+    """The settings of every folder of a run: of the nearest settings file at or above it, each file read once.
+
+    Settings files are not merged: the nearest one alone counts. A folder that has none above it takes those of the
+    working folder. `looked` gets every path at which a settings file was looked for, whether it exists or not.
+    """
+
+    __slots__ = ("_adjust", "_base", "_fixed", "_known", "looked")
+
+    def __init__(
+        self, fixed: Settings | None = None, adjust: Callable[[Settings], Settings] | None = None
+    ) -> None:
+        self._fixed = fixed
+        self._adjust = adjust
+        self._known: dict[str, Settings | None] = {}
+        self._base: Settings | None = None
+        self.looked: list[str] = []
+
+    def of(self, folder: str) -> Settings:
+        """Return the settings in force in a folder.
+
+        Raises:
+            CfgfixError: A settings file is wrong.
+        """
+        if self._fixed is not None:
+            return self._fixed
+        found = self._above(os.path.abspath(folder))
+        return found if found is not None else self._working()
+
+    def below(self, folder: str, above: Settings, names: Container[str]) -> Settings:
+        """Return the settings in force in a folder whose entries are known: those above, unless it has its own.
+
+        Raises:
+            CfgfixError: A settings file is wrong.
+        """
+        if self._fixed is not None or not any(name in names for name in FILES):
+            return above
+        here = os.path.abspath(folder)
+        own = self._known.get(here)
+        if own is None:
+            own = self._here(here)
+            if own is None:
+                return above
+            self._known[here] = own
+        return own
+
+    def _working(self) -> Settings:
+        if self._base is None:
+            here = os.path.abspath(".")
+            found = self._above(here)
+            self._base = found if found is not None else self._adjusted(Settings(root=here))
+        return self._base
+
+    def _above(self, here: str) -> Settings | None:
+        if here in self._known:
+            return self._known[here]
+        found = self._here(here)
+        if found is None:
+            above = os.path.dirname(here)
+            if above != here and not os.path.exists(os.path.join(here, ".git")):
+                found = self._above(above)
+        self._known[here] = found
+        return found
+
+    def _here(self, here: str) -> Settings | None:
+        for name in FILES:
+            path = os.path.join(here, name)
+            self.looked.append(path)
+            if os.path.isfile(path):
+                found = read(path)
+                if found is not None:
+                    return self._adjusted(found)
+        return None
+
+    def _adjusted(self, settings: Settings) -> Settings:
+        return settings if self._adjust is None else self._adjust(settings)
 
 
 def read(path: str) -> Settings | None:

@@ -7,7 +7,7 @@ import time
 import keras
 import numpy as np
 import tensorflow as tf
-from harness import compare, fact
+from harness import compare, fact, section
 
 
 def fitting(
@@ -49,7 +49,7 @@ for width, batch, steps in ((64, 32, 100), (1024, 128, 6)):
         rounds=3,
     )
 
-print("\nfit over 40 lengths, seconds")
+section("fit over 40 lengths, seconds")
 for jit in (False, True):
     model = keras.Sequential(
         [
@@ -68,7 +68,7 @@ for jit in (False, True):
     model.fit(data, verbose=0)
     fact(f"jit_compile={jit}", round(time.perf_counter() - start, 2))
 
-print("\ngradients of a float16 layer for a loss of 1e-7, share that is not 0")
+section("gradients of a float16 layer for a loss of 1e-7, share that is not 0")
 keras.mixed_precision.set_global_policy("mixed_float16")
 layer = keras.layers.Dense(8)
 layer.build((None, 8))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
-from harness import compare, drain, fact, memory_mb
+from harness import compare, drain, fact, memory_mb, section
 
 STEPS = 80
 STEP = 0.005
@@ -44,7 +44,7 @@ for title, shape in SHAPES.items():
         variants[f"prefetch({name})"] = lambda shape=shape, buffer=buffer: run(shape, buffer)
     compare(f"{title}; step of 5 ms, {STEPS} steps", variants, rounds=3)
 
-print("\nmemory of the buffer, batches of 10.24 MB (growing numbers, so that freed memory is used again)")
+section("memory of the buffer, batches of 10.24 MB (growing numbers, so that freed memory is used again)")
 before = memory_mb()
 for buffer in (tf.data.AUTOTUNE, 0, 1, 2, 10, 100):
     dataset = tf.data.Dataset.range(300).map(lambda x: tf.fill((2_560_000,), tf.cast(x, tf.float32)))

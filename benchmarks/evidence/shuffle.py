@@ -6,14 +6,14 @@ import time
 
 import numpy as np
 import tensorflow as tf
-from harness import compare, fact, memory_mb
+from harness import compare, fact, memory_mb, section
 
-print("mean displacement of 10,000 sorted samples")
+section("mean displacement of 10,000 sorted samples")
 for buffer in (1, 10, 100, 1000, 10_000):
     order = np.array(list(tf.data.Dataset.range(10_000).shuffle(buffer, seed=1).as_numpy_iterator()))
     fact(f"shuffle({buffer})", round(float(np.mean(np.abs(order - np.arange(10_000)))), 1))
 
-print("\nmemory of 1,000 elements of 256 kB")
+section("memory of 1,000 elements of 256 kB")
 before = memory_mb()
 held = iter(
     tf.data.Dataset.range(4000).map(lambda x: tf.fill((64_000,), tf.cast(x, tf.float32))).shuffle(1000)
@@ -21,6 +21,15 @@ held = iter(
 next(held)
 fact("shuffle(1000)", f"{memory_mb() - before:.0f} MB more")
 del held
+
+
+section("memory of a cache, 1,000 elements of 256 kB")
+before = memory_mb()
+cached = tf.data.Dataset.range(1000).map(lambda x: tf.fill((64_000,), tf.cast(x, tf.float32))).cache()
+for _ in cached:
+    pass
+fact("cache() after one pass", f"{memory_mb() - before:.0f} MB more")
+del cached
 
 
 def first(dataset: tf.data.Dataset) -> float:

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import tensorflow as tf
-from harness import compare, drain, fact, memory_mb
+from harness import compare, drain, fact, memory_mb, section
 
 CALLS = (1, 2, 4, 8, 16, 32, 64, tf.data.AUTOTUNE)
 rng = np.random.default_rng(0)
@@ -64,7 +64,7 @@ compare(
     },
 )
 
-print("\nmemory of calls in flight, elements of 16 MB (growing numbers, so that freed memory is used again)")
+section("memory of calls in flight, elements of 16 MB (growing numbers, so that freed memory is used again)")
 before = memory_mb()
 for calls in (1, 2, 8, 32):
     dataset = tf.data.Dataset.range(64).map(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from cfgfix.cli.completing import BY_OPTION
 from cfgfix.cli.options import FLAG, MANY, TABLE, defaults
 
 _COMMANDS = {
@@ -19,10 +20,27 @@ _COMMANDS = {
         "Explain a rule, or what is known about a key on this machine.",
     ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "recommend": (
+        "cfgfix.cli.recommend",
+        "command",
+        "Print settings for a machine, every value with its reason.",
+    ),
     "hardware": (
         "cfgfix.cli.hardware",
         "hardware",
         "Show what this process may really use, and where each number came from.",
+    ),
+    "init": (
+        "cfgfix.cli.init",
+        "init",
+        "Set a project up (settings, hook, editor schema), or draft a dialect.",
+    ),
+    "lsp": ("cfgfix.cli.lsp", "lsp", "Diagnostics, hover, quick fixes and completion for editors."),
+    "completion": ("cfgfix.cli.completion", "completion", "Print the completion script for a shell."),
+    "tf-env": (
+        "cfgfix.cli.tf_env",
+        "tf_env",
+        "Print the environment variables that TensorFlow reads only at its start.",
     ),
     "profile": (
         "cfgfix.cli.profile",
@@ -83,10 +101,14 @@ def _with_options(function: Any) -> Any:
             settings["is_flag"] = True
         elif choices:
             settings["type"] = click.Choice(choices)
+        elif name in BY_OPTION:
+            settings["shell_complete"] = BY_OPTION[name]
+        elif name in ("baseline", "write_baseline", "output_file", "config", "schema"):
+            settings["type"] = click.Path()
         if kind == MANY:
             settings["multiple"] = True
         function = click.option(*flags, name, **settings)(function)
-    return click.argument("paths", nargs=-1)(function)
+    return click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))(function)
 
 
 def _run(values: dict[str, Any], *, fixing: bool) -> None:

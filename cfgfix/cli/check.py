@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cfgfix import engine
 from cfgfix.cli.options import FORMATS
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.records import replace
 from cfgfix.report.style import Paint, wants_colour
-from cfgfix.settings import Settings, candidates, discover, overruled, read
+from cfgfix.settings import Finder, Settings, overruled, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     Raises:
         CfgfixError: The arguments or the settings are wrong.
     """
-    settings = settings_for(options)
+    settings, adjust = settings_for(options)
     if options["show_settings"]:
-        sys.stdout.write(show(settings))
-        return ExitCode.CLEAN
+        return _show_settings(options, Finder(settings, adjust))
     stdin = None
     if "-" in options["paths"]:
         if len(options["paths"]) > 1:
@@ -46,6 +46,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     request = engine.Request(
         paths=tuple(options["paths"]),
         settings=settings,
+        adjust=adjust,
         fix=(fix or options["diff"]) and not options["add_ignores"],
         unsafe_fixes=options["unsafe_fixes"],
         diff=options["diff"],
@@ -53,13 +54,14 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         stdin=stdin,
         stdin_name=options["stdin_name"] or "stdin.yaml",
         edits=any(form == "sarif" for form, _ in outputs),
-        baseline=options["baseline"],
+        baseline=None if options["write_baseline"] else options["baseline"],
         add_ignores=(options["reason"] or "") if options["add_ignores"] else None,
     )
     if options["watch"]:
         from cfgfix.cli.watch import watch
 
         return watch(request, lambda report: _show(report, options, outputs))
+    request = replace(request, progress=progress_for(options))
     report = engine.fix(request) if request.fix else engine.check(request)
     if options["write_baseline"]:
         return _write_baseline(report, options["write_baseline"])
@@ -71,7 +73,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         from cfgfix.cli import replay
 
         asked = [options["config"]] if options["config"] else []
-        replay.keep(arguments, (*candidates("."), *asked, *report.inputs), printed, int(code))
+        replay.keep(arguments, (*asked, *report.inputs), printed, int(code))
     return code
 
 
@@ -108,7 +110,7 @@ def _write_baseline(report: engine.Report, path: str) -> int:
         for error in report.errors:
             sys.stderr.write(f"cfgfix: error: {error}\n")
         return ExitCode.UNREADABLE
-    findings = [finding for file in report.files for finding in (*file.findings, *file.hidden)]
+    findings = report.findings()
     _save(path, baseline.render(findings, path))
     sys.stderr.write(f"{len(findings)} findings written to {path}; use it with --baseline {path}\n")
     return ExitCode.CLEAN
@@ -122,38 +124,52 @@ def _save(path: str, text: str) -> None:
         raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error
 
 
-def settings_for(options: Mapping[str, Any]) -> Settings:
-    """Return the settings in force for a command line.
+def settings_for(
+    options: Mapping[str, Any],
+) -> tuple[Settings | None, Callable[[Settings], Settings]]:
+    """Return the settings that a command line names, None where every file has its nearest ones, and what it changes.
 
     Raises:
         CfgfixError: A settings file is wrong.
     """
+
+    def adjust(settings: Settings) -> Settings:
+        schema = options["schema"]
+        return overruled(
+            settings,
+            hardware=options["hardware"],
+            command_hardware=True if options["hardware"] else None,
+            select=_rules(options["select"]) or None,
+            ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
+            extend_select=(*settings.extend_select, *_rules(options["extend_select"]))
+            if options["extend_select"]
+            else None,
+            fail_on=options["fail_on"],
+            dialect=options["dialect"],
+            loader=options["loader"],
+            schema=os.path.abspath(schema) if schema and ":" not in os.path.basename(schema) else schema,
+            preview=True if options["preview"] else None,
+            show_skipped=True if options["show_skipped"] else None,
+            force_exclude=True if options["force_exclude"] else None,
+        )
+
     if options["isolated"]:
-        settings = Settings(root=os.getcwd())
-    elif options["config"]:
+        return adjust(Settings(root=os.getcwd())), adjust
+    if options["config"]:
         found = read(options["config"])
         if found is None:
             raise CfgfixError("has no [tool.cfgfix]", path=options["config"])
-        settings = found
-    else:
-        settings = discover(".")
-    schema = options["schema"]
-    return overruled(
-        settings,
-        hardware=options["hardware"],
-        command_hardware=True if options["hardware"] else None,
-        select=_rules(options["select"]) or None,
-        ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
-        extend_select=(*settings.extend_select, *_rules(options["extend_select"]))
-        if options["extend_select"]
-        else None,
-        fail_on=options["fail_on"],
-        dialect=options["dialect"],
-        loader=options["loader"],
-        schema=os.path.abspath(schema) if schema and ":" not in os.path.basename(schema) else schema,
-        preview=True if options["preview"] else None,
-        show_skipped=True if options["show_skipped"] else None,
-    )
+        return adjust(found), adjust
+    return None, adjust
+
+
+def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | None:
+    """Return what shows the progress of a long run: on standard error, where that is a terminal."""
+    if options["quiet"] or not sys.stderr.isatty():
+        return None
+    from cfgfix.cli.progress import Progress
+
+    return Progress(sys.stderr)
 
 
 def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -167,14 +183,61 @@ def _override(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
+    """Print the settings of the named files, or of this folder; those that several share once."""
+    groups: dict[str, list[str]] = {}
+    for path in options["paths"] or (".",):
+        place = path if os.path.isdir(path) else os.path.dirname(path) or "."
+        groups.setdefault(show(finder.of(place)), []).append(path)
+    for text, paths in groups.items():
+        if options["paths"]:
+            sys.stdout.write(f"# settings for {', '.join(paths)}\n")
+        sys.stdout.write(text)
+    return ExitCode.CLEAN
+
+
 def show(settings: Settings) -> str:
-    """Return settings as text, one a line, with the file they come from."""
-    rows = [f"# from {settings.origin}" if settings.origin else "# defaults: no settings file"]
+    """Return settings as TOML that a cfgfix.toml could hold, with the file they come from; what is a default says so."""
+    import json
+
+    plain = Settings()
+    rows = [
+        f"# from {settings.origin}"
+        if settings.origin
+        else "# no settings file: defaults and the command line"
+    ]
+    rows.append(f"# paths start at {settings.root}")
+    tables: list[str] = []
     for name in settings.__slots__:
-        if name != "origin":
-            value = getattr(settings, name)
-            rows.append(f"{name.replace('_', '-')} = {list(value) if isinstance(value, tuple) else value!r}")
-    return "\n".join(rows) + "\n"
+        if name in ("root", "origin", "command_hardware", "profiles"):
+            continue
+        value = getattr(settings, name)
+        written = name.replace("_", "-")
+        if name == "hardware" and settings.profiles:
+            tables += ["", "[hardware]"]
+            tables += [f"default = {json.dumps(value)}"] if value is not None else []
+            tables += [
+                "[hardware.profiles]",
+                *(f"{json.dumps(key)} = {json.dumps(item)}" for key, item in settings.profiles.items()),
+            ]
+        elif isinstance(value, Mapping):
+            if value:
+                tables += ["", f"[{written}]"]
+                tables += [f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()]
+            else:
+                rows.append(f"# {written}: none")
+        elif value is None:
+            rows.append(f"# {written}: not set")
+        else:
+            note = "  # default" if value == getattr(plain, name) else ""
+            rows.append(f"{written} = {_toml(value)}{note}")
+    return "\n".join([*rows, *tables]) + "\n"
+
+
+def _toml(value: object) -> str:
+    import json
+
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
 def _show(
@@ -197,7 +260,7 @@ def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str 
         # Standard input, fixed, goes to standard output as bytes; what there is to say goes to standard error.
         out.buffer.write(fixed_stdin.encoded or b"")
         out.flush()
-        emit(sys.stderr, _rendered(report, form, Paint(on=False), options))
+        emit(sys.stderr, _rendered(replace(report, written=True), form, Paint(on=False), options))
         return None
     paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
     return emit(out, _rendered(report, form, paint, options))

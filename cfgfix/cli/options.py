@@ -87,7 +87,20 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
         "A settings file; by default the nearest pyproject.toml or cfgfix.toml.",
     ),
     ("isolated", ("--isolated",), FLAG, (), "Read no settings file."),
-    ("show_settings", ("--show-settings",), FLAG, (), "Print the settings in force and exit."),
+    (
+        "force_exclude",
+        ("--force-exclude",),
+        FLAG,
+        (),
+        "Leave excluded files out even where they are named, as hooks do.",
+    ),
+    (
+        "show_settings",
+        ("--show-settings",),
+        FLAG,
+        (),
+        "Print the settings in force for PATHS, or for this folder, and exit.",
+    ),
     ("color", ("--color",), VALUE, ("auto", "always", "never"), "When to colour the output."),
     ("quiet", ("--quiet", "-q"), FLAG, (), "Print findings only, no summary."),
 )

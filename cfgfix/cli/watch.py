@@ -9,43 +9,43 @@ import time
 from collections.abc import Callable
 
 from cfgfix import engine
-from cfgfix.records import replace
-from cfgfix.settings import candidates, discover
+from cfgfix.errors import CfgfixError
+from cfgfix.settings import candidates
 
 INTERVAL = 0.5
 """Seconds between two looks at the files: well under the time it takes to switch from an editor to a terminal."""
 
 
 def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> int:
-    """Run a request now and after every change, until interrupted; return the exit code of an interruption."""
+    """Run a request now and after every change, until interrupted; return the exit code of an interruption.
+
+    Settings files are read again with every run, and one that has become wrong is told and waited for.
+    """
     gc.enable()
-    seen: object = None
-    given = request.settings
+    inputs: tuple[str, ...] = ()
     try:
         while True:
-            current = request
-            if given is not None and given.origin is not None and os.path.isfile(given.origin):
-                fresh = discover(".")
-                kept = {
-                    name: getattr(given, name)
-                    for name in ("hardware", "select", "ignore", "dialect", "loader", "fail_on")
-                }
-                current = (
-                    replace(request, settings=replace(fresh, **kept))
-                    if fresh.origin == given.origin
-                    else request
-                )
-            report = engine.fix(current) if current.fix else engine.check(current)
-            if sys.stdout.isatty():
-                sys.stdout.write("\x1b[2J\x1b[H")
-            show(report)
+            try:
+                report = engine.fix(request) if request.fix else engine.check(request)
+            except CfgfixError as error:
+                inputs = (*inputs, *candidates("."), *filter(None, (error.path,)))
+                _clear()
+                sys.stdout.write(f"cfgfix: error: {error}\n")
+            else:
+                inputs = report.inputs
+                _clear()
+                show(report)
             sys.stdout.flush()
-            inputs = (*candidates("."), *report.inputs)
             seen = _state(inputs)
             while _state(inputs) == seen:
                 time.sleep(INTERVAL)
     except KeyboardInterrupt:
         return 0
+
+
+def _clear() -> None:
+    if sys.stdout.isatty():
+        sys.stdout.write("\x1b[2J\x1b[H")
 
 
 def _state(paths: tuple[str, ...]) -> list[tuple[str, int, int] | None]:

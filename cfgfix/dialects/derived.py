@@ -162,6 +162,14 @@ def shuffle_bytes(buffer: Number, element: Number) -> Number:
     return _number(buffer, "shuffle_buffer") * _number(element, "element_bytes")
 
 
+def cache_bytes(samples: Number, element: Number) -> Number:
+    """Return the host memory of a data set cached in memory, in bytes: every element of one pass.
+
+    Source: TensorFlow's data performance guide; `element` is an element as it is where the cache stands.
+    """
+    return _number(samples, "dataset_size") * _number(element, "element_bytes")
+
+
 def device_prefetch_bytes(buffer: Number, batch: Number) -> Number:
     """Return the device memory that `prefetch_to_device` fills, in bytes (F6): buffer times batch.
 
@@ -337,6 +345,7 @@ DERIVED: dict[str, Derived] = _table(
     Derived("prefetch_host_bytes", ("prefetch", "batch_bytes"), prefetch_host_bytes, "bytes", "F3, measured"),
     Derived("map_bytes", ("workers", "element_bytes"), map_bytes, "bytes", "F4, measured"),
     Derived("shuffle_bytes", ("shuffle_buffer", "element_bytes"), shuffle_bytes, "bytes", "F5, measured"),
+    Derived("cache_bytes", ("dataset_size", "element_bytes"), cache_bytes, "bytes", "arithmetic"),
     Derived(
         "device_prefetch_bytes",
         ("device_buffer", "batch_bytes"),

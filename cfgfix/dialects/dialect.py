@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from cfgfix.catalog import compiled
+from cfgfix.documents.resolve import LOADERS
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath
 from cfgfix.records import dataclass
@@ -13,6 +14,8 @@ from cfgfix.records import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from cfgfix.dialects.signatures import Table
 
 Pattern = tuple[str | int | None, ...]
 """A key path in which None stands for any key and -1 for any list position."""
@@ -40,6 +43,9 @@ class Component:
     dtype: str
 
 
+_NONE: dict[str, Any] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """One family of configs."""
@@ -62,6 +68,11 @@ class Dialect:
     """How sure findings can be at most: `high`, or `low` for common spellings without a known program."""
     facts: Mapping[str, Any]
     """What is true of the program and no key says, by operand name; and `values` with a meaning of their own."""
+
+    def own_values(self, concept: str) -> tuple[tuple[str, Any], ...]:
+        """Return the values of a concept that the program gives a meaning of its own: type name and value of each."""
+        found: tuple[tuple[str, Any], ...] = self.facts.get("values", _NONE).get(concept, ())
+        return found
 
     def concept_of(self, path: KeyPath) -> str | None:
         """Return the concept that this key path carries, if any."""
@@ -159,105 +170,276 @@ _KEYS = frozenset(
         "projects",
     ]
 )
+_DETECT = frozenset(["all", "any", "min_any", "none"])
 _UNKNOWN = ("fatal", "ignored", "free")
+_DEFAULTS = ("none", "schema")
+_CONFIDENCE = ("low", "high")
+MAX_PATTERNS = 2_000
+"""Most key paths of one dialect: all that ship have fewer than a tenth of that."""
 
 
-def build(data: Mapping[str, Any], origin: str, folder: str = "") -> Dialect:
+class _Reader:
+    """Takes a `dialect.yaml` apart; whatever is not as it should be ends in one error that names the place."""
+
+    def __init__(self, data: Mapping[str, Any], origin: str) -> None:
+        self.data = data
+        self.origin = origin
+        self.count = 0
+
+    def fail(self, message: str) -> CfgfixError:
+        return CfgfixError(message, path=self.origin, hint="see docs/dialects.md")
+
+    def text(self, key: str, default: str, allowed: tuple[str, ...] = ()) -> str:
+        value = self.data.get(key, default)
+        if not isinstance(value, str) or not value:
+            raise self.fail(f"{key} is not text")
+        if allowed and value not in allowed:
+            raise self.fail(f"{key} {value!r} is not one of {', '.join(allowed)}")
+        return value
+
+    def table(self, key: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        value = (self.data if data is None else data).get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+            raise self.fail(f"{key} is not a mapping of names")
+        return value
+
+    def items(self, value: Any) -> list[Any]:
+        if value is None:
+            return []
+        items = value if isinstance(value, list) else [value]
+        self.count += len(items)
+        if self.count > MAX_PATTERNS:
+            raise self.fail(f"has more than {MAX_PATTERNS} key paths")
+        return items
+
+    def patterns(self, value: Any, where: str) -> tuple[Pattern, ...]:
+        found: list[Pattern] = []
+        for item in self.items(value):
+            if isinstance(item, (dict, list)) or item is None:
+                raise self.fail(f"{where}: {item!r} is no key path")
+            try:
+                found.append(parse_pattern(str(item)))
+            except ValueError as error:
+                raise self.fail(f"{where}: {error}") from error
+        return tuple(found)
+
+    def signature(self) -> Signature:
+        detect = self.table("detect")
+        unknown = set(detect) - _DETECT
+        if unknown:
+            raise self.fail(f"detect has the unknown key {min(unknown)!r}")
+        every = tuple(self.patterns(group, "detect.all") for group in self.items(detect.get("all")))
+        any_of = self.patterns(detect.get("any"), "detect.any")
+        least = detect.get("min_any", 1 if any_of else 0)
+        if isinstance(least, bool) or not isinstance(least, int) or not 0 <= least <= len(any_of):
+            raise self.fail(
+                f"detect.min_any {least!r} is not a number from 0 to {len(any_of)}, the key paths in `any`"
+            )
+        return Signature(every, any_of, least, self.patterns(detect.get("none"), "detect.none"))
+
+    def values(self) -> dict[str, tuple[tuple[str, Any], ...]]:
+        """Values with a meaning of their own: `{workers: {autotune: [-1]}}`."""
+        found: dict[str, tuple[tuple[str, Any], ...]] = {}
+        for concept, meanings in self.table("values").items():
+            rows: list[tuple[str, Any]] = []
+            for meaning, items in self.table(concept, {concept: meanings}).items():
+                for item in self.items(items):
+                    if not isinstance(item, (str, int, float)):
+                        raise self.fail(
+                            f"values.{concept}.{meaning}: {item!r} is no number, text, true or false"
+                        )
+                    rows.append((type(item).__name__, item))
+            found[concept] = tuple(rows)
+        return found
+
+    def components(self) -> tuple[Component, ...]:
+        found: list[Component] = []
+        for item in self.items(self.data.get("batch_components")):
+            if not isinstance(item, dict) or set(item) != {"name", "dims", "dtype"}:
+                raise self.fail("batch_components: each one has name, dims and dtype")
+            dims = item["dims"]
+            if not isinstance(dims, list) or not all(
+                isinstance(size, str) or (isinstance(size, int) and not isinstance(size, bool))
+                for size in dims
+            ):
+                raise self.fail("batch_components: dims are numbers or concepts")
+            found.append(Component(str(item["name"]), tuple(dims), str(item["dtype"])))
+        return tuple(found)
+
+
+def build(data: Any, origin: str, folder: str = "") -> Dialect:
     """Return the dialect that a `dialect.yaml` describes.
+
+    Args:
+        data: What the file holds.
+        origin: Its path, for messages.
+        folder: The folder below which its schema lies: a name among those that ship, or an absolute path.
 
     Raises:
         CfgfixError: Something in it is not as docs/dialects.md says.
     """
-
-    def fail(message: str) -> CfgfixError:
-        return CfgfixError(message, path=origin, hint="see docs/dialects.md")
-
+    reader = _Reader(data if isinstance(data, dict) else {}, origin)
+    if not isinstance(data, dict):
+        raise reader.fail("is not a mapping")
     unknown = set(data) - _KEYS
     if unknown:
-        raise fail(f"has the unknown key {min(map(str, unknown))!r}")
-    if not isinstance(data.get("name"), str):
-        raise fail("lacks `name`")
-    if data.get("unknown_keys", "free") not in _UNKNOWN:
-        raise fail(f"unknown_keys {data.get('unknown_keys')!r} is not one of {', '.join(_UNKNOWN)}")
-
-    def patterns(value: Any, where: str) -> tuple[Pattern, ...]:
-        items = [value] if isinstance(value, str) else (value or [])
-        try:
-            return tuple(parse_pattern(str(item)) for item in items)
-        except ValueError as error:
-            raise fail(f"{where}: {error}") from error
-
-    detect = data.get("detect") or {}
-    every = tuple(
-        patterns(group if isinstance(group, list) else [group], "detect.all")
-        for group in detect.get("all") or []
-    )
-    any_of = patterns(detect.get("any"), "detect.any")
+        raise reader.fail(f"has the unknown key {min(map(str, unknown))!r}")
+    if not isinstance(data.get("name"), str) or not data["name"]:
+        raise reader.fail("lacks `name`")
+    schema = data.get("schema")
+    if schema is not None and (not isinstance(schema, str) or schema != os.path.basename(schema)):
+        raise reader.fail("schema is not the name of a file beside dialect.yaml")
     return Dialect(
         name=data["name"],
-        title=str(data.get("title", data["name"])),
-        loader=str(data.get("loader", "pyyaml")),
-        unknown_keys=str(data.get("unknown_keys", "free")),
-        coerces=patterns(data.get("coerces"), "coerces"),
-        defaults=str(data.get("defaults", "none")),
-        schema=f"{folder}/{data['schema']}" if data.get("schema") else None,
-        signature=Signature(
-            every,
-            any_of,
-            int(detect.get("min_any", 1 if any_of else 0)),
-            patterns(detect.get("none"), "detect.none"),
-        ),
+        title=reader.text("title", data["name"]),
+        loader=reader.text("loader", "pyyaml", tuple(LOADERS)),
+        unknown_keys=reader.text("unknown_keys", "free", _UNKNOWN),
+        coerces=reader.patterns(data.get("coerces"), "coerces"),
+        defaults=reader.text("defaults", "none", _DEFAULTS),
+        schema=f"{folder}/{schema}" if schema else None,
+        signature=reader.signature(),
         concepts={
-            str(name): patterns(value, f"concepts.{name}")
-            for name, value in (data.get("concepts") or {}).items()
-            if value
+            name: found
+            for name, value in reader.table("concepts").items()
+            if (found := reader.patterns(value, f"concepts.{name}"))
         },
-        components=tuple(
-            Component(str(item["name"]), tuple(item["dims"]), str(item["dtype"]))
-            for item in data.get("batch_components") or []
-        ),
-        confidence=str(data.get("confidence", "high")),
-        facts={**(data.get("facts") or {}), "values": data.get("values") or {}},
+        components=reader.components(),
+        confidence=reader.text("confidence", "high", _CONFIDENCE),
+        facts={**reader.table("facts"), "values": reader.values()},
+    )
+
+
+def _packed(dialect: Dialect) -> tuple[Any, ...]:
+    """Return a dialect as plain data, its key paths taken apart, so that loading it costs next to nothing."""
+    signature = dialect.signature
+    return (
+        dialect.name,
+        dialect.title,
+        dialect.loader,
+        dialect.unknown_keys,
+        dialect.coerces,
+        dialect.defaults,
+        dialect.schema,
+        (signature.every, signature.any_of, signature.least, signature.none_of),
+        dict(dialect.concepts),
+        tuple((part.name, part.dims, part.dtype) for part in dialect.components),
+        dialect.confidence,
+        dict(dialect.facts),
+    )
+
+
+def _unpacked(row: tuple[Any, ...]) -> Dialect:
+    name, title, loader, unknown, coerces, defaults, schema, signature, concepts, parts, confidence, facts = (
+        row
+    )
+    return Dialect(
+        name,
+        title,
+        loader,
+        unknown,
+        coerces,
+        defaults,
+        schema,
+        Signature(*signature),
+        concepts,
+        tuple(Component(*part) for part in parts),
+        confidence,
+        facts,
     )
 
 
 _LOADED: dict[str, Dialect] | None = None
+_TABLE: Table | None = None
+
+
+def shipped_table(wanted: tuple[Dialect, ...]) -> Table | None:
+    """Return the table of signatures that was compiled for the dialects that ship, if these are all of them in order."""
+    return _TABLE if _LOADED is not None and wanted == tuple(_LOADED.values()) else None
 
 
 def dialects() -> dict[str, Dialect]:
     """Return the dialects that ship with cfgfix, by name."""
-    global _LOADED  # noqa: PLW0603 - loaded once a process
+    global _LOADED, _TABLE  # noqa: PLW0603 - loaded once a process
     if _LOADED is None:
         folder = compiled.data_folder("schemas")
         names = compiled.namespace(
             "dialects",
-            lambda: compiled.files_below(folder, ("dialect.yaml",)),
+            lambda: [
+                *compiled.files_below(folder, ("dialect.yaml",)),
+                os.path.abspath(__file__),
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), "signatures.py"),
+            ],
             lambda: render(folder),
             {},
         )
-        _LOADED = {
-            name: build(data, f"{name}/dialect.yaml", name) for name, data in names["DIALECTS"].items()
-        }
+        _LOADED = {name: _unpacked(row) for name, row in names["DIALECTS"].items()}
+        _TABLE = names["SIGNATURES"]
     return _LOADED
 
 
 def render(folder: str) -> str:
     """Return Python source with the data of all dialect files of a folder."""
     from cfgfix.catalog.read import load_yaml
+    from cfgfix.dialects.signatures import table
 
-    found: dict[str, Any] = {}
+    found: dict[str, Dialect] = {}
     for path in compiled.files_below(folder, ("dialect.yaml",)):
-        data = load_yaml(path)
         name = os.path.basename(os.path.dirname(path))
-        build(data, path, name)
-        found[name] = data
-    return f"DIALECTS = {found!r}\n"
+        found[name] = build(load_yaml(path), path, name)
+    rows = {name: _packed(dialect) for name, dialect in found.items()}
+    return f"DIALECTS = {rows!r}\nSIGNATURES = {table(found.values())!r}\n"
+
+
+MAX_FOLDERS = 200
+"""Most dialects that a project may bring along."""
+
+
+def files_of(place: str) -> list[str]:
+    """Return the dialect files at a path: the file itself, or `dialect.yaml` in the folder or one below it.
+
+    Raises:
+        CfgfixError: There is none, or there are too many.
+    """
+    if os.path.isfile(place):
+        return [place]
+    found = [path for path in compiled.files_below(place, ("dialect.yaml",)) if _depth(path, place) <= 1]
+    found = [path for path in found if os.path.basename(path) == "dialect.yaml"]
+    if not found:
+        raise CfgfixError(
+            "holds no dialect.yaml", path=place, hint="make one with `cfgfix init --dialect NAME`"
+        )
+    if len(found) > MAX_FOLDERS:
+        raise CfgfixError(f"holds more than {MAX_FOLDERS} dialects", path=place)
+    return found
+
+
+def _depth(path: str, place: str) -> int:
+    return os.path.relpath(path, place).count(os.sep)
+
+
+def from_file(path: str) -> Dialect:
+    """Return the dialect in a project's own file. It is data from an untrusted place: read safely, bounded, checked.
+
+    Raises:
+        CfgfixError: The file cannot be read, or something in it is not as docs/dialects.md says.
+    """
+    from cfgfix.catalog.read import load_yaml
+
+    return build(load_yaml(path), path, os.path.dirname(os.path.abspath(path)))
 
 
 def schema_data(dialect: Dialect) -> dict[str, Any] | None:
-    """Return the JSON Schema of a built-in dialect, or None."""
+    """Return the JSON Schema of a dialect, or None.
+
+    Raises:
+        CfgfixError: A project's own schema cannot be read or is no JSON.
+    """
     if dialect.schema is None:
         return None
+    if os.path.isabs(dialect.schema):
+        return _own_schema(dialect.schema)
     folder = compiled.data_folder("schemas")
     path = os.path.join(folder, *dialect.schema.split("/"))
 
@@ -269,4 +451,18 @@ def schema_data(dialect: Dialect) -> dict[str, Any] | None:
 
     names = compiled.namespace(f"schema_{dialect.name.replace('-', '_')}", lambda: [path], render_schema, {})
     data: dict[str, Any] = names["SCHEMA"]
+    return data
+
+
+def _own_schema(path: str) -> dict[str, Any]:
+    import json
+
+    from cfgfix.files import read_source
+
+    try:
+        data = json.loads(read_source(path).text)
+    except (ValueError, RecursionError) as error:
+        raise CfgfixError(f"is not JSON: {error}", path=path) from error
+    if not isinstance(data, dict):
+        raise CfgfixError("is no JSON Schema: not an object", path=path)
     return data

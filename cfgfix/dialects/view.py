@@ -103,6 +103,7 @@ class View:
         self._hardware = hardware
         self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
         self._bindings: dict[str, list[Binding]] = {}
+        self._passed: dict[str, set[KeyPath]] = {}
         self._derived: dict[str, Any] = {}
         self._pending: set[str] = set()
         self.unknown_hardware: set[str] = set()
@@ -164,17 +165,27 @@ class View:
             return found
         found = []
         patterns = self.dialect.concepts.get(concept, ())
+        special = self.dialect.own_values(concept)
+        passed: set[KeyPath] = set()
         for pattern in patterns:
             for path, key, node in self.places(pattern):
                 try:
                     value = intended(node, self.loader, self.document)
                 except Missing:
                     continue
-                found.append(Binding(path, key, node, value, "file"))
+                if special and (type(value).__name__, value) in special:
+                    # The program gives this value a meaning of its own: no rule may take it for a number of things.
+                    passed.add(path)
+                else:
+                    found.append(Binding(path, key, node, value, "file"))
+        if passed:
+            self._passed[concept] = passed
         if not found and self._default is not None:
             for pattern in patterns:
                 if all(isinstance(step, str) for step in pattern):
                     path = tuple(step for step in pattern if isinstance(step, str))
+                    if path in passed:
+                        continue
                     value = self._default(path)
                     if value is not self._missing:
                         found.append(Binding(path, None, None, value, "default"))
@@ -184,7 +195,7 @@ class View:
     def all_bindings(self, concept: str) -> list[Binding]:
         """Return every place of a concept, the default included for each place that the file leaves out."""
         found = list(self.bindings(concept))
-        present = {binding.path for binding in found}
+        present = {binding.path for binding in found} | self._passed.get(concept, set())
         if self._default is not None:
             for pattern in self.dialect.concepts.get(concept, ()):
                 path = tuple(step for step in pattern if isinstance(step, str))

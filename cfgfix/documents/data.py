@@ -164,7 +164,7 @@ class Builder:
             merged = True
         result: dict[Any, Any] = {}
         # ruamel.yaml does not look for duplicates where keys are merged in; OmegaConf looks at what is written.
-        strict = loader.duplicate_keys == "error" and loader.yaml_version == "1.2" and not merged
+        strict = loader.duplicate_keys == "error" and loader.name != "omegaconf" and not merged
         if loader.name == "omegaconf":
             self._refuse_written_twice(node)
         for key_node, value_node in items:

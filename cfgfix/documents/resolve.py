@@ -32,6 +32,8 @@ class Loader:
         float_rule: Further spellings read as floats: `""` for none, `omegaconf` or `model-garden`.
         timestamps: Whether dates are recognised.
         duplicate_keys: `last` where the last of equal keys wins, `error` where the loader refuses them.
+        python_tags: Which `!!python/` tags it constructs: `none`, `plain` (tuples and other plain data, as
+            PyYAML's FullLoader), `any` (also objects and calls, as yaml.Loader).
     """
 
     name: str
@@ -40,17 +42,27 @@ class Loader:
     float_rule: str = ""
     timestamps: bool = True
     duplicate_keys: str = "last"
+    python_tags: str = "none"
 
 
 LOADERS: dict[str, Loader] = {
     loader.name: loader
     for loader in (
         Loader("pyyaml", "PyYAML (yaml.safe_load)", "1.1"),
+        Loader("pyyaml-full", "PyYAML (yaml.FullLoader)", "1.1", python_tags="plain"),
+        Loader("pyyaml-unsafe", "PyYAML (yaml.Loader)", "1.1", python_tags="any"),
+        Loader("pyyaml-unique", "PyYAML with a check for keys given twice", "1.1", duplicate_keys="error"),
         Loader("ruamel", "ruamel.yaml (YAML 1.2)", "1.2", duplicate_keys="error"),
         Loader(
             "omegaconf", "OmegaConf", "1.1", float_rule="omegaconf", timestamps=False, duplicate_keys="error"
         ),
-        Loader("model-garden", "PyYAML with Model Garden's float rule", "1.1", float_rule="model-garden"),
+        Loader(
+            "model-garden",
+            "PyYAML with Model Garden's float rule",
+            "1.1",
+            float_rule="model-garden",
+            python_tags="plain",
+        ),
     )
 }
 

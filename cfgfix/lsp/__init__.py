@@ -1,1 +1,1 @@
-"""The language server: findings and quick fixes in an editor."""
+"""The language server: what `check` finds, while a config is being written."""

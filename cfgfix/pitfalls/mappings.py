@@ -84,6 +84,7 @@ def duplicate_key(
         values,
         changes,
         related,
+        severity="warning" if equal and not refuses else None,
         safety="safe" if safe else "unsafe",
         title="Remove the earlier ones" if len(earlier) > 1 else "Remove the earlier one",
         notes=()

@@ -80,7 +80,9 @@ def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     notes: tuple[str, ...] = ()
     if place.coerced:
         severity = "info"
-        notes = ("The program converts this value itself, so the text does no harm there.",)
+        notes = (
+            "The program converts this value itself, or does not use it, so the text does no harm there.",
+        )
     new = whole(text) if need.integer else None
     if new is None and not (need.integer and need.source == "schema"):
         new = respell(text)

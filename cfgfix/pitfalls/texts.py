@@ -62,13 +62,15 @@ def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] |
     assert node.tag is not None
     kind = node.tag[len(PYTHON_TAG) :]
     plain = kind in _READ_BY_FULL_LOADER
-    if plain and context.loader.name == "model-garden":
+    if plain and context.loader.python_tags != "none":
         return None
     values: dict[str, object] = {
         "loader": context.loader.title,
         "tag": f"!!python/{kind}",
         "effect": "yaml.safe_load refuses it, yaml.FullLoader reads it"
         if plain
+        else "it runs what the file says"
+        if context.loader.python_tags == "any"
         else "yaml.safe_load refuses it, and a loader that takes it runs what the file says",
     }
     return "unsafe_python_tag", Hit(

@@ -110,9 +110,9 @@ def test_rules_ask_only_for_operands_that_exist(repo_root: Path) -> None:
     from cfgfix.catalog.load import read_folder
     from cfgfix.hardware.model import is_name
 
-    known = documented(repo_root) | {"value", "key", "name", "raw", "section", "concept"}
+    known = documented(repo_root) | {"value", "key", "name", "raw", "section", "concept", "comment"}
     wrong: list[str] = []
-    for family in ("config", "hardware"):
+    for family in ("config", "hardware", "cluster"):
         for rule in read_folder(str(repo_root / "rules" / family)):
             data = read_rule(rule.path)
             asked = set(rule.operands) - set(data.get("let") or {})
@@ -131,7 +131,7 @@ def test_rules_ask_only_for_operands_that_exist(repo_root: Path) -> None:
 
 def test_evidence_scripts_exist(repo_root: Path) -> None:
     missing = set()
-    for family in ("config", "hardware"):
+    for family in ("config", "hardware", "cluster"):
         for path in sorted((repo_root / "rules" / family).glob("*.yaml")):
             for item in yaml.safe_load(path.read_text(encoding="utf-8"))["evidence"]:
                 script = item.get("measured")

@@ -60,11 +60,22 @@ ModelGardenLoader.add_implicit_resolver(
     list("-+0123456789."),
 )
 
+
+class UniqueKeyLoader(yaml.SafeLoader):
+    """As projects write it who do not want PyYAML to drop a key that is given twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if len(seen) != len(set(seen)):
+            raise yaml.constructor.ConstructorError(None, None, "duplicate key", node.start_mark)
+        return super().construct_mapping(node, deep=deep)
+
+
 FAILS = object()
 """Stands for the value of a scalar on which the loader fails."""
 
 
-def _pyyaml_scalar(loader: type[yaml.SafeLoader]) -> Callable[[str], tuple[str, object]]:
+def _pyyaml_scalar(loader: Any) -> Callable[[str], tuple[str, object]]:
     def scalar(text: str) -> tuple[str, object]:
         reader = loader("")
         tag = reader.resolve(yaml.ScalarNode, text, (True, False))
@@ -99,6 +110,9 @@ def _ruamel_scalar(text: str) -> tuple[str, object]:
 
 REAL_SCALARS: dict[str, Callable[[str], tuple[str, object]]] = {
     "pyyaml": _pyyaml_scalar(yaml.SafeLoader),
+    "pyyaml-full": _pyyaml_scalar(yaml.FullLoader),
+    "pyyaml-unsafe": _pyyaml_scalar(yaml.Loader),
+    "pyyaml-unique": _pyyaml_scalar(UniqueKeyLoader),
     "omegaconf": _pyyaml_scalar(OmegaConfLoader),
     "model-garden": _pyyaml_scalar(ModelGardenLoader),
     "ruamel": _ruamel_scalar,

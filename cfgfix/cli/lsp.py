@@ -1,0 +1,28 @@
+"""`cfgfix lsp`: the language server on standard input and output."""
+
+from __future__ import annotations
+
+import click
+
+from cfgfix.errors import CfgfixError
+
+
+@click.command("lsp")
+@click.option(
+    "--stdio",
+    is_flag=True,
+    help="Talk over standard input and output, which it does anyway; some editors say it.",
+)
+def lsp(*, stdio: bool) -> None:  # noqa: ARG001 - accepted for editors that give it
+    """Serve an editor: diagnostics while typing, hover, quick fixes and completion, over standard input and output."""
+    import gc
+
+    try:
+        from cfgfix.lsp.server import make
+    except ImportError as error:
+        raise CfgfixError(
+            f"the language server needs {error.name}", hint='install it with: pip install "cfgfix[lsp]"'
+        ) from error
+    # A server lives long, unlike other commands, which run without garbage collection.
+    gc.enable()
+    make().start_io()

@@ -1,0 +1,226 @@
+"""One text in an editor, checked: its findings with their edits, and what they rest on."""
+
+from __future__ import annotations
+
+import os
+
+from cfgfix import engine
+from cfgfix.dialects.view import View
+from cfgfix.documents.compose import Document, Kind, Node, deref
+from cfgfix.edits import Edit, Fix, Safety, splice
+from cfgfix.errors import CfgfixError
+from cfgfix.files import SourceFile
+from cfgfix.findings import Finding, KeyPath
+from cfgfix.records import dataclass
+from cfgfix.schema.validate import MISSING
+
+CHECKED = (".yaml", ".yml")
+"""Endings of the files that are checked."""
+MAX_DEPTH = 100
+"""Deepest nesting in which a place is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of one version of a text."""
+
+    source: SourceFile
+    report: engine.FileReport
+    sight: engine.Sight | None
+    hardware: str
+    error: CfgfixError | None = None
+    """Why it could not be checked: wrong settings, a text that is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A change on offer: what it is called, its edits, and how safe it is."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    finding: Finding | None
+    safety: Safety
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A key of a document: its path, the offsets of its key, and its value."""
+
+    path: KeyPath
+    start: int
+    end: int
+    value: Node
+    document: int
+
+
+def analyse(text: str, path: str) -> Analysis:
+    """Return what a check of this text says, under the settings of its folder."""
+    source = SourceFile.from_text(text, path)
+    request = request_of(text, path)
+    try:
+        if is_excluded(path):
+            return Analysis(source, engine.FileReport(path), None, "")
+        report = engine.check(request)
+        sight = engine.sight(request)
+    except CfgfixError as error:
+        return Analysis(source, engine.FileReport(path), None, "", error)
+    if report.errors:
+        return Analysis(source, engine.FileReport(path), None, report.hardware, report.errors[0])
+    file = report.files[0]
+    return Analysis(sight.document.source if sight is not None else source, file, sight, report.hardware)
+
+
+def request_of(text: str, path: str) -> engine.Request:
+    """Return the request that checks a text under the name of its file."""
+    return engine.Request(stdin=text.encode("utf-8", "surrogatepass"), stdin_name=path, edits=True)
+
+
+def is_excluded(path: str) -> bool:
+    """Tell whether the settings of its folder leave a file out.
+
+    Raises:
+        CfgfixError: The settings are wrong.
+    """
+    from cfgfix.discovery import Matcher
+    from cfgfix.settings import discover
+
+    return Matcher(discover(os.path.dirname(path) or ".")).outside(path)
+
+
+def is_checked(path: str) -> bool:
+    """Tell whether files of this name are checked."""
+    return path.endswith(CHECKED)
+
+
+def place_at(document: Document, offset: int) -> Place | None:
+    """Return the innermost key at an offset, whether the offset is in the key or in its value."""
+    found: Place | None = None
+
+    def enter(node: Node, path: KeyPath, index: int, depth: int) -> None:
+        nonlocal found
+        if depth > MAX_DEPTH:
+            return
+        if node.kind == Kind.MAPPING:
+            for key, value in node.items:
+                inside = value.kind != Kind.ALIAS and value.start <= offset <= value.end
+                if not (key.start <= offset <= key.end or inside):
+                    continue
+                here = (*path, key.text)
+                found = Place(here, key.start, key.end, value, index)
+                if inside:
+                    enter(value, here, index, depth + 1)
+        elif node.kind == Kind.SEQUENCE:
+            for position, value in enumerate(node.items):
+                if value.kind != Kind.ALIAS and value.start <= offset <= value.end:
+                    enter(value, (*path, position), index, depth + 1)
+
+    for index, root in enumerate(document.roots):
+        enter(root, (), index, 0)
+    return found
+
+
+def view_of(sight: engine.Sight, index: int) -> View | None:
+    """Return the concepts of one document of the text, as the rules see them."""
+    root = sight.document.roots[index]
+    if deref(root).kind != Kind.MAPPING:
+        return None
+    target = sight.target
+    return View(
+        sight.document,
+        index,
+        target.dialect,
+        target.loader,
+        default=target.schema.default
+        if target.schema is not None and target.dialect.defaults == "schema"
+        else None,
+        missing=MISSING,
+        hardware=target.hardware,
+    )
+
+
+def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
+    """Return the changes on offer for a span of the text: proven fixes, and comments that silence."""
+    found: list[Action] = []
+    silencing: list[Action] = []
+    for number, finding in enumerate(analysis.report.findings):
+        place = finding.location
+        if place.end < start or place.start > end:
+            continue
+        edits = analysis.report.edits[number] if number < len(analysis.report.edits) else None
+        if finding.fix is not None and edits and finding.fix.safety > Safety.DISPLAY:
+            proven = _proven(analysis, finding.fix, edits)
+            if proven:
+                title = finding.fix.title
+                if finding.fix.safety is Safety.UNSAFE:
+                    title += " (unsafe: may change what the model learns or how much memory it takes)"
+                found.append(Action(title, edits, finding, finding.fix.safety))
+        comment = _comment(analysis, finding)
+        if comment is not None:
+            silencing.append(comment)
+    found.sort(key=lambda action: -action.safety)
+    return found + silencing
+
+
+def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
+    from cfgfix.documents.proof import ProofError, prove
+
+    if analysis.sight is None:
+        return False
+    document = analysis.sight.document
+    try:
+        prove(
+            document,
+            splice(document.source.text, edits),
+            fix.changes,
+            edits,
+            analysis.sight.target.loader,
+        )
+    except ProofError:
+        return False
+    return True
+
+
+def _comment(analysis: Analysis, finding: Finding) -> Action | None:
+    """Return the action that silences a finding on its line, or None where no comment can stand there."""
+    from cfgfix.documents.editor import plan
+    from cfgfix.documents.proof import ProofError, prove
+    from cfgfix.silence import additions
+
+    if analysis.sight is None or analysis.sight.document.problem is not None:
+        return None
+    document = analysis.sight.document
+    changes = additions(document, [finding], "")
+    edits = plan(document, changes)
+    try:
+        prove(document, splice(document.source.text, edits), changes, edits, analysis.sight.target.loader)
+    except ProofError:
+        return None
+    return Action(f"Silence {finding.rule} on this line", tuple(edits), finding, Safety.DISPLAY)
+
+
+def fix_all(text: str, path: str) -> Action | None:
+    """Return one change that makes all safe fixes, or None where there is none to make."""
+    try:
+        report = engine.fix(request_of(text, path))
+    except CfgfixError:
+        return None
+    if not report.files or report.files[0].after is None or report.files[0].before is None:
+        return None
+    edits = [Edit(*span) for span in _difference(report.files[0].before, report.files[0].after)]
+    return Action("Make all safe fixes", tuple(edits), None, Safety.SAFE)
+
+
+def _difference(before: str, after: str) -> list[tuple[int, int, str]]:
+    """Return the spans of lines in which two texts differ, so that an editor keeps its place in all the others."""
+    import difflib
+
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    return [
+        (starts[first], starts[last], "".join(new[low:high]))
+        for tag, first, last, low, high in matcher.get_opcodes()
+        if tag != "equal"
+    ]

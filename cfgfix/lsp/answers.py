@@ -1,0 +1,367 @@
+"""Answers to an editor's questions: what is this, and what can stand here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cfgfix.catalog.expression import Missing, format_bytes
+from cfgfix.catalog.rule import Rule
+from cfgfix.dialects.derived import DERIVED
+from cfgfix.dialects.dialect import Dialect, matches
+from cfgfix.dialects.view import View
+from cfgfix.documents.editor import spell
+from cfgfix.findings import Finding, KeyPath, format_key_path
+from cfgfix.lsp.analysis import Analysis, Place, place_at, view_of
+from cfgfix.records import dataclass
+from cfgfix.schema.suggest import closest
+from cfgfix.schema.validate import MISSING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_VALUES = 200
+"""Most values or keys offered at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """Markdown about a span of the text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One completion: `text` replaces the word that stands between `start` and `end`."""
+
+    label: str
+    text: str
+    detail: str
+    documentation: str
+    kind: str
+    """`key` or `value`."""
+    start: int
+    end: int
+    slip: bool
+    """Whether what is typed is taken for a slip of it, so that an editor must not filter it away."""
+
+
+def hover(analysis: Analysis, offset: int) -> Hover | None:
+    """Return what there is to say about a place: findings with their rule's text, the key, its value on this machine."""
+    here = [
+        finding
+        for finding in analysis.report.findings
+        if finding.location.start <= offset <= finding.location.end
+    ]
+    place = (
+        place_at(analysis.sight.document, offset)
+        if analysis.sight is not None and analysis.sight.document.problem is None
+        else None
+    )
+    parts = [_about_finding(finding) for finding in here]
+    if place is not None:
+        parts.append(_about_key(analysis, place))
+    if not parts:
+        return None
+    if here:
+        return Hover("\n\n---\n\n".join(parts), here[0].location.start, here[0].location.end)
+    assert place is not None
+    return Hover("\n\n---\n\n".join(parts), place.start, place.end)
+
+
+def _about_finding(finding: Finding) -> str:
+    from cfgfix.catalog.load import builtin
+    from cfgfix.catalog.read import load_yaml
+
+    lines = [f"**{finding.rule}** {finding.name} ({finding.severity.label})", "", finding.message]
+    rule = builtin().find(finding.rule)
+    if rule is not None:
+        why = " ".join(str(load_yaml(rule.path).get("why", "")).split())
+        lines += ["", why]
+    if finding.fix is not None:
+        lines += ["", f"*Fix ({finding.fix.safety.label}):* {finding.fix.title}. {finding.fix.why}".rstrip()]
+    elif finding.no_fix_reason:
+        lines += ["", f"*No fix:* {finding.no_fix_reason}"]
+    lines += ["", *(f"*Note:* {note}" for note in finding.notes)]
+    return "\n".join(lines).rstrip()
+
+
+def _about_key(analysis: Analysis, place: Place) -> str:
+    assert analysis.sight is not None
+    target = analysis.sight.target
+    lines = [f"`{format_key_path(place.path)}` ({target.dialect.title})"]
+    description = target.schema.describe(place.path) if target.schema is not None else None
+    if description is not None:
+        if description.text:
+            lines += ["", description.text]
+        if description.expected:
+            lines.append(f"\nExpected: {description.expected}")
+        if description.default is not MISSING:
+            lines.append(f"\nDefault: `{spell(description.default)}`")
+        if description.deprecated:
+            lines.append("\nDeprecated.")
+        if description.unread:
+            lines.append("\nNo code reads it.")
+    concept = target.dialect.concept_of(place.path)
+    if concept is not None:
+        lines += _effect(analysis, place, concept)
+    return "\n".join(lines)
+
+
+def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
+    """Return what the value of a concept comes to on the machine that is judged by."""
+    assert analysis.sight is not None
+    rules = [rule for rule in analysis.sight.rules if _concerns(rule, concept)]
+    view = view_of(analysis.sight, place.document)
+    if not rules or view is None:
+        return []
+    target = analysis.sight.target
+    facts = list(_facts(rules, view, concept))
+    lines = ["", f"On {target.hardware_label}:" if target.hardware_label else "No machine is named:"]
+    lines += ["", *(f"- {name} = {value}" for name, value in facts)] if facts else []
+    if not target.hardware_label and any(rule.needs_hardware for rule in rules):
+        lines.append(
+            "\nName the training machine in the settings (`hardware`) to have workers and memory judged."
+        )
+    told = {finding.rule for finding in analysis.report.findings}
+    lines.append("")
+    for rule in rules:
+        mark = "speaks here" if rule.id in told else "has nothing to say"
+        if rule.needs_hardware and target.hardware is None:
+            mark = "needs a machine"
+        lines.append(f"- {rule.id} {rule.name}: {mark}")
+    return lines
+
+
+def _concerns(rule: Rule, concept: str) -> bool:
+    return (
+        concept in rule.operands
+        or concept in rule.at
+        or (rule.each is not None and concept in rule.each.concepts)
+    )
+
+
+def _facts(rules: Sequence[Rule], view: View, concept: str) -> Iterator[tuple[str, str]]:
+    """Yield the facts of the machine and the derived quantities that these rules weigh the concept against."""
+    names = {
+        name for rule in rules for name in rule.operands if name.startswith("hardware.") or name in DERIVED
+    }
+    names |= {name for name, derived in DERIVED.items() if concept in derived.needs}
+    for name in sorted(names):
+        try:
+            value = view.value(name)
+        except Missing:
+            continue
+        unit = DERIVED[name].unit if name in DERIVED else ""
+        yield name.removeprefix("hardware."), _shown(value, name, unit)
+
+
+def _shown(value: Any, name: str, unit: str) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if unit == "bytes":
+            return format_bytes(value)
+        if name.endswith("_mib"):
+            return f"{value / 1024:.3g} GiB"
+        if name.endswith("_gib"):
+            return f"{value:.3g} GiB"
+        return f"{value:.4g} {unit}".rstrip()
+    return str(value)
+
+
+_KEY = re.compile(
+    r"^(?P<space> *)(?P<dashes>(?:- +)*)(?P<quote>[\"']?)(?P<key>[^\s:#\"'{}\[\],&*!|>%@`-][^:#\"']*?|-[^\s:#\"']+)(?P=quote)[ \t]*:(?P<rest>[ \t].*)?$"
+)
+_TYPED_KEY = re.compile(r"^(?P<space> *)(?P<dashes>(?:- +)*)(?P<word>[\w.-]*)$")
+_TYPED_VALUE = re.compile(
+    r"^(?P<space> *)(?P<dashes>(?:- +)*)(?P<quote>[\"']?)(?P<key>[^\s:#\"'][^:#\"']*?)(?P=quote)[ \t]*:[ \t]+(?P<word>[^\s#]*)$"
+)
+
+
+def complete(analysis: Analysis, offset: int) -> list[Offer]:
+    """Return the keys or values that can stand at an offset, the likeliest first.
+
+    While a key is being typed the text is mostly no YAML, so the place is told by indentation; flow style is left alone.
+    """
+    if analysis.sight is None:
+        return []
+    source = analysis.source
+    line, column = source.position(offset)
+    rows = source.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    begun, ended = rows[line - 1][: column - 1], rows[line - 1][column - 1 :]
+    found = _TYPED_VALUE.match(begun)
+    if found is not None:
+        path = _path_above(rows, line - 1, len(found["space"]), len(found["dashes"]))
+        word = found["word"]
+        return _values(analysis, (*path, found["key"]), word, offset - len(word), offset)
+    found = _TYPED_KEY.match(begun)
+    if found is None:
+        return []
+    path = _path_above(rows, line - 1, len(found["space"]), len(found["dashes"]))
+    word = found["word"]
+    rest = re.match(r"[\w.-]*", ended)
+    after = rest.group() if rest else ""
+    has_colon = ended[len(after) :].lstrip().startswith(":")
+    present = _siblings(rows, line - 1, len(found["space"]) + len(found["dashes"]))
+    return _keys(
+        analysis, path, word + after, present, offset - len(word), offset + len(after), colon=not has_colon
+    )
+
+
+def _path_above(rows: Sequence[str], row: int, space: int, dashes: int) -> KeyPath:
+    """Return the key path of the mapping that a line with this indentation stands in."""
+    steps: list[str | int] = []
+    limit = space + dashes
+    if dashes:
+        steps.append(0)
+        limit = space + 1
+    for number in range(row - 1, -1, -1):
+        if limit <= 0:
+            break
+        line = rows[number]
+        if line.startswith("---"):
+            break
+        found = _KEY.match(line)
+        if found is None:
+            continue
+        left = len(found["space"])
+        column = left + len(found["dashes"])
+        if column < limit:
+            steps.append(found["key"])
+            limit = column
+            if found["dashes"]:
+                steps.append(0)
+                limit = left + 1
+        elif found["dashes"] and column == limit:
+            steps.append(0)
+            limit = left + 1
+    return tuple(reversed(steps))
+
+
+def _siblings(rows: Sequence[str], row: int, column: int) -> set[str]:
+    """Return the keys that stand beside a line at the same column."""
+    found: set[str] = set()
+    for step in (-1, 1):
+        number = row + step
+        while 0 <= number < len(rows):
+            match = _KEY.match(rows[number])
+            if match is not None:
+                place = len(match["space"]) + len(match["dashes"])
+                if place < column:
+                    break
+                if place == column:
+                    found.add(match["key"])
+                    if match["dashes"]:
+                        break
+            number += step
+    return found
+
+
+def _keys(
+    analysis: Analysis,
+    path: KeyPath,
+    word: str,
+    present: set[str],
+    start: int,
+    end: int,
+    *,
+    colon: bool,
+) -> list[Offer]:
+    assert analysis.sight is not None
+    target = analysis.sight.target
+    schema = target.schema
+    names = dict.fromkeys(schema.keys(path) if schema is not None else ())
+    names.update(dict.fromkeys(_by_concepts(target.dialect, path)))
+    offers: list[Offer] = []
+    for name, slip in _ranked(word, [name for name in names if name not in present or name == word]):
+        about = schema.describe((*path, name)) if schema is not None else None
+        nested = bool(schema is not None and schema.keys((*path, name))) or (
+            about is not None and about.types == frozenset({"object"})
+        )
+        detail = (
+            (about.expected if about is not None else None) or target.dialect.concept_of((*path, name)) or ""
+        )
+        offers.append(
+            Offer(
+                name,
+                spell(name) + (":" if nested else ": ") if colon else spell(name),
+                f"did you mean {name}? {detail}".rstrip() if slip else detail,
+                (about.text if about is not None else None) or "",
+                "key",
+                start,
+                end,
+                slip,
+            )
+        )
+    return offers
+
+
+def _by_concepts(dialect: Dialect, path: KeyPath) -> Iterator[str]:
+    """Yield the keys below a path that carry a concept, or lead to one."""
+    for patterns in dialect.concepts.values():
+        for pattern in patterns:
+            if len(pattern) > len(path) and matches(pattern[: len(path)], path):
+                step = pattern[len(path)]
+                if isinstance(step, str):
+                    yield step
+
+
+def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) -> list[Offer]:
+    assert analysis.sight is not None
+    schema = analysis.sight.target.schema
+    if schema is None:
+        return []
+    about = schema.describe(path)
+    if about is None:
+        return []
+    values: dict[str, object] = {spell(value): value for value in about.enum}
+    if not values and about.types == frozenset({"boolean"}):
+        values = {"true": True, "false": False}
+    default = (
+        spell(about.default)
+        if about.default is not MISSING and not isinstance(about.default, (dict, list))
+        else None
+    )
+    if default is not None:
+        values.setdefault(default, about.default)
+    return [
+        Offer(
+            text,
+            text,
+            ("did you mean this? " if slip else "") + ("default" if text == default else ""),
+            about.text or "",
+            "value",
+            start,
+            end,
+            slip,
+        )
+        for text, slip in _ranked(word.strip("\"'"), list(values))
+    ]
+
+
+def _ranked(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the names that a begun word may become, then those it may be a slip of; all of them for no word."""
+    if not word:
+        return [(name, False) for name in names[:MAX_VALUES]]
+    low = word.casefold()
+    begun = [name for name in names if name.casefold().startswith(low)]
+    inside = [name for name in names if low in name.casefold() and name not in begun]
+    slips = [name for name in _near(word, names) if name not in begun and name not in inside]
+    return [*((name, False) for name in (*begun, *inside)[:MAX_VALUES]), *((name, True) for name in slips)]
+
+
+def _near(word: str, names: Sequence[str]) -> list[str]:
+    """Return names that the word may stand for, or whose beginning it may be a slip of."""
+    found = closest(word, names)
+    if not found and len(word) >= 3:
+        heads: dict[str, str] = {}
+        for name in names:
+            heads.setdefault(name[: len(word)], name)
+        found = [heads[head] for head in closest(word, heads)]
+    return found
+
+
+__all__ = ["Hover", "Offer", "complete", "hover"]

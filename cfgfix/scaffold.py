@@ -1,0 +1,466 @@
+"""Set a project up: find out what there is, and plan the files that bring cfgfix in. Nothing is written here."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from cfgfix import __version__
+from cfgfix.dialects.detect import detect
+from cfgfix.dialects.dialect import Dialect, dialects, schema_data
+from cfgfix.discovery import find
+from cfgfix.documents.compose import Document, Kind, compose
+from cfgfix.documents.resolve import LOADERS
+from cfgfix.edits import ReplaceText, splice
+from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.files import SourceFile, read_source
+from cfgfix.records import dataclass
+from cfgfix.settings import FILES, Finder, Settings, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_CONFIGS = 2_000
+"""Most YAML files looked at: a project with more has its settings written by hand."""
+MAX_MODULES = 5_000
+"""Most Python files looked at for a config class."""
+MAX_MODULE_BYTES = 1024 * 1024
+MAX_PATTERNS = 8
+"""Most include patterns written; where configs lie in more places, all YAML files stay included."""
+_LEAST_SHARE = 0.5
+"""Share of a config's sections that a class must name as fields to be taken for the config class. Below half, two classes
+of one project could claim the same file; cfgfix then names none."""
+EDITOR_MARK = "yaml-language-server:"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A training config of the project."""
+
+    path: str
+    document: Document
+    dialect: Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A file that would be written; `before` is None for a new one."""
+
+    path: str
+    before: str | None
+    after: str
+    source: SourceFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What was found out, in sentences, and the files that would be written."""
+
+    facts: tuple[str, ...]
+    files: tuple[Planned, ...]
+
+
+def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool = True) -> Plan:
+    """Return the plan for the project in the working folder.
+
+    Args:
+        hook_repository: Where pre-commit gets cfgfix from; None runs the installed one.
+        hook: Whether a pre-commit hook is planned.
+        editor: Whether the schema comments for editors are planned.
+
+    Raises:
+        CfgfixError: A settings file is wrong.
+    """
+    facts: list[str] = []
+    files: list[Planned] = []
+    finder = Finder(None)
+    settings = finder.of(".")
+    configs, others = _configs(finder)
+    names = sorted({config.dialect.name for config in configs})
+    if configs:
+        facts.append(f"training configs: {_listed([config.path for config in configs])}")
+        facts.append(f"dialect: {', '.join(names)}")
+    else:
+        facts.append(
+            f"training configs: none that cfgfix knows among {len(others)} YAML files; name the keys under [keys] in the settings"
+        )
+    sources = _python_files()
+    roots = _source_roots(sources)
+    if roots:
+        facts.append(f"source root: {', '.join(roots)}")
+    found = _config_class(configs, sources)
+    if found is not None:
+        facts.append(f"config class: {found}")
+    own = next((name for name in FILES if os.path.isfile(name) and read(name) is not None), None)
+    if own is not None:
+        facts.append(f"settings: already in {own}, left as they are")
+    else:
+        files.append(_settings_file(configs, others, names, roots, found, settings))
+    if hook:
+        _plan_hook(hook_repository, files, facts)
+    if editor:
+        _plan_editor(configs, files, facts)
+    return Plan(tuple(facts), tuple(files))
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:5])
+    return shown if len(paths) <= 5 else f"{shown} and {len(paths) - 5} more"
+
+
+def _configs(finder: Finder) -> tuple[list[Config], list[str]]:
+    """Return the training configs below the working folder, and the other YAML files."""
+    known = dialects()
+    configs: list[Config] = []
+    others: list[str] = []
+    for found in find((".",), finder)[:MAX_CONFIGS]:
+        try:
+            document = compose(read_source(found.path))
+        except UnreadableError:
+            others.append(found.path)
+            continue
+        dialect = next(
+            (item for root in document.roots if (item := detect(root, known.values())) is not None), None
+        )
+        if dialect is None:
+            others.append(found.path)
+        else:
+            configs.append(Config(found.path, document, dialect))
+    return configs, others
+
+
+def _python_files() -> list[str]:
+    """Return the project's Python files, without environments, builds and tests."""
+    from cfgfix.discovery import Matcher
+    from cfgfix.records import replace
+
+    settings = replace(
+        Settings(root=os.path.abspath(".")),
+        exclude=(*Settings().exclude, "tests", "test", "docs", "examples", ".*"),
+    )
+    matcher = Matcher(settings)
+    found: list[str] = []
+    for folder, folders, names in os.walk("."):
+        here = os.path.normpath(folder)
+        folders[:] = sorted(name for name in folders if not matcher.excluded(os.path.join(here, name)))
+        found += [
+            os.path.normpath(os.path.join(here, name)) for name in sorted(names) if name.endswith(".py")
+        ]
+        if len(found) > MAX_MODULES:
+            break
+    return found[:MAX_MODULES]
+
+
+def _source_roots(paths: Iterable[str]) -> list[str]:
+    """Return the folders that imports start from: the parents of the outermost packages."""
+    roots: dict[str, None] = {}
+    for path in paths:
+        folder = os.path.dirname(path)
+        if not os.path.isfile(os.path.join(folder, "__init__.py")):
+            continue
+        while os.path.isfile(os.path.join(os.path.dirname(folder), "__init__.py")) and os.path.dirname(
+            folder
+        ):
+            folder = os.path.dirname(folder)
+        roots[os.path.dirname(folder).replace(os.sep, "/") or "."] = None
+    return list(roots)[:MAX_PATTERNS]
+
+
+def _config_class(configs: Sequence[Config], paths: Iterable[str]) -> str | None:
+    """Return `file:Class` of the class whose fields the configs' sections are, or None where none stands out."""
+    sections = _sections(configs)
+    if len(sections) < 2:
+        return None
+    best: list[tuple[float, str]] = []
+    for path in paths:
+        try:
+            with open(path, "rb") as stream:
+                data = stream.read(MAX_MODULE_BYTES + 1)
+        except OSError:
+            continue
+        if len(data) > MAX_MODULE_BYTES or not any(name.encode() in data for name in sections):
+            continue
+        try:
+            tree = ast.parse(data)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                fields = {
+                    item.target.id
+                    for item in node.body
+                    if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+                }
+                share = len(fields & sections) / len(sections)
+                if share >= _LEAST_SHARE and len(fields & sections) >= 2:
+                    best.append((share, f"{path.replace(os.sep, '/')}:{node.name}"))
+    best.sort(reverse=True)
+    if not best or (len(best) > 1 and best[0][0] == best[1][0]):
+        return None
+    return best[0][1]
+
+
+def _sections(configs: Sequence[Config]) -> set[str]:
+    """Return the top-level keys that most configs have."""
+    counts: dict[str, int] = {}
+    for config in configs:
+        for root in config.document.roots[:1]:
+            if root.kind == Kind.MAPPING:
+                for key, _ in root.items:
+                    if key.kind == Kind.SCALAR:
+                        counts[key.text] = counts.get(key.text, 0) + 1
+    return {name for name, count in counts.items() if 2 * count > len(configs)}
+
+
+def _settings_file(
+    configs: Sequence[Config],
+    others: Sequence[str],
+    names: Sequence[str],
+    roots: Sequence[str],
+    config_class: str | None,
+    settings: Settings,
+) -> Planned:
+    import json
+
+    rows: list[str] = []
+    patterns = _patterns(configs)
+    if patterns:
+        rows.append(f"include = {json.dumps(patterns, ensure_ascii=False)}")
+    if len(names) == 1 and patterns and not _included(patterns, others):
+        # Only where nothing else is included: a named dialect is not asked whether a file is a training config at all.
+        rows.append(f"dialect = {json.dumps(names[0])}")
+    if roots and list(roots) != ["."]:
+        rows.append(f"source-roots = {json.dumps(list(roots), ensure_ascii=False)}")
+    if config_class is not None:
+        problem = _refused(config_class, configs, settings)
+        line = f"schema = {json.dumps(config_class, ensure_ascii=False)}"
+        rows.append(line if problem is None else f"# {line}  # {problem}")
+    rows.append(
+        '# hardware = "rtx4090,cpus=16,ram=64"  # the training machine: workers and memory are judged by it'
+    )
+    existing = "pyproject.toml" if os.path.isfile("pyproject.toml") else None
+    if existing is not None:
+        source = read_source(existing)
+        text = source.text
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        after = source.encode(text + gap + "[tool.cfgfix]\n" + "\n".join(rows) + "\n").decode("utf-8-sig")
+        if _only_adds(text, after):
+            return Planned(existing, text, after, source)
+    return Planned("cfgfix.toml", None, "\n".join(rows) + "\n")
+
+
+def _only_adds(before: str, after: str) -> bool:
+    """Tell whether a project file with the new table holds what it held, and that table."""
+    import sys
+
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        old: Any = tomllib.loads(before)
+        new: Any = tomllib.loads(after)
+        new["tool"].pop("cfgfix")
+        if not new["tool"]:
+            new.pop("tool")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+    return bool(old == new)
+
+
+def _patterns(configs: Sequence[Config]) -> list[str]:
+    """Return include patterns for the configs: their folders, and the names of those that lie at the top."""
+    patterns: dict[str, None] = {}
+    for config in configs:
+        folder, name = os.path.split(config.path.replace(os.sep, "/"))
+        top = folder.split("/")[0]
+        patterns[f"{top}/*{os.path.splitext(name)[1]}" if top else name] = None
+    return list(patterns) if len(patterns) <= MAX_PATTERNS else []
+
+
+def _included(patterns: Sequence[str], paths: Iterable[str]) -> bool:
+    import fnmatch
+
+    return any(fnmatch.fnmatch(path.replace(os.sep, "/"), pattern) for path in paths for pattern in patterns)
+
+
+def _refused(schema: str, configs: Sequence[Config], settings: Settings) -> str | None:
+    """Return why a schema setting cannot be used as it is, or None: what is written must work."""
+    from cfgfix import engine
+    from cfgfix.records import replace
+
+    tried = replace(settings, root=os.path.abspath("."), schema=schema, hardware="none")
+    try:
+        engine.check(engine.Request(paths=(configs[0].path,), settings=tried))
+    except CfgfixError as error:
+        return error.message
+    return None
+
+
+_HOOK = """\
+    hooks:
+      - id: cfgfix
+"""
+_INSTALLED = """\
+    hooks:
+      - id: cfgfix
+        name: cfgfix
+        entry: cfgfix check --force-exclude --output-format concise
+        language: system
+        types: [yaml]
+        require_serial: true
+"""
+_HOOKS_FILE = ".pre-commit-config.yaml"
+
+
+def _plan_hook(repository: str | None, files: list[Planned], facts: list[str]) -> None:
+    entry = (
+        f"  - repo: {repository}\n    rev: v{__version__}\n{_HOOK}"
+        if repository
+        else f"  - repo: local\n{_INSTALLED}"
+    )
+    if not os.path.isfile(_HOOKS_FILE):
+        if os.path.exists(".git"):
+            files.append(Planned(_HOOKS_FILE, None, f"repos:\n{entry}"))
+        else:
+            facts.append("hook: this folder is no git repository's root, so none is written")
+        return
+    source = read_source(_HOOKS_FILE)
+    if "cfgfix" in source.text:
+        facts.append(f"hook: already in {_HOOKS_FILE}")
+        return
+    after = _with_hook(source, entry)
+    if after is None:
+        facts.append(f"hook: cannot be added to {_HOOKS_FILE} exactly; add by hand:\n{entry.rstrip()}")
+    else:
+        files.append(Planned(_HOOKS_FILE, source.text, after, source))
+
+
+def _with_hook(source: SourceFile, entry: str) -> str | None:
+    """Return the hooks file with one more entry behind its last, or None where that cannot be done exactly."""
+    document = compose(source)
+    if document.problem is not None or len(document.roots) != 1 or document.roots[0].kind != Kind.MAPPING:
+        return None
+    items = document.roots[0].items
+    repos = next((value for key, value in items if key.text == "repos"), None)
+    if repos is None or repos.kind != Kind.SEQUENCE or not repos.items:
+        return None
+    text = source.text
+    first = repos.items[0].start
+    line_start = text.rfind("\n", 0, first) + 1
+    dash = text[line_start:first]
+    if not dash.strip().startswith("-") or text[line_start : line_start + len(dash)].count("-") != 1:
+        return None
+    indent = len(dash) - len(dash.lstrip())
+    lines = [line.removeprefix("  ") for line in entry.splitlines()]
+    body = "".join(f"{' ' * indent}{line}\n" for line in lines)
+    end = text.find("\n", repos.items[-1].end)
+    last = repos.items[-1].end
+    while last > 0 and text[last - 1] in " \t\r\n":
+        last -= 1
+    end = text.find("\n", last)
+    before = text if end >= 0 else text + "\n"
+    end = len(before) if end < 0 else end + 1
+    after = before[:end] + body + before[end:]
+    return after if _same_but_one(text, after) else None
+
+
+def _same_but_one(before: str, after: str) -> bool:
+    import yaml
+
+    try:
+        old, new = yaml.safe_load(before), yaml.safe_load(after)
+        added = new["repos"].pop()
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+        return False
+    return bool(old == new and added["hooks"][0]["id"] == "cfgfix")
+
+
+def _plan_editor(configs: Sequence[Config], files: list[Planned], facts: list[str]) -> None:
+    """Plan a schema file for each dialect that has one, and the comment that names it at the top of each config."""
+    import json
+
+    done = 0
+    for config in configs:
+        data = schema_data(config.dialect)
+        if data is None:
+            continue
+        target = f".cfgfix/{config.dialect.name}.schema.json"
+        text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+        if all(planned.path != target for planned in files):
+            current = _text_of(target)
+            if current != text:
+                files.append(Planned(target, current, text))
+        source = config.document.source
+        if EDITOR_MARK in source.text:
+            done += 1
+            continue
+        relative = os.path.relpath(target, os.path.dirname(config.path) or ".").replace(os.sep, "/")
+        after = _with_comment(config, f"# {EDITOR_MARK} $schema={relative}")
+        if after is None:
+            facts.append(f"editor: {config.path} cannot take a comment in its first line; left as it is")
+        else:
+            files.append(Planned(config.path, source.text, after, source))
+    if done:
+        facts.append(f"editor: {done} config{'s have' if done > 1 else ' has'} a schema comment already")
+
+
+def _text_of(path: str) -> str | None:
+    try:
+        return read_source(path).text
+    except UnreadableError:
+        return None
+
+
+def _with_comment(config: Config, comment: str) -> str | None:
+    """Return a config's text with a comment above it, proven to change nothing else, or None."""
+    from cfgfix.documents.editor import plan as plan_edits
+    from cfgfix.documents.proof import ProofError, prove
+
+    document = config.document
+    if document.problem is not None or document.source.text.startswith("%"):
+        return None
+    newline = "\r\n" if "\r\n" in document.source.text else "\n"
+    change = ReplaceText(0, 0, comment + newline)
+    edits = plan_edits(document, [change])
+    after = splice(document.source.text, edits)
+    try:
+        prove(document, after, [change], edits, LOADERS[config.dialect.loader])
+    except ProofError:
+        return None
+    return after
+
+
+def shown(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
+    """Yield the lines that show a planned file: a new one as a whole (a schema by its size), another as a diff."""
+    if planned.path.endswith(".schema.json"):
+        what = "new" if planned.before is None else "brought up to date"
+        yield f"{planned.path} ({what}, {len(planned.after.splitlines())} lines)"
+    else:
+        yield from diff(planned.before or "", planned.after, planned.path)
+
+
+def write(plan: Plan) -> None:
+    """Write the planned files, each as a whole.
+
+    Raises:
+        UnreadableError: A file cannot be written, or has changed since it was read.
+    """
+    from cfgfix.files import replace_atomically
+
+    for planned in plan.files:
+        if planned.source is not None and planned.source.stamp is not None:
+            replace_atomically(planned.path, planned.source.encode(planned.after), planned.source.stamp)
+            continue
+        folder = os.path.dirname(planned.path)
+        try:
+            if folder:
+                os.makedirs(folder, exist_ok=True)
+            with open(
+                planned.path, "w" if planned.before is not None else "x", encoding="utf-8", newline=""
+            ) as stream:
+                stream.write(planned.after)
+        except OSError as error:
+            raise UnreadableError(f"cannot be written: {error.strerror}", path=planned.path) from error

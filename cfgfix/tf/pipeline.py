@@ -1,0 +1,934 @@
+"""Input pipelines: what a config asks of tf.data, applied in the order in which it works.
+
+The order is: cache, shuffle, random augmentation, batch, tf.data service, prefetch in host memory, copy to the device.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from cfgfix.errors import CfgfixError
+from cfgfix.tf.concepts import AUTOTUNE, Concepts, Config, read_concepts, resolve_machine
+
+if TYPE_CHECKING:
+    from cfgfix.hardware.model import Hardware
+
+HOST_SHARE = 0.10
+"""Share of host memory that a prefetch buffer may take: above it the rule HWR003 warns. A policy, not a measurement."""
+
+DEVICE_SHARE = 0.05
+"""Share of a GPU's memory that batches waiting on it may take: above it the rule HWR005 warns. A policy likewise."""
+
+RAM_SHARE = 0.5
+"""Share of the memory at hand that tf.data's tuner may use for buffers; its own default is this share of what it takes
+for free memory, which is the host's even where a cgroup allows less."""
+
+IN_FLIGHT = 2
+"""A prefetch of k batches holds about k + 2 of them: measured growth 32, 51, 125 and 1028 MB for k = 1, 2, 10 and 100
+with batches of 10.24 MB (TensorFlow 2.21)."""
+
+_PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+_RANDOM_DATASETS = frozenset({"RandomDataset", "RandomDatasetV2"})
+_PREFETCHES = frozenset({"PrefetchDataset", "PrefetchDatasetV2"})
+_GENERATOR = "GeneratorDataset"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One transformation of a pipeline.
+
+    Attributes:
+        name: What TensorFlow calls it, without `Dataset` and its version.
+        parallel: Its parallel calls: a number, `auto`, or empty.
+        buffer: Its buffer or batch size: a number, `auto`, or empty.
+        remarks: `random`, `Python`, or empty.
+    """
+
+    name: str
+    parallel: str = ""
+    buffer: str = ""
+    remarks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """One thing that `optimize` did, or why it did not."""
+
+    what: str
+    value: str
+    reason: str
+    done: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is applied to a dataset; as text it is a table.
+
+    Attributes:
+        stages: From the source to the end, as far as TensorFlow tells.
+        applied: What `optimize` did and did not do, if the dataset came from it.
+        options: The options that were set, as dotted names with values.
+        spec: Shapes and dtypes of one element.
+        problem: Why the stages are not known, or None.
+    """
+
+    stages: tuple[Stage, ...]
+    applied: tuple[Applied, ...]
+    options: tuple[tuple[str, str], ...]
+    spec: str
+    problem: str | None
+
+    def __str__(self) -> str:
+        lines = ["stage                     parallel  buffer  remarks"]
+        lines += [
+            f"{stage.name:24}  {stage.parallel:>8}  {stage.buffer:>6}  {stage.remarks}".rstrip()
+            for stage in self.stages
+        ]
+        if self.problem:
+            lines.append(f"(stages not known: {self.problem})")
+        for name, value in self.options:
+            lines.append(f"option {name} = {value}")
+        for item in self.applied:
+            lines.append(f"{'set ' if item.done else 'not '} {item.what}: {item.value} ({item.reason})")
+        lines.append(f"element: {self.spec}")
+        return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class _Record:
+    """What was done to one dataset, kept as long as the dataset lives."""
+
+    applied: tuple[Applied, ...]
+    before_device: Any = None
+    device: str | None = None
+    device_buffer: int | None = None
+
+
+_RECORDS: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
+
+
+@dataclass(slots=True)
+class _Graph:
+    """A dataset as TensorFlow writes it down."""
+
+    nodes: dict[str, Any] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
+    end: str = ""
+    problem: str | None = None
+
+
+def _graph(dataset: Any) -> _Graph:
+    """Return a dataset's graph through TensorFlow's own serialisation."""
+    found = _Graph()
+    try:
+        text = tf.raw_ops.DatasetToGraphV2(
+            input_dataset=tf.data.experimental.to_variant(dataset),
+            external_state_policy=1,  # state outside the graph is no obstacle: the graph is read, not run
+            strip_device_assignment=True,
+        ).numpy()
+    except tf.errors.OpError as error:
+        found.problem = str(error).rsplit("}} ", maxsplit=1)[-1].split(" [Op:", maxsplit=1)[0]
+        return found
+    graph = tf.compat.v1.GraphDef.FromString(text)
+    found.nodes = {node.name: node for node in graph.node}
+    found.functions = {function.signature.name: function for function in graph.library.function}
+    for node in graph.node:
+        if node.op == "_Retval":
+            found.end = node.input[0]
+    return found
+
+
+def _functions_of(node: Any) -> list[str]:
+    names: list[str] = []
+    for value in node.attr.values():
+        if value.HasField("func"):
+            names.append(value.func.name)
+        names += [item.name for item in value.list.func]
+    return names
+
+
+def _ops_below(graph: _Graph, node: Any) -> set[str]:
+    """Every operation in the functions that a node calls."""
+    seen: set[str] = set()
+    ops: set[str] = set()
+    waiting = _functions_of(node)
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in graph.functions:
+            continue
+        seen.add(name)
+        for inner in graph.functions[name].node_def:
+            ops.add(inner.op)
+            waiting += _functions_of(inner)
+            if inner.op in graph.functions:
+                waiting.append(inner.op)
+    return ops
+
+
+def _is_random(op: str) -> bool:
+    """Whether an operation draws random numbers; the stateless ones do it by a seed that is data."""
+    if op.startswith(("Stateless", "_Stateless")):
+        return False
+    return op in _RANDOM_DATASETS or op.startswith(
+        (
+            "Random",
+            "Multinomial",
+            "TruncatedNormal",
+            "ParameterizedTrunc",
+            "RngReadAndSkip",
+            "StatefulUniform",
+            "StatefulStandardNormal",
+            "StatefulTruncatedNormal",
+            "StatefulRandom",
+        )
+    )
+
+
+def _remark(graph: _Graph, node: Any) -> str:
+    inside = _ops_below(graph, node)
+    if any(_is_random(op) for op in inside) or _is_random(node.op):
+        return "random"
+    if inside & _PYTHON_OPS:
+        return "Python"
+    return ""
+
+
+def _constant(graph: _Graph, name: str) -> int | None:
+    node = graph.nodes.get(name.split(":", maxsplit=1)[0].lstrip("^"))
+    if node is None or node.op != "Const":
+        return None
+    value = tf.make_ndarray(node.attr["value"].tensor)
+    return int(value) if value.ndim == 0 and value.dtype.kind in "iu" else None
+
+
+_PARALLEL_INPUT = {
+    "ParallelMapDatasetV2": -1,
+    "ParallelBatchDataset": 2,
+    "ParallelInterleaveDatasetV4": -1,
+    "ParallelInterleaveDatasetV3": -1,
+    "MapAndBatchDataset": -2,
+}
+"""Which input of these operations is the number of parallel calls."""
+
+_BUFFER_INPUT = {
+    "PrefetchDataset": 1,
+    "ShuffleDataset": 1,
+    "ShuffleDatasetV2": 1,
+    "ShuffleDatasetV3": 1,
+    "BatchDataset": 1,
+    "BatchDatasetV2": 1,
+    "ParallelBatchDataset": 1,
+    "PaddedBatchDatasetV2": 1,
+}
+"""Which input of these operations is a buffer or a batch size."""
+
+
+def _chain(graph: _Graph) -> list[Any]:
+    """The dataset operations from the source to the end, along the first input."""
+    chain: list[Any] = []
+    name = graph.end
+    while name:
+        node = graph.nodes.get(name.split(":", maxsplit=1)[0])
+        if node is None:
+            break
+        if "Dataset" in node.op:
+            chain.append(node)
+        inputs = [item.split(":")[0] for item in node.input if not item.startswith("^")]
+        name = next(
+            (item for item in inputs if item in graph.nodes and "Dataset" in graph.nodes[item].op), ""
+        )
+    return chain[::-1]
+
+
+def _shown(number: int | None) -> str:
+    return "" if number is None else "auto" if number == AUTOTUNE else str(number)
+
+
+def _stages(graph: _Graph) -> list[Stage]:
+    stages: list[Stage] = []
+    for node in _chain(graph):
+        if node.op == "OptionsDataset":
+            continue
+        inputs = [item for item in node.input if not item.startswith("^")]
+        parallel = buffer = None
+        if node.op in _PARALLEL_INPUT:
+            parallel = _constant(graph, inputs[_PARALLEL_INPUT[node.op]])
+        if node.op in _BUFFER_INPUT:
+            buffer = _constant(graph, inputs[_BUFFER_INPUT[node.op]])
+        name = node.op.rsplit("V", 1)[0] if node.op[-2:-1] == "V" and node.op[-1].isdigit() else node.op
+        stages.append(
+            Stage(name.removesuffix("Dataset"), _shown(parallel), _shown(buffer), _remark(graph, node))
+        )
+    return stages
+
+
+def randomness(dataset: Any) -> tuple[str, str] | None:
+    """Return what makes a dataset give other elements in another pass: the stage and `random`, `shuffle` or `unknown`.
+
+    A cache placed after it would freeze the first pass. None where nothing of the kind is there.
+
+    Args:
+        dataset: A tf.data.Dataset.
+
+    >>> import tensorflow as tf
+    >>> randomness(tf.data.Dataset.range(3).map(lambda x: x + 1)) is None
+    True
+    >>> randomness(tf.data.Dataset.range(3).shuffle(3))
+    ('Shuffle', 'shuffle')
+    """
+    graph = _graph(dataset)
+    if graph.problem is not None:
+        return "the pipeline", "unknown"
+    for node, stage in zip(
+        [item for item in _chain(graph) if item.op != "OptionsDataset"], _stages(graph), strict=True
+    ):
+        if stage.remarks == "random":
+            return stage.name, "random"
+        if "Shuffle" in node.op and _reshuffles(node):
+            return stage.name, "shuffle"
+        if stage.remarks == "Python" or node.op.startswith(_GENERATOR):
+            return stage.name, "unknown"
+    for node in graph.nodes.values():  # a dataset beside the first input, such as one of a zip
+        if "Dataset" in node.op and (
+            _remark(graph, node) == "random" or ("Shuffle" in node.op and _reshuffles(node))
+        ):
+            return node.op, "random"
+    return None
+
+
+def _reshuffles(node: Any) -> bool:
+    attribute = node.attr.get("reshuffle_each_iteration")
+    return attribute is None or bool(attribute.b)
+
+
+def element_bytes(dataset: Any) -> int | None:
+    """Return the bytes of one element of a dataset, or None where its shapes do not tell (strings never do).
+
+    >>> import tensorflow as tf
+    >>> element_bytes(tf.data.Dataset.from_tensors(tf.zeros([4, 3])))
+    48
+    """
+    total = 0
+    for spec in tf.nest.flatten(dataset.element_spec):
+        if (
+            not isinstance(spec, tf.TensorSpec)
+            or not spec.shape.is_fully_defined()
+            or spec.dtype == tf.string
+        ):
+            return None
+        total += spec.shape.num_elements() * spec.dtype.size
+    return total
+
+
+def _set(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
+    """Set an option if this TensorFlow has it."""
+    *parents, last = name.split(".")
+    holder = options
+    for parent in parents:
+        holder = getattr(holder, parent, None)
+    if holder is None or not hasattr(type(holder), last):
+        applied.append(
+            Applied(name, str(value), f"TensorFlow {tf.__version__} has no such option", done=False)
+        )
+        return
+    setattr(holder, last, value)
+    applied.append(Applied(name, str(value), reason))
+
+
+def pipeline_options(
+    config: Config = None,
+    hardware: Hardware | str | None = None,
+    *,
+    private_threads: int | None = None,
+    deterministic: bool | None = None,
+) -> tuple[Any, tuple[Applied, ...]]:
+    """Return tf.data options that fit the machine, and what was set for which reason.
+
+    tf.data takes its CPU budget from the affinity and its memory budget from the host's free memory, both blind to the
+    limits of a container. Where such a limit is in force, both budgets and a private pool of threads are set; elsewhere
+    they are left alone, for there the defaults are right.
+
+    Args:
+        config: Concepts or a YAML file.
+        hardware: The machine; this one by default.
+        private_threads: Threads that belong to this pipeline alone.
+        deterministic: Keep the order of elements; False may change it for speed.
+    """
+    concepts = read_concepts(config)
+    machine = resolve_machine(hardware)
+    options = tf.data.Options()
+    applied: list[Applied] = []
+    usable, workers = machine.cpu.usable.value, machine.cpu.workers()
+    threads = concepts.whole("private_threads", private_threads)
+    if machine.has_quota.value and workers is not None:
+        reason = f"{usable:g} CPUs usable ({machine.cpu.limited_by}); tf.data counts by affinity"
+        _set(options, "autotune.cpu_budget", workers, reason, applied)
+        if threads is None:
+            _set(options, "threading.private_threadpool_size", workers, reason, applied)
+    limit, host = machine.memory.total_mib.value, machine.host_ram_mib.value
+    left = machine.memory.available_mib.value
+    if limit is not None and host is not None and limit < host:
+        at_hand = limit if left is None else min(limit, left)
+        budget = int(at_hand * RAM_SHARE) << 20
+        reason = f"half of the {at_hand:.0f} MiB left ({machine.memory.limited_by}); tf.data sees the host's memory"
+        _set(options, "autotune.ram_budget", budget, reason, applied)
+    if threads is not None:
+        place = "argument" if private_threads is not None else concepts.place("private_threads")
+        _set(options, "threading.private_threadpool_size", threads, place, applied)
+    order = concepts.flag("deterministic", deterministic)
+    if order is not None:
+        place = "argument" if deterministic is not None else concepts.place("deterministic")
+        _set(options, "deterministic", order, place, applied)
+    return options, tuple(applied)
+
+
+def calls(
+    concepts: Concepts, machine: Hardware, workers: int | None = None, *, blocking: bool = False
+) -> int:
+    """Return the parallel calls that are worth it: those asked for, at most one for each usable CPU.
+
+    More calls than CPUs bring no throughput for work that computes; they delay the first batch and cost memory. Calls
+    that wait for a disk or a network (`blocking`) may be more, but only where the pipeline has as many threads.
+    """
+    wanted = concepts.whole("workers", workers, least=1, auto=True)
+    if wanted is None or wanted == AUTOTUNE:
+        return AUTOTUNE
+    most = machine.cpu.workers()
+    return wanted if blocking or most is None else min(wanted, most)
+
+
+def optimize(
+    dataset: Any,
+    config: Config = None,
+    hardware: Hardware | str | None = None,
+    *,
+    cache: bool | str | None = None,
+    shuffle_buffer: int | None = None,
+    augment: Callable[..., Any] | None = None,
+    workers: int | None = None,
+    batch_size: int | None = None,
+    padded_shapes: Any = None,
+    padding_values: Any = None,
+    drop_remainder: bool | None = None,
+    prefetch: int | None = None,
+    batch_bytes: int | None = None,
+    device: str | None = None,
+    device_buffer: int | None = None,
+    service: str | None = None,
+    deterministic: bool | None = None,
+    private_threads: int | None = None,
+    seed: int | None = None,
+    batch: bool | None = None,
+) -> Any:
+    """Return the dataset with everything the config asks for, in the order in which it works.
+
+    Args:
+        dataset: A tf.data.Dataset of single elements, or of batches (then without `batch_size` and `padded_shapes`).
+        config: Concepts or a YAML file. Its batch size is used where `padded_shapes` is given or `batch` is true.
+        hardware: The machine; this one by default.
+        cache: True keeps elements in memory, a text is the path of a cache file. Refused after a random operation or a
+            shuffle, whose first pass it would freeze; give the part before them as `dataset`, the rest as `augment` and
+            `shuffle_buffer`. In memory only where it is known to fit.
+        shuffle_buffer: Elements shuffled among each other, after the cache and in another order every pass.
+        augment: A random function of one element, run after cache and shuffle.
+        workers: Parallel calls of `augment`; -1: tf.data chooses.
+        batch_size: Elements of a batch.
+        padded_shapes: Fixed shapes without the batch axis, in the structure of an element.
+        padding_values: What to pad with, one value for all or in the structure of an element; converted to the dtypes.
+        drop_remainder: Leave out a last, smaller batch; by default yes, for then every shape is fixed.
+        prefetch: Batches that wait in host memory; -1: tf.data chooses within its memory budget.
+        batch_bytes: Bytes of a batch where its shapes do not tell.
+        device: Copy batches to this device ahead of the step, as the last stage; by default `GPU:0` where the config
+            asks for it.
+        device_buffer: Batches that wait on the device.
+        service: Address of a tf.data service dispatcher.
+        deterministic: Keep the order of elements.
+        private_threads: Threads that belong to this pipeline alone.
+        seed: Seed of the shuffle.
+        batch: Batch with the config's batch size, without padding.
+
+    Raises:
+        CfgfixError: A setting cannot be used, or a cache would freeze what should be random.
+
+    >>> import tensorflow as tf
+    >>> data = tf.data.Dataset.range(10).map(lambda x: tf.zeros([x % 3 + 1]))
+    >>> ready = optimize(data, {"batch_size": 4, "prefetch": 2}, "cpu,cpus=2,ram=8", padded_shapes=[5])
+    >>> ready.element_spec.shape
+    TensorShape([4, 5])
+    """
+    concepts = read_concepts(config)
+    machine = resolve_machine(hardware)
+    applied: list[Applied] = []
+    dataset = _cache(dataset, concepts, machine, cache, applied)
+    buffer = concepts.whole("shuffle_buffer", shuffle_buffer, least=1)
+    if buffer is not None:
+        number = concepts.whole("seed", seed)
+        dataset = dataset.shuffle(buffer, seed=number, reshuffle_each_iteration=True)
+        applied.append(Applied("shuffle", str(buffer), _place(concepts, "shuffle_buffer", shuffle_buffer)))
+    if augment is not None:
+        parallel = calls(concepts, machine, workers)
+        keep = concepts.flag("deterministic", deterministic)
+        dataset = dataset.map(augment, num_parallel_calls=parallel, deterministic=keep)
+        applied.append(Applied("augment", _shown(parallel), "after cache and shuffle"))
+    elif concepts.raw("workers") is not None or workers is not None:
+        applied.append(Applied("workers", "", "there is no function to call here", done=False))
+    dataset = _batch(
+        dataset, concepts, batch_size, padded_shapes, padding_values, drop_remainder, batch, applied
+    )
+    options, set_here = pipeline_options(
+        _some(concepts, ("private_threads", "deterministic")),
+        machine,
+        private_threads=private_threads,
+        deterministic=deterministic,
+    )
+    dataset = dataset.with_options(options)
+    applied += set_here
+    address = concepts.text("service_address", service)
+    if address is not None:
+        dataset = distribute(dataset, address, sharding=concepts.text("service_mode") or "dynamic")
+        remark = (
+            "; each worker leaves out its own last, smaller batch"
+            if element_bytes(dataset) is not None
+            else ""
+        )
+        applied.append(
+            Applied("tf.data service", address, _place(concepts, "service_address", service) + remark)
+        )
+    size = element_bytes(dataset)
+    size = batch_bytes if size is None else size
+    dataset = _prefetch(dataset, concepts, machine, prefetch, size, applied)
+    target = _target(concepts, device, applied)
+    record = _Record(())
+    if target is not None:
+        depth = _device_depth(concepts, machine, target, device_buffer, size, applied)
+        record.before_device, record.device, record.device_buffer = dataset, target, depth
+        dataset = dataset.apply(tf.data.experimental.prefetch_to_device(f"/{target}", depth))
+    record.applied = tuple(applied)
+    _RECORDS[dataset] = record
+    return dataset
+
+
+def _some(concepts: Concepts, names: Sequence[str]) -> dict[str, Any]:
+    """Return some concepts as a mapping."""
+    return {name: concepts.raw(name) for name in names if concepts.raw(name) is not None}
+
+
+def _place(concepts: Concepts, name: str, argument: object) -> str:
+    return "argument" if argument is not None else concepts.place(name)
+
+
+def _cache(
+    dataset: Any, concepts: Concepts, machine: Hardware, argument: bool | str | None, applied: list[Applied]
+) -> Any:
+    wanted = concepts.raw("cache") if argument is None else argument
+    if wanted is None or wanted is False:
+        return dataset
+    place = _place(concepts, "cache", argument)
+    path = wanted if isinstance(wanted, str) and wanted not in ("memory", "ram") else ""
+    if not isinstance(wanted, (bool, str)):
+        raise concepts.wrong("cache", "true, false or the path of a cache file")
+    found = randomness(dataset)
+    if found is not None and found[1] in ("random", "shuffle"):
+        rule = "TFD016" if found[1] == "shuffle" else "TFD017"
+        raise CfgfixError(
+            f"{place}: a cache here would freeze the first pass of the {found[1]} stage {found[0]} ({rule})",
+            hint="give the part before it as dataset, the random function as augment=, the shuffle as shuffle_buffer=",
+        )
+    if found is not None:
+        raise CfgfixError(
+            f"{place}: it cannot be seen whether {found[0]} is random, for it runs Python; a cache might freeze it",
+            hint="cache the dataset yourself where it is not random",
+        )
+    if path:
+        applied.append(
+            Applied("cache", path, f"{place}; delete the file when anything before it changes (TFD032)")
+        )
+        return dataset.cache(path)
+    size, count = element_bytes(dataset), int(dataset.cardinality())
+    limit = machine.memory.available_mib.value or machine.memory.total_mib.value
+    if size is None or count < 0:
+        raise CfgfixError(
+            f"{place}: the size of the cache cannot be told from the shapes, so it might fill the memory",
+            hint="give the path of a cache file, or cache the dataset yourself",
+        )
+    if limit is not None and size * count > limit * RAM_SHARE * (1 << 20):
+        raise CfgfixError(
+            f"{place}: {count} elements of {size} bytes are {size * count / 2**20:.0f} MiB, more than half of the"
+            f" {limit:.0f} MiB there are (HWR007)",
+            hint="give the path of a cache file",
+        )
+    applied.append(Applied("cache", "memory", f"{place}; {size * count / 2**20:.1f} MiB"))
+    return dataset.cache()
+
+
+def _batch(
+    dataset: Any,
+    concepts: Concepts,
+    batch_size: int | None,
+    shapes: Any,
+    padding_values: Any,
+    drop_remainder: bool | None,
+    batch: bool | None,
+    applied: list[Applied],
+) -> Any:
+    size = concepts.whole("batch_size", batch_size, least=1)
+    if shapes is None and batch_size is None and not batch:
+        if size is not None:
+            applied.append(
+                Applied("batch", str(size), "not asked for: give padded_shapes= or batch=True", done=False)
+            )
+        return dataset
+    if size is None:
+        raise CfgfixError("a batch needs batch_size")
+    drop = concepts.flag("drop_remainder", drop_remainder)
+    drop = True if drop is None else drop
+    place = _place(concepts, "batch_size", batch_size)
+    if shapes is None:
+        applied.append(
+            Applied(
+                "batch",
+                str(size),
+                f"{place}; {'the last, smaller batch is left out' if drop else 'all elements'}",
+            )
+        )
+        return dataset.batch(size, drop_remainder=drop)
+    applied.append(Applied("padded batch", str(size), f"{place}; fixed shapes"))
+    return padded_batch_fixed(dataset, size, shapes, padding_values=padding_values, drop_remainder=drop)
+
+
+def _prefetch(
+    dataset: Any,
+    concepts: Concepts,
+    machine: Hardware,
+    argument: int | None,
+    size: int | None,
+    applied: list[Applied],
+) -> Any:
+    name = (
+        "host_buffer"
+        if concepts.raw("prefetch") is None and concepts.raw("host_buffer") is not None
+        else "prefetch"
+    )
+    wanted = concepts.whole(name, argument, auto=True)
+    place = _place(concepts, name, argument) if wanted is not None else "default"
+    if wanted is None:
+        wanted = AUTOTUNE
+    stages = _stages(_graph(dataset))
+    if stages and stages[-1].name == "Prefetch":
+        applied.append(
+            Applied("prefetch", stages[-1].buffer, "the dataset already ends with one", done=False)
+        )
+        return dataset
+    if wanted == 0:
+        applied.append(
+            Applied(
+                "prefetch",
+                "0",
+                f"{place}: a prefetch of 0 costs time and buffers nothing (CFG003)",
+                done=False,
+            )
+        )
+        return dataset
+    memory = machine.memory.total_mib.value
+    if wanted != AUTOTUNE and size and memory is not None:
+        most = max(1, int(memory * (1 << 20) * HOST_SHARE / size) - IN_FLIGHT)
+        if wanted > most:
+            place += f"; {wanted} batches of {size / 2**20:.1f} MiB are more than {HOST_SHARE:.0%} of {memory:.0f} MiB (HWR003)"
+            wanted = most
+    elif wanted != AUTOTUNE and not size:
+        place += "; the size of a batch is not known, so memory is not bounded: give batch_bytes"
+    applied.append(Applied("prefetch", _shown(wanted), place))
+    return dataset.prefetch(wanted)
+
+
+def _target(concepts: Concepts, device: str | None, applied: list[Applied]) -> str | None:
+    if device is not None:
+        name = device.removeprefix("/").removeprefix("device:")
+        names = {item.name.removeprefix("/device:") for item in tf.config.list_logical_devices()}
+        if name not in names:
+            raise CfgfixError(f"there is no device {device!r}", hint=f"there are: {', '.join(sorted(names))}")
+        return name
+    if not concepts.flag("device_prefetch"):
+        return None
+    if not tf.config.list_logical_devices("GPU"):
+        place = concepts.place("device_prefetch")
+        applied.append(Applied("prefetch to device", "", f"{place}: TensorFlow has no GPU", done=False))
+        return None
+    return "GPU:0"
+
+
+def _device_depth(
+    concepts: Concepts,
+    machine: Hardware,
+    target: str,
+    argument: int | None,
+    size: int | None,
+    applied: list[Applied],
+) -> int:
+    depth = concepts.whole("device_buffer", argument, least=1)
+    place = _place(concepts, "device_buffer", argument)
+    if depth is None:
+        depth, place = 2, "one for the step, one on its way"
+    value = machine.lookup("gpu.min_memory_mib") if target.startswith("GPU") else None
+    memory = value.value if value is not None else None
+    if size and isinstance(memory, (int, float)):
+        most = max(1, int(memory * (1 << 20) * DEVICE_SHARE / size))
+        if depth > most:
+            place += f"; {depth} batches of {size / 2**20:.1f} MiB are more than {DEVICE_SHARE:.0%} of the GPU (HWR005)"
+            depth = most
+    applied.append(Applied(f"prefetch to {target}", str(depth), f"{place}; the last stage"))
+    return depth
+
+
+def padded_batch_fixed(
+    dataset: Any,
+    batch_size: int,
+    padded_shapes: Any,
+    *,
+    padding_values: Any = None,
+    drop_remainder: bool = True,
+    too_long: str = "error",
+) -> Any:
+    """Return batches whose shapes never change: every dimension fixed, the last, smaller batch left out.
+
+    Args:
+        dataset: A dataset of single elements.
+        batch_size: Elements of a batch.
+        padded_shapes: Shapes without the batch axis, in the structure of an element; every dimension a number.
+        padding_values: One number for all components, or values in the structure of an element; each is converted to its
+            component's dtype, which tf.data would demand exactly. Zero (or an empty text) by default.
+        drop_remainder: Leave out a last, smaller batch; without it the batch axis is unknown.
+        too_long: What happens to an element longer than its shape: `error` (tf.data raises when it comes), or `drop`.
+
+    Raises:
+        CfgfixError: A dimension is not fixed, or the structures do not fit.
+
+    >>> import tensorflow as tf
+    >>> data = tf.data.Dataset.range(1, 6).map(lambda n: (tf.ones([n]), n))
+    >>> ready = padded_batch_fixed(data, 2, ([4], []), too_long="drop")
+    >>> [item[1].numpy().tolist() for item in ready]
+    [[1, 2], [3, 4]]
+    """
+    spec = dataset.element_spec
+    shapes = tf.nest.map_structure(tf.TensorShape, _like(spec, padded_shapes))
+    for shape in tf.nest.flatten(shapes):
+        if not shape.is_fully_defined():
+            raise CfgfixError(f"a fixed shape has no unknown dimension, but {shape} has one")
+    specs = tf.nest.flatten(spec)
+    values = padding_values
+    if values is None or isinstance(values, (int, float)):
+        number = 0 if values is None else values
+        flat = ["" if item.dtype == tf.string else number for item in specs]
+    else:
+        try:
+            tf.nest.assert_same_structure(spec, values)
+        except (TypeError, ValueError) as error:
+            raise CfgfixError("padding_values has another structure than an element") from error
+        flat = tf.nest.flatten(values)
+    packed = tf.nest.pack_sequence_as(
+        spec, [tf.constant(value, dtype=item.dtype) for value, item in zip(flat, specs, strict=True)]
+    )
+    if too_long == "drop":
+        limits = tf.nest.flatten(shapes)
+
+        def fits(*element: Any) -> Any:
+            verdicts = [
+                tf.reduce_all(tf.shape(part) <= tf.constant(shape.as_list(), tf.int32))
+                for part, shape in zip(tf.nest.flatten(element), limits, strict=True)
+                if shape.rank
+            ]
+            return tf.reduce_all(tf.stack(verdicts)) if verdicts else tf.constant(True)
+
+        dataset = dataset.filter(fits)
+    elif too_long != "error":
+        raise CfgfixError(f"too_long is error or drop, not {too_long!r}")
+    return dataset.padded_batch(
+        batch_size, padded_shapes=shapes, padding_values=packed, drop_remainder=drop_remainder
+    )
+
+
+def _like(spec: Any, shapes: Any) -> Any:
+    """The shapes in the structure of an element: a shape is a list of numbers, which tf.nest would take apart."""
+    if isinstance(spec, tf.TypeSpec):
+        return tf.TensorShape(shapes)
+    if isinstance(spec, dict):
+        if not isinstance(shapes, dict) or set(shapes) != set(spec):
+            raise CfgfixError(f"padded_shapes needs a shape for each of {', '.join(map(str, spec))}")
+        return {name: _like(spec[name], shapes[name]) for name in spec}
+    if not isinstance(shapes, (list, tuple)) or len(shapes) != len(spec):
+        raise CfgfixError(f"padded_shapes needs {len(spec)} shapes")
+    parts = [_like(inner, shape) for inner, shape in zip(spec, shapes, strict=True)]
+    return type(spec)(*parts) if hasattr(spec, "_fields") else tuple(parts)
+
+
+def parallel_interleave_files(
+    files: Sequence[str] | Any,
+    read: Callable[[Any], Any] | None = None,
+    config: Config = None,
+    hardware: Hardware | str | None = None,
+    *,
+    cycle_length: int | None = None,
+    block_length: int = 1,
+    workers: int | None = None,
+    deterministic: bool | None = None,
+    shuffle_files: bool = False,
+    seed: int | None = None,
+) -> Any:
+    """Return the elements of several files, read in parallel and interleaved.
+
+    Args:
+        files: Paths, or a dataset of paths.
+        read: Makes a dataset of one path; tf.data.TFRecordDataset by default.
+        config: Concepts or a YAML file; `workers`, `deterministic` and `seed` are used.
+        hardware: The machine; this one by default.
+        cycle_length: Files that are open at a time; by default as many as are read in parallel.
+        block_length: Elements taken from one file before the next one's turn.
+        workers: Files read in parallel, at most `cycle_length`; -1: tf.data chooses.
+        deterministic: Keep the order of elements; by default yes.
+        shuffle_files: Take the files in another order every pass; with `seed` the same orders in every run.
+        seed: Seed of that order.
+
+    Raises:
+        CfgfixError: There is no file, or more are to be read in parallel than are open.
+    """
+    concepts = read_concepts(config)
+    machine = resolve_machine(hardware)
+    if not isinstance(files, tf.data.Dataset):
+        paths = list(files)
+        if not paths:
+            raise CfgfixError("there is no file to read")
+        files = tf.data.Dataset.from_tensor_slices(paths)
+        if shuffle_files:
+            files = files.shuffle(
+                len(paths), seed=concepts.whole("seed", seed), reshuffle_each_iteration=True
+            )
+    elif shuffle_files:
+        raise CfgfixError(
+            "shuffle_files needs the list of paths, not a dataset", hint="shuffle the dataset of paths"
+        )
+    parallel = calls(concepts, machine, workers, blocking=True)
+    if cycle_length is not None and parallel > cycle_length:
+        raise CfgfixError(
+            f"{parallel} files cannot be read in parallel while {cycle_length} are open (TFD021)",
+            hint="raise cycle_length",
+        )
+    keep = concepts.flag("deterministic", deterministic)
+    return files.interleave(
+        read or tf.data.TFRecordDataset,
+        cycle_length=cycle_length if cycle_length is not None else (parallel if parallel > 0 else None),
+        block_length=block_length,
+        num_parallel_calls=parallel,
+        deterministic=True if keep is None else keep,
+    )
+
+
+_OLD_MODES = {"distributed_epoch": "dynamic", "parallel_epochs": "off"}
+
+
+def distribute(
+    dataset: Any,
+    service: str,
+    *,
+    sharding: str = "dynamic",
+    job_name: str | None = None,
+    compression: bool = True,
+) -> Any:
+    """Return the dataset as the workers of a tf.data service compute it.
+
+    Args:
+        dataset: What the workers run; it must hold no Python, for that cannot travel. Where it makes batches with
+            `drop_remainder`, each worker leaves out its own last, smaller one.
+        service: Address of the dispatcher, such as `grpc://host:5050`.
+        sharding: `dynamic`: every element comes once (at most once when a worker dies); `off`: every worker sends all of
+            them, so with n workers each element comes n times; `file`, `data`, `file_or_data`, `hint` as in
+            tf.data.experimental.service.ShardingPolicy. The older names `distributed_epoch` and `parallel_epochs` are
+            `dynamic` and `off`.
+        job_name: Consumers that give the same name share one stream.
+        compression: Compress between workers and consumer.
+
+    Raises:
+        CfgfixError: The pipeline runs Python, or there is no such policy.
+    """
+    policies = {policy.name.lower(): policy for policy in tf.data.experimental.service.ShardingPolicy}
+    wanted = sharding.lower().removeprefix("shardingpolicy.")
+    policy = policies.get(_OLD_MODES.get(wanted, wanted))
+    if policy is None:
+        raise CfgfixError(
+            f"there is no sharding policy {sharding!r}", hint=f"known: {', '.join(sorted(policies))}"
+        )
+    if "://" not in service:
+        raise CfgfixError(f"{service!r} is no address of a dispatcher", hint="write it as grpc://host:port")
+    graph = _graph(dataset)
+    python = [
+        stage.name for stage in _stages(graph) if stage.remarks == "Python" or stage.name == "Generator"
+    ]
+    python += [
+        name
+        for name, function in graph.functions.items()
+        if any(node.op in _PYTHON_OPS for node in function.node_def)
+    ]
+    if python:
+        raise CfgfixError(
+            f"{python[0]} runs Python, which the workers of a tf.data service cannot (CLU008)",
+            hint="write it in TensorFlow operations, or move it after distribute",
+        )
+    return dataset.apply(
+        tf.data.experimental.service.distribute(
+            processing_mode=policy,
+            service=service,
+            job_name=job_name,
+            compression="AUTO" if compression else None,
+        )
+    )
+
+
+_OPTIONS = (
+    "autotune.enabled",
+    "autotune.cpu_budget",
+    "autotune.ram_budget",
+    "deterministic",
+    "threading.private_threadpool_size",
+    "threading.max_intra_op_parallelism",
+    "experimental_optimization.inject_prefetch",
+    "experimental_optimization.map_parallelization",
+)
+
+
+def summarize(dataset: Any) -> Summary:
+    """Return what is applied to a dataset; `str()` of it is a table.
+
+    Args:
+        dataset: Any tf.data.Dataset; what `optimize` did is told for a dataset that came from it.
+
+    >>> import tensorflow as tf
+    >>> data = tf.data.Dataset.range(8).shuffle(4).batch(2).prefetch(3)
+    >>> [(stage.name, stage.buffer) for stage in summarize(data).stages]
+    [('Range', ''), ('Shuffle', '4'), ('Batch', '2'), ('Prefetch', '3')]
+    """
+    record = _RECORDS.get(dataset)
+    graph = _graph(
+        record.before_device if record is not None and record.before_device is not None else dataset
+    )
+    stages = _stages(graph)
+    if record is not None and record.device is not None:
+        stages.append(Stage(f"PrefetchTo{record.device}", "", str(record.device_buffer)))
+    options = dataset.options()
+    shown: list[tuple[str, str]] = []
+    for name in _OPTIONS:
+        value: Any = options
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if value is not None:
+            shown.append((name, str(value)))
+    return Summary(
+        tuple(stages),
+        record.applied if record is not None else (),
+        tuple(shown),
+        str(dataset.element_spec),
+        graph.problem,
+    )

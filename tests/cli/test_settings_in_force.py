@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import sys
+
+import pytest
+
+from cfgfix.cli.progress import PATIENCE, Progress
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+BAD = "model: {decoder_dim: 1024}\ndata:\n  batch_size: 8\n  num_workers: 64\ntraining:\n  learning_rate: 1e-4\n  epochs: 3\n"
+
+
+def found(result):
+    return {
+        file["path"].replace(os.sep, "/"): [finding["rule"] for finding in file["findings"]]
+        for file in json.loads(result.out)["files"]
+    }
+
+
+def test_every_file_is_judged_by_its_nearest_settings(cfgfix, config, tmp_path):
+    config(BAD, "a.yaml")
+    config(BAD, "speech/b.yaml")
+    config(BAD, "speech/deep/c.yaml")
+    (tmp_path / "cfgfix.toml").write_text("select = ['YML001', 'HWR001']\n")
+    (tmp_path / "speech" / "pyproject.toml").write_text(
+        "[tool.cfgfix]\nselect = ['HWR001']\nhardware = 'rtx4090,cpus=8'\n"
+    )
+    result = cfgfix("check", "--output-format", "json")
+    assert found(result) == {
+        "a.yaml": ["YML001"],
+        "speech/b.yaml": ["HWR001"],
+        "speech/deep/c.yaml": ["HWR001"],
+    }
+    named = cfgfix("check", "speech/deep/c.yaml", "a.yaml", "--output-format", "json")
+    assert found(named) == {"a.yaml": ["YML001"], "speech/deep/c.yaml": ["HWR001"]}
+    stdin = cfgfix(
+        "check", "-", "--stdin-filename", "speech/x.yaml", "--output-format", "json", stdin=BAD.encode()
+    )
+    assert found(stdin) == {"speech/x.yaml": ["HWR001"]}
+
+
+def test_a_named_settings_file_and_isolation_hold_for_all_files(cfgfix, config, tmp_path):
+    config(BAD, "a.yaml")
+    config(BAD, "speech/b.yaml")
+    (tmp_path / "speech" / "cfgfix.toml").write_text("select = ['HWR001']\n")
+    (tmp_path / "other.toml").write_text("select = ['YML001']\n")
+    assert found(cfgfix("check", "--config", "other.toml", "--output-format", "json")) == {
+        "a.yaml": ["YML001"],
+        "speech/b.yaml": ["YML001"],
+    }
+    assert "YML001" in found(cfgfix("check", "--isolated", "--output-format", "json"))["speech/b.yaml"]
+
+
+def test_the_command_line_rules_over_every_settings_file(cfgfix, config, tmp_path):
+    config(BAD, "a/a.yaml")
+    config(BAD, "b/b.yaml")
+    (tmp_path / "a" / "cfgfix.toml").write_text("select = ['HWR001']\n")
+    assert found(cfgfix("check", "--select", "YML001", "--output-format", "json")) == {
+        "a/a.yaml": ["YML001"],
+        "b/b.yaml": ["YML001"],
+    }
+
+
+def test_the_exit_code_goes_by_each_files_own_threshold(cfgfix, config, tmp_path):
+    config(BAD, "a/a.yaml")
+    (tmp_path / "a" / "cfgfix.toml").write_text("select = ['YML001']\nfail-on = 'never'\n")
+    assert cfgfix("check").code == 0
+    config(BAD, "b/b.yaml")
+    assert cfgfix("check", "--select", "YML001").code == 1
+
+
+def test_exclusion_below_a_folder_with_its_own_settings(cfgfix, config, tmp_path):
+    config(BAD, "a/old/x.yaml")
+    config(BAD, "b/old/x.yaml")
+    (tmp_path / "a" / "cfgfix.toml").write_text("exclude = ['old']\nselect = ['YML001']\n")
+    assert set(found(cfgfix("check", "--output-format", "json"))) == {"b/old/x.yaml"}
+
+
+def test_hooks_leave_excluded_files_out_though_they_are_named(cfgfix, config, tmp_path):
+    config(BAD, "old/x.yaml")
+    config(BAD, "x.yaml")
+    (tmp_path / "cfgfix.toml").write_text("exclude = ['old']\nselect = ['YML001']\n")
+    assert set(found(cfgfix("check", "old/x.yaml", "x.yaml", "--output-format", "json"))) == {
+        "old/x.yaml",
+        "x.yaml",
+    }
+    forced = cfgfix("check", "--force-exclude", "old/x.yaml", "x.yaml", "--output-format", "json")
+    assert set(found(forced)) == {"x.yaml"}
+    (tmp_path / "cfgfix.toml").write_text("exclude = ['old']\nselect = ['YML001']\nforce-exclude = true\n")
+    assert set(
+        found(cfgfix("check", str(tmp_path / "old" / "x.yaml"), "x.yaml", "--output-format", "json"))
+    ) == {"x.yaml"}
+
+
+def test_a_settings_file_that_appears_is_seen_by_an_unchanged_run(cfgfix, config, tmp_path):
+    path = config(BAD, "a/b/x.yaml")
+    old = 1_600_000_000
+    for place in (path, tmp_path, tmp_path / "a", tmp_path / "a" / "b"):
+        os.utime(place, (old, old))
+    first = cfgfix("check", "a/b/x.yaml", "--output-format", "json")
+    assert "YML001" in found(first)["a/b/x.yaml"]
+    assert cfgfix("check", "a/b/x.yaml", "--output-format", "json").out == first.out
+    (tmp_path / "a" / "cfgfix.toml").write_text("select = ['YML002']\n")
+    assert found(cfgfix("check", "a/b/x.yaml", "--output-format", "json"))["a/b/x.yaml"] == []
+
+
+def test_a_mistake_in_a_deeper_settings_file_is_told(cfgfix, config, tmp_path):
+    config(BAD, "a/x.yaml")
+    (tmp_path / "a" / "cfgfix.toml").write_text("selct = ['YML']\n")
+    result = cfgfix("check")
+    assert result.code == 2
+    assert "selct" in result.err
+    assert "did you mean 'select'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("[per-file-ignores]\n'*.yaml' = ['YMLL001']\n", "YML001"),
+        ("ignore = ['YMLL001']\n", "YML001"),
+        ("[severity]\nYML0001 = 'info'\n", "YML001"),
+        ("dialect = 'myxts'\n", "myxtts"),
+        ("[keys]\nbatch_sizes = 'a.b'\n", "batch_size"),
+    ],
+)
+def test_misspelt_names_in_settings_are_told(cfgfix, config, tmp_path, text, word):
+    config(BAD)
+    (tmp_path / "cfgfix.toml").write_text(text)
+    result = cfgfix("check")
+    assert result.code == 2
+    assert "did you mean" in result.err
+    assert word in result.err
+
+
+def test_a_misspelt_profile_is_told(cfgfix, config, tmp_path):
+    config(BAD)
+    (tmp_path / "cfgfix.toml").write_text("[hardware.profiles]\nlaptop = 'cpu,cpus=8'\n")
+    result = cfgfix("check", "--hardware", "laptpo")
+    assert result.code == 2
+    assert "did you mean laptop?" in result.err
+
+
+def test_show_settings_is_toml_that_settings_can_hold(cfgfix, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "cfgfix.toml").write_text(
+        "select = ['YML']\n[hardware]\ndefault = 'box'\n[hardware.profiles]\nbox = 'rtx4090,cpus=16'\n[per-file-ignores]\n'old/*.yaml' = ['YML001']\n"
+    )
+    out = cfgfix("check", "sub", "--show-settings").out
+    assert "cfgfix.toml" in out
+    table = tomllib.loads(out)
+    assert table["select"] == ["YML"]
+    assert table["hardware"] == {"default": "box", "profiles": {"box": "rtx4090,cpus=16"}}
+    (tmp_path / "cfgfix.toml").write_text(out)
+    again = tomllib.loads(cfgfix("check", "--show-settings").out)
+    assert again == table
+    plain = cfgfix("check", "--isolated", "--show-settings").out
+    assert re.search(r'^fail-on = "warning"  # default$', plain, re.MULTILINE)
+
+
+def test_progress_shows_after_a_while_and_goes_away(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    written = []
+
+    class Stream:
+        def write(self, text):
+            written.append(text)
+
+        def flush(self):
+            pass
+
+    progress = Progress(Stream())
+    progress(0, 100)
+    assert written == []
+    clock[0] = PATIENCE + 0.01
+    progress(50, 100)
+    progress(51, 100)
+    assert written == ["\rcfgfix: 50 of 100 files"]
+    progress(100, 100)
+    assert written[-1].strip() == ""
+
+
+def test_progress_is_for_terminals_only(cfgfix, config, monkeypatch):
+    from cfgfix.cli.check import progress_for
+
+    assert progress_for({"quiet": False}) is None or sys.stderr.isatty()
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "w") as terminal, os.fdopen(leader, "rb", buffering=0):
+        monkeypatch.setattr("sys.stderr", terminal)
+        assert progress_for({"quiet": False}) is not None
+        assert progress_for({"quiet": True}) is None
