@@ -52,6 +52,7 @@ def usage_of(
     paths: Iterable[tuple[str, ...]],
     key: object,
     *,
+    shared: tuple[Sequence[Rule], object] | None = None,
     use_cache: bool = True,
 ) -> Usage:
     """Return what a project's code does with its config, from the cache where nothing changed.
@@ -62,6 +63,7 @@ def usage_of(
         inferred: The schema of the config class; None for a project without one.
         paths: Key paths of the config files, for a project without a class.
         key: What else the answer depends on, for the caches.
+        shared: The rules and the key of the scan of the same files, whose summaries are then used and added to.
         use_cache: Whether to keep and use answers between runs.
     """
     wanted = () if inferred is not None else tuple(sorted(set(paths)))
@@ -89,8 +91,15 @@ def usage_of(
     from cfgfix.source.program import Program
 
     clear_package_cache()
-    store = cache.SummaryStore(f"code-{tree}", ((), repr(key)), enabled=use_cache)
-    program = Program(files, store, ())
+    needles: list[bytes] = []
+    name_of_store, key_of_store = f"code-{tree}", repr(key)
+    if shared is not None:
+        from cfgfix.source.scan import check_function, source_rules
+
+        needles = sorted({needle for rule in source_rules(shared[0]) for needle in check_function(rule)[1]})
+        name_of_store, key_of_store = tree, repr(shared[1])
+    store = cache.SummaryStore(name_of_store, (tuple(needles), key_of_store), enabled=use_cache)
+    program = Program(files, store, needles)
     program.scan()
     made = usage(
         program,
@@ -125,6 +134,21 @@ def _unpack(data: Any) -> Any:
     if data[0] == "d":
         return {_unpack(key): _unpack(item) for key, item in data[1]}
     return tuple(_unpack(item) for item in data[1])
+
+
+def overruled(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
+    """Return a class's schema with another answer to keys that the class does not have: `fatal` or `ignored`."""
+    changed = {
+        name: overruled(value, unknown)
+        if isinstance(value, Mapping)
+        else [overruled(item, unknown) if isinstance(item, Mapping) else item for item in value]
+        if isinstance(value, list)
+        else value
+        for name, value in schema.items()
+    }
+    if changed.get("additionalProperties") is False and "properties" in changed:
+        changed["x-unknown"] = unknown
+    return changed
 
 
 def key_paths(document: Document) -> Iterator[tuple[str, ...]]:

@@ -30,11 +30,11 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from cfgfix.crossref import project_files, usage_of  # noqa: E402
-from cfgfix.findings import format_key_path  # noqa: E402
-from cfgfix.schema.infer import infer  # noqa: E402
-from cfgfix.settings import Settings  # noqa: E402
-from cfgfix.source.config_reads import DEAD, Usage  # noqa: E402
+from cfgfix.crossref import project_files, usage_of
+from cfgfix.findings import format_key_path
+from cfgfix.schema.infer import infer
+from cfgfix.settings import Settings
+from cfgfix.source.config_reads import DEAD, Usage
 
 
 def copied(source: Path, target: Path) -> Path:
