@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.opinions import judge, trials  # noqa: E402
+from tools.opinions import judge, trials
 
 
 def main() -> int:

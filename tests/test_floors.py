@@ -92,3 +92,9 @@ def test_only_the_command_line_prints_or_exits():
             ):
                 wrong.append(f"{path.name}:{node.lineno}")
     assert not wrong
+
+
+def test_test_modules_have_names_of_their_own():
+    places = sorted(Path(__file__).parent.rglob("test_*.py"))
+    names = [place.name for place in places]
+    assert sorted(set(names)) == sorted(names), "two test modules of one name cannot be collected together"

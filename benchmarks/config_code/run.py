@@ -100,7 +100,9 @@ def timed(folder: Path, command: list[str], cache: Path, rounds: int) -> tuple[f
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--myxtts", type=Path)
     parser.add_argument("--tensorflowtts", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
@@ -122,7 +124,9 @@ def main() -> int:
             for command in (["check", "configs/config.yaml"], ["check", "."], ["explain", "data.batch_size"]):
                 argv = [sys.executable, "-m", "cfgfix", *command]
                 cold, warm = timed(folder, argv, base / "cache", options.rounds)
-                print(f"MyXTTS, cfgfix {' '.join(command)}: cold {cold:.2f} s, warm {warm:.2f} s ({cold / warm:.0f}x)")
+                print(
+                    f"MyXTTS, cfgfix {' '.join(command)}: cold {cold:.2f} s, warm {warm:.2f} s ({cold / warm:.0f}x)"
+                )
         if options.tensorflowtts is not None:
             truth = yaml.safe_load((HERE / "truth_tensorflowtts.yaml").read_text(encoding="utf-8"))
             folder = copied(options.tensorflowtts, base / "tensorflowtts")

@@ -1182,7 +1182,7 @@ def _alternatives(annotation: ast.expr) -> list[ast.expr]:
     return [annotation]
 
 
-def _entry(expression: ast.expr, name: str) -> ast.expr | None:
+def _entry(expression: ast.expr | None, name: str) -> ast.expr | None:
     """Return one entry of a dict display or of a call's keywords."""
     if isinstance(expression, ast.Dict):
         for key, value in zip(expression.keys, expression.values, strict=True):
