@@ -935,7 +935,7 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
         if run.settings.loader is None and found in LOADERS:
             # A dialect knows its own program better than which function is called, unless that reads other YAML.
             assert found is not None
-            if dialect.name == "generic" or LOADERS[found].version != loader.version:
+            if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
                 loader = LOADERS[found]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)

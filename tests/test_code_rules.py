@@ -129,6 +129,20 @@ def test_a_source_root_is_enough(project):
     assert dead == ["data.pad", "data.max_length", "data.cache_it", "data.n_mels"]
 
 
+def test_the_yaml_version_is_the_one_of_the_code(project):
+    (project / "train.py").write_text(
+        "from ruamel.yaml import YAML\nimport external\nexternal.go(YAML(typ='safe').load(open('x'))['data']['pad'])\n"
+    )
+    (project / "config.py").unlink()
+    (project / "run.yaml").write_text("data:\n  pad: yes\n  batch_size: 4\n")
+    loaders = {}
+    for stated in (None, "pyyaml"):
+        settings = Settings(root=str(project), source_roots=(".",), dialect="myxtts", loader=stated)
+        report = check(Request(paths=("run.yaml",), settings=settings))
+        loaders[stated] = report.files[0].loader
+    assert loaders == {None: "ruamel", "pyyaml": "pyyaml"}
+
+
 def test_fixing_leaves_what_the_code_says(project):
     before = (project / "run.yaml").read_text()
     report = fix(Request(paths=("run.yaml",)))
