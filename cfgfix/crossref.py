@@ -38,6 +38,8 @@ PREFIX = "code."
 MAX_DEPTH = 40
 MAX_KEYS = 20_000
 """Most keys of one config that are looked at."""
+MAX_PATHS = 5_000
+"""Most key paths of the configs of one project that are asked for; nothing is said of others."""
 _KINDS = {NEVER: "dead-key", TOOLS: "aside-key", INFERENCE: "aside-key", ONLY_LOGGED: "logged-key", OVERWRITTEN: "overwritten-key"}  # fmt: skip
 _ABSENT: Any = object()
 
@@ -66,7 +68,7 @@ def usage_of(
         shared: The rules and the key of the scan of the same files, whose summaries are then used and added to.
         use_cache: Whether to keep and use answers between runs.
     """
-    wanted = () if inferred is not None else tuple(sorted(set(paths)))
+    wanted = () if inferred is not None else tuple(sorted(set(paths))[:MAX_PATHS])
     tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
     question = cache.digest(
         cache.dump(
@@ -101,12 +103,16 @@ def usage_of(
     store = cache.SummaryStore(name_of_store, (tuple(needles), key_of_store), enabled=use_cache)
     program = Program(files, store, needles)
     program.scan()
-    made = usage(
-        program,
-        settings.root,
-        (inferred.schema, inferred.sections) if inferred is not None else None,
-        wanted,
-    )
+    try:
+        made = usage(
+            program,
+            settings.root,
+            (inferred.schema, inferred.sections) if inferred is not None else None,
+            wanted,
+        )
+    except RecursionError:
+        # Code that nests deeper than can be followed: nothing is said of any key.
+        made = Usage({})
     if use_cache:
         store.keep_only(set(program.files))
         program.save()

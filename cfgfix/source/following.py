@@ -38,8 +38,8 @@ Path = tuple[str, ...]
 Atom = tuple[Any, ...]
 Atoms = frozenset[Atom]
 
-MAX_STEPS = 3_000_000
-"""Steps of following values in one project; a project of 50,000 lines takes a tenth of it. Beyond it every object is
+MAX_STEPS = 1_000_000
+"""Steps of following values in one project; a project of 50,000 lines takes 60,000. Beyond it every object is
 unknown, so nothing is claimed."""
 MAX_DEPTH = 40
 """How far one value is followed."""
