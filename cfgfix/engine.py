@@ -931,7 +931,12 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
     if target is None:
         usage = _usage(run)
         found = usage.loader if usage is not None else None
-        loader = LOADERS[run.settings.loader or (found if found in LOADERS else None) or dialect.loader]
+        loader = LOADERS[run.settings.loader or dialect.loader]
+        if run.settings.loader is None and found in LOADERS:
+            # A dialect knows its own program better than which function is called, unless that reads other YAML.
+            assert found is not None
+            if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
+                loader = LOADERS[found]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
         target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
@@ -963,7 +968,14 @@ def _usage(run: _Run) -> Usage | None:
                 paths += key_paths(compose(read_source(path)))
             except UnreadableError:
                 continue
-    run.usage = usage_of(files, settings, run.inferred if by_class else None, paths, _stamp(()))
+    run.usage = usage_of(
+        files,
+        settings,
+        run.inferred if by_class else None,
+        paths,
+        _stamp(()),
+        shared=(run.judge.rules, _stamp(run.judge.rules)),
+    )
     return run.usage
 
 
@@ -1007,7 +1019,12 @@ def _infer(settings: Settings) -> Inferred:
     from cfgfix.schema.infer import infer
 
     assert settings.schema is not None
-    return infer(settings.schema, settings.root, settings.source_roots)
+    found = infer(settings.schema, settings.root, settings.source_roots)
+    if settings.unknown_keys is not None:
+        from cfgfix.crossref import overruled
+
+        found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
+    return found
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
