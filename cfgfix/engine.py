@@ -423,6 +423,7 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
         found = scan.check()
+    runs.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
         known: list[Finding] = []
@@ -731,6 +732,15 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
         return None if found is None else found.value
 
     return Machine(look, hardware.label), line
+
+
+def known_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Raises:
+        CfgfixError: A setting about dialects is wrong.
+    """
+    return _dialects(settings)
 
 
 def _dialects(settings: Settings) -> dict[str, Dialect]:

@@ -101,15 +101,19 @@ class SourceRun:
         self._severity = severity
         self._permitted = permitted
         self._key = key
+        self.looked_in: tuple[str, ...] = ()
+        """Requirement files the last scan looked for."""
         self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
         self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith("source.")}
 
     def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
         """Return what is found when some files have other texts."""
         overlay = {path: text.encode("utf-8", "surrogatepass") for path, text in (texts or {}).items()}
-        return scan(
+        result = scan(
             self.files, self._rules, self._configs, severity=self._severity, key=self._key, overlay=overlay
         )
+        self.looked_in = result.looked_in
+        return result
 
     def check(self) -> list[SourceReport]:
         """Return a report for each file with something to say."""

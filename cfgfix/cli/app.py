@@ -20,6 +20,11 @@ _COMMANDS = {
         "Explain a rule, or what is known about a key on this machine.",
     ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "recommend": (
+        "cfgfix.cli.recommend",
+        "command",
+        "Print settings for a machine, every value with its reason.",
+    ),
     "hardware": (
         "cfgfix.cli.hardware",
         "hardware",

@@ -18,6 +18,7 @@ from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
 from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
+from cfgfix.source.requirements import find_requirement
 from cfgfix.source.rewrite import CannotRewriteError, Offsets, changes, confirm
 from cfgfix.source.summary import Place, Scope
 
@@ -69,12 +70,14 @@ class ScanResult:
         scanned: How many files were read as Python or known from before.
         cached: Whether all of it was known from the run before.
         marked: Files with suppression comments.
+        looked_in: Requirement files that were looked for.
     """
 
     findings: dict[str, list[Finding]]
     scanned: int
     cached: bool
     marked: tuple[str, ...] = ()
+    looked_in: tuple[str, ...] = ()
 
 
 def source_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -115,6 +118,7 @@ def scan(
     if not chosen or not files:
         return ScanResult({}, len(files), cached=False)
     use_cache = use_cache and not overlay
+    requirement = find_requirement([file.path for file in files])
     name, question = "", None
     if use_cache:
         tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
@@ -125,6 +129,7 @@ def scan(
                     [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
                     [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
                     repr(key),
+                    (requirement.path, requirement.text),
                 )
             )
         )
@@ -137,12 +142,15 @@ def scan(
                 len(files),
                 cached=True,
                 marked=marked,
+                looked_in=requirement.looked_in,
             )
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
     store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
     program = Program(files, store, needles, overlay or {})
+    program.facts["requirement"] = requirement
+    program.facts["configs"] = tuple(configs)
     program.scan()
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [
@@ -161,7 +169,9 @@ def scan(
         program.save()
         packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
         cache.store_result(name, question, (packed, marked))
-    return ScanResult(maker.findings, len(files), cached=False, marked=marked)
+    return ScanResult(
+        maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
+    )
 
 
 class _Maker:

@@ -57,6 +57,35 @@ def test_what_was_meant_passes_and_gives_the_document() -> None:
     assert after.source.path == "a.yaml"
 
 
+# --- Odd tags ---
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "!!seq x",
+        "!!map x",
+        "!!set x",
+        "!!omap x",
+        "!!merge x",
+        "!!merge [x]",
+        "!!value {x: 1}",
+        "!!seq {x: 1}",
+        "!!map [x]",
+        "!!int [1]",
+        "!!str {a: 1}",
+        "!!binary [x]",
+        "!!float",
+    ],
+)
+def test_tags_that_do_not_fit_are_no_crash(odd: str) -> None:
+    text = f"a: 1\nb: {odd}\n"
+    try:
+        attempt(text, SET_A, [replace(text, "a: 1", "a: 9")])
+    except ProofError as error:
+        assert error.step in ("parse", "loads")
+
+
 # --- Anchors ---
 
 
