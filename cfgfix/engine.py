@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfgfix.fixing import Outcome
+    from cfgfix.source.discover import PythonFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +293,10 @@ def _run(request: Request) -> Report:
             except UnreadableError as error:
                 errors.append(error)
             else:
-                reports.append(_one(run, source, request, skips))
+                if request.stdin_name.endswith(".py"):
+                    sources = _source_text(runs, run, source, request, reports)
+                else:
+                    reports.append(_one(run, source, request, skips))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
@@ -390,22 +394,75 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
     The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
     ignored in a file is said by the settings nearest to it.
     """
-    run = runs.of(base)
-    rules = [rule for rule in run.judge.rules if rule.check and rule.check.startswith("source.")]
     paths = request.paths
-    if not rules or (
+    if (
         paths
         and not base.source_roots
         and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
     ):
         return 0
-    from cfgfix.source.configs import facts_of
-    from cfgfix.sourcing import SourceRun, edits_of, python_files
+    run = runs.of(base)
+    if not _source_rules(run):
+        return 0
+    from cfgfix.sourcing import python_files
 
     files = python_files(paths, base)
-    if not files:
-        return 0
-    runs.inputs += [file.path for file in files]
+    if files:
+        runs.inputs += [file.path for file in files]
+        reports += _scanned(runs, run, request, files)
+    return len(files)
+
+
+def _source_rules(run: _Run) -> bool:
+    return any(rule.check and rule.check.startswith("source.") for rule in run.judge.rules)
+
+
+MAX_LOOKED_AT = 500
+"""Most YAML files that are looked through for the configs of a program of which one text is checked."""
+
+
+def _source_text(
+    runs: _Runs, run: _Run, source: SourceFile, request: Request, reports: list[FileReport]
+) -> int:
+    """Scan one Python text as a part of its project's program, under the project's configs, and add its report."""
+    from cfgfix.sourcing import MAX_CONFIGS, program_around
+
+    settings = run.settings
+    place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
+    # Standard input is given back as it came where there is nothing to repair.
+    same = source.encode(source.text)
+    empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
+    if not _source_rules(run):
+        reports.append(empty)
+        return 1
+    for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
+        if len(runs.configs) >= MAX_CONFIGS:
+            break
+        try:
+            document = compose(read_source(found.path))
+        except UnreadableError:
+            continue
+        own = runs.of(found.settings)
+        dialect = _dialect_of(document, own)
+        if dialect is not None and document.problem is None:
+            runs.configs.append((document, _target(own, dialect, own.machines[0]).loader))
+    files, path = program_around(request.stdin_name, place, settings)
+    made = list(_scanned(runs, run, request, files, {path: source.text}))
+    reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
+    return 1
+
+
+def _scanned(
+    runs: _Runs,
+    run: _Run,
+    request: Request,
+    files: Sequence[PythonFile],
+    texts: Mapping[str, str] | None = None,
+) -> Iterator[FileReport]:
+    """Yield the reports of Python files, or of the one whose text is given."""
+    from cfgfix.source.configs import facts_of
+    from cfgfix.sourcing import SourceRun, edits_of
+
     scan = SourceRun(
         files,
         catalogue=run.judge.catalogue,
@@ -416,6 +473,8 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
         ),
         key=_stamp(run.judge.rules),
+        texts=texts,
+        only=next(iter(texts)) if texts else None,
     )
     if request.add_ignores is not None:
         found = scan.silence(request.add_ignores)
@@ -429,24 +488,21 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
         known: list[Finding] = []
         if runs.baseline is not None:
             findings, known = split_known(findings, runs.baseline, runs.left)
-        reports.append(
-            FileReport(
-                item.path,
-                item.text,
-                findings=tuple(findings),
-                hidden=(*item.hidden, *known),
-                edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
-                applied=item.applied,
-                refused=item.refused,
-                cycle=item.cycle,
-                before=item.before,
-                after=item.text if item.before is not None else None,
-                encoded=item.encoded,
-                language="python",
-                settings=run.settings,
-            )
+        yield FileReport(
+            item.path,
+            item.text,
+            findings=tuple(findings),
+            hidden=(*item.hidden, *known),
+            edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+            applied=item.applied,
+            refused=item.refused,
+            cycle=item.cycle,
+            before=item.before,
+            after=item.text if item.before is not None else None,
+            encoded=item.encoded,
+            language="python",
+            settings=run.settings,
         )
-    return len(files)
 
 
 def _one(
