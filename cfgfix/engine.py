@@ -214,7 +214,7 @@ class _Run:
 class _Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
-    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left")
+    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left", "scanned")
 
     def __init__(self, request: Request) -> None:
         self.finder = Finder(request.settings, request.adjust)
@@ -224,6 +224,8 @@ class _Runs:
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs: list[tuple[Document, Loader]] = []
+        self.scanned: list[str] = []
+        """Python files; those without findings have no report."""
 
     def of(self, settings: Settings) -> _Run:
         """Return the run of these settings.
@@ -364,9 +366,8 @@ def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]
     judged = {rule.id for run in runs.all() for rule in run.judge.rules}
     known = {rule.id for run in runs.all() for rule in run.judge.catalogue.rules}
     checked = {
-        os.path.relpath(report.path, root).replace(os.sep, "/")
-        for report in reports
-        if report.text is not None
+        os.path.relpath(path, root).replace(os.sep, "/")
+        for path in (*(report.path for report in reports if report.text is not None), *runs.scanned)
     }
     for (path, rule, place), count in runs.left.items():
         if not count:
@@ -409,6 +410,7 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
     files = python_files(paths, base)
     if files:
         runs.inputs += [file.path for file in files]
+        runs.scanned = [file.path for file in files]
         reports += _scanned(runs, run, request, files)
     return len(files)
 
