@@ -1069,6 +1069,7 @@ __all__ = [
     "applicable",
     "check",
     "fix",
+    "known_dialects",
     "select",
     "sight",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cfgfix import __version__
 from cfgfix.dialects.detect import detect
-from cfgfix.dialects.dialect import Dialect, dialects, schema_data
+from cfgfix.dialects.dialect import Dialect, dialects
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS
@@ -16,6 +16,7 @@ from cfgfix.edits import ReplaceText, splice
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import SourceFile, read_source
 from cfgfix.records import dataclass
+from cfgfix.schema.publish import published
 from cfgfix.settings import FILES, Finder, Settings, read
 
 TYPE_CHECKING = False
@@ -379,14 +380,12 @@ def _same_but_one(before: str, after: str) -> bool:
 
 
 def _plan_editor(configs: Sequence[Config], files: list[Planned], facts: list[str]) -> None:
-    """Plan a schema file for each dialect that has one, and the comment that names it at the top of each config."""
+    """Plan a schema file for each dialect, and the comment that names it at the top of each config."""
     import json
 
     done = 0
     for config in configs:
-        data = schema_data(config.dialect)
-        if data is None:
-            continue
+        data = published(config.dialect)
         target = f".cfgfix/{config.dialect.name}.schema.json"
         text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
         if all(planned.path != target for planned in files):

@@ -30,6 +30,11 @@ _COMMANDS = {
         "hardware",
         "Show what this process may really use, and where each number came from.",
     ),
+    "schema": (
+        "cfgfix.cli.schema",
+        "schema",
+        "Print the JSON Schema of a dialect, or of the settings.",
+    ),
     "init": (
         "cfgfix.cli.init",
         "init",

@@ -109,6 +109,15 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "threads; 0 lets TensorFlow choose",
     ),
     "intra_op_threads": ("TensorFlow's threads inside one operation", "threads; 0 lets TensorFlow choose"),
+    "upsample_scales": ("factors by which a vocoder stretches frames to samples", "list of factors"),
+    "band_upsample_scales": (
+        "factors by which a vocoder of several bands stretches frames to samples of each band",
+        "list of factors",
+    ),
+    "subbands": ("bands that a vocoder makes at once and then joins", ""),
+    "epoch_lengths": ("a length in epochs, which the program counts by the samples of an epoch", "epochs"),
+    "records_per_epoch": ("samples that count as one epoch", ""),
+    "slots": ("GPUs that a cluster gives to one trial", ""),
 }
 """Concept: its meaning, and its unit or values."""
 
@@ -116,4 +125,5 @@ MEANINGS: dict[str, tuple[str, str]] = {
 def meaning(concept: str) -> str:
     """Return what a concept means and in which unit, or nothing for a concept that a project made up."""
     text, unit = MEANINGS.get(concept, ("", ""))
-    return f"{text[:1].upper()}{text[1:]} ({unit})" if unit else text
+    text = text[:1].upper() + text[1:]
+    return f"{text} ({unit})" if unit else text

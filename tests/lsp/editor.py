@@ -44,9 +44,7 @@ class Editor:
             "PYTHONUTF8": "1",
             "CFGFIX_CACHE_DIR": str(self.folder / ".cache-of-cfgfix"),
         }
-        await self.client.start_io(
-            *self.command, cwd=str(self.folder), env=environment
-        )
+        await self.client.start_io(*self.command, cwd=str(self.folder), env=environment)
         self.answer = await self.wait(
             self.client.initialize_async(
                 types.InitializeParams(
