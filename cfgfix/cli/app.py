@@ -20,6 +20,11 @@ _COMMANDS = {
         "Explain a rule, or what is known about a key on this machine.",
     ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "schema": (
+        "cfgfix.cli.schema",
+        "schema",
+        "Print the JSON Schema of a config, from a dialect or the class that loads it.",
+    ),
     "recommend": (
         "cfgfix.cli.recommend",
         "command",
@@ -29,11 +34,6 @@ _COMMANDS = {
         "cfgfix.cli.hardware",
         "hardware",
         "Show what this process may really use, and where each number came from.",
-    ),
-    "schema": (
-        "cfgfix.cli.schema",
-        "schema",
-        "Print the JSON Schema of a dialect, or of the settings.",
     ),
     "init": (
         "cfgfix.cli.init",

@@ -1,4 +1,4 @@
-"""`cfgfix schema`: the JSON Schema of a config, or of the settings."""
+"""`cfgfix schema`: the JSON Schema of a config, from a dialect or from the class that loads it, or of the settings."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from cfgfix.errors import CfgfixError, UnreadableError
 
 @click.command("schema")
 @click.option(
+    "--from",
+    "spec",
+    metavar="FILE:CLASS",
+    help="Read the class that loads the config: path/to/config.py:Class or package.module:Class.",
+)
+@click.option(
     "--dialect",
     shell_complete=dialect_names,
     help="Print the schema of a dialect: its own, or one of the keys that cfgfix knows the meaning of.",
 )
 @click.option("--settings", is_flag=True, help="Print the schema of cfgfix.toml and [tool.cfgfix].")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the schema to this file.")
-def schema(*, dialect: str | None, settings: bool, output: str | None) -> None:
+def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str | None) -> None:
     """Print a JSON Schema, with descriptions and defaults, as editors and validators read it.
 
-    Without options the schema that the settings name is printed.
+    Without options the schema that the settings name is printed. A class is read, never run.
     """
-    if settings and dialect is not None:
-        raise CfgfixError("--settings and --dialect exclude each other")
+    if sum((spec is not None, dialect is not None, settings)) > 1:
+        raise CfgfixError("--from, --dialect and --settings exclude each other")
     if settings:
         from cfgfix import settings_schema
 
@@ -32,7 +38,7 @@ def schema(*, dialect: str | None, settings: bool, output: str | None) -> None:
     elif dialect is not None:
         data = _of_dialect(dialect)
     else:
-        data = _of_settings()
+        data = _of_class(spec)
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     if output is None:
         click.echo(text, nl=False)
@@ -61,17 +67,27 @@ def _of_dialect(name: str) -> object:
     return published(known[name])
 
 
-def _of_settings() -> object:
-    import os
-
-    from cfgfix.files import read_source
+def _of_class(spec: str | None) -> object:
+    """Return the schema of a class, or of what the settings name."""
+    from cfgfix.engine import names_class
+    from cfgfix.schema.infer import infer
     from cfgfix.settings import discover
 
     settings = discover(".")
+    if spec is not None:
+        return infer(spec, ".", settings.source_roots).schema
     if settings.schema is None:
         if settings.dialect is not None:
             return _of_dialect(settings.dialect)
-        raise CfgfixError("which schema?", hint="name a dialect with --dialect NAME, or --settings")
+        raise CfgfixError(
+            "which schema?", hint="name a class with --from FILE:CLASS, or a dialect with --dialect NAME"
+        )
+    if names_class(settings.schema):
+        return infer(settings.schema, settings.root, settings.source_roots).schema
+    import os
+
+    from cfgfix.files import read_source
+
     path = os.path.join(settings.root, settings.schema)
     try:
         data: object = json.loads(read_source(path).text)

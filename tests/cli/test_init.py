@@ -12,7 +12,37 @@ else:
     import tomli as tomllib
 
 CONFIG = "model:\n  text_encoder_dim: 512\n  decoder_dim: 1024\ndata:\n  batch_size: 8\n  num_workers: 8\n  max_text_tokens: 200\n  text_cleaners: [english_cleaners]\ntraining:\n  learning_rate: 1.0e-4\n  epochs: 3\n"
-CLASS = "from dataclasses import dataclass\n\n@dataclass\nclass Small:\n    model: int\n\n@dataclass\nclass Whole:\n    model: int\n    data: int\n    training: int\n"
+CLASS = """\
+from dataclasses import dataclass, field
+from typing import List, Optional
+
+
+@dataclass
+class Model:
+    text_encoder_dim: int = 256
+    decoder_dim: int = 512
+
+
+@dataclass
+class Data:
+    batch_size: int = 8
+    num_workers: int = 4
+    max_text_tokens: Optional[int] = None
+    text_cleaners: List[str] = field(default_factory=list)
+
+
+@dataclass
+class Training:
+    learning_rate: float = 1.0e-4
+    epochs: int = 10
+
+
+@dataclass
+class Whole:
+    model: Model
+    data: Data
+    training: Training
+"""
 
 
 @pytest.fixture
@@ -50,7 +80,7 @@ def test_a_dry_run_and_a_run_without_an_answer_write_nothing(cfgfix, project):
     assert snapshot(project) == before
 
 
-def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project):
+def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project, config):
     shown = cfgfix("init", "--dry-run").out
     assert cfgfix("init", "--yes").code == 0
     settings = (project / "cfgfix.toml").read_text()
@@ -73,7 +103,10 @@ def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project):
         check=False,
     )
     assert done.returncode == 0, done.stdout
+    assert table["schema"] == "src/speech/config.py:Whole"
     assert cfgfix("check", "--select", "YML,SCH").code == 0
+    config(CONFIG.replace("epochs: 3", "epchs: 3"), "conf/other.yaml")
+    assert "did you mean" in cfgfix("check", "--select", "SCH").out
 
 
 def test_a_second_run_changes_nothing(cfgfix, project):
