@@ -92,8 +92,10 @@ def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project, config):
     assert table["source-roots"] == ["src"]
     assert (
         project / "conf" / "train.yaml"
-    ).read_text() == "# yaml-language-server: $schema=../.cfgfix/myxtts.schema.json\n" + CONFIG
-    assert json.loads((project / ".cfgfix" / "myxtts.schema.json").read_text())["type"] == "object"
+    ).read_text() == "# yaml-language-server: $schema=../.cfgfix/Whole.schema.json\n" + CONFIG
+    written = json.loads((project / ".cfgfix" / "Whole.schema.json").read_text())
+    assert "max_text_tokens" in json.dumps(written)
+    assert "epochs" in json.dumps(written)
     assert "id: cfgfix" in (project / ".pre-commit-config.yaml").read_text()
     done = subprocess.run(
         [sys.executable, "-m", "pre_commit", "validate-config"],
@@ -107,6 +109,25 @@ def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project, config):
     assert cfgfix("check", "--select", "YML,SCH").code == 0
     config(CONFIG.replace("epochs: 3", "epchs: 3"), "conf/other.yaml")
     assert "did you mean" in cfgfix("check", "--select", "SCH").out
+
+
+def test_without_a_class_the_schema_is_the_dialects(cfgfix, project):
+    (project / "src" / "speech" / "config.py").unlink()
+    assert cfgfix("init", "--yes").code == 0
+    assert "$schema=../.cfgfix/myxtts.schema.json" in (project / "conf" / "train.yaml").read_text()
+    assert json.loads((project / ".cfgfix" / "myxtts.schema.json").read_text())["type"] == "object"
+
+
+def test_a_second_run_brings_the_schema_up_to_date_with_the_class(cfgfix, project):
+    cfgfix("init", "--yes")
+    path = project / "src" / "speech" / "config.py"
+    path.write_text(
+        path.read_text().replace("    epochs: int = 10\n", "    epochs: int = 10\n    warmup: int = 0\n")
+    )
+    again = cfgfix("init", "--yes")
+    assert "brought up to date" in again.out
+    assert "warmup" in (project / ".cfgfix" / "Whole.schema.json").read_text()
+    assert "nothing to write" in cfgfix("init", "--yes").out
 
 
 def test_a_second_run_changes_nothing(cfgfix, project):
