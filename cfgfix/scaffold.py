@@ -312,7 +312,7 @@ _INSTALLED = """\
         name: cfgfix
         entry: cfgfix check --force-exclude --output-format concise
         language: system
-        types: [yaml]
+        types_or: [yaml, python]
         require_serial: true
 """
 _HOOKS_FILE = ".pre-commit-config.yaml"
