@@ -625,10 +625,12 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
         for change in finding.fix.changes
         if isinstance(change, RenameKey)
     }
+    told = {finding.key_path for finding in findings if finding.rule.startswith(("YML", "SCH"))}
     return [
         finding
         for finding in findings
         if not (finding.rule == "SCH005" and finding.key_path in meant)
+        and (finding.rule != "REF004" or finding.key_path not in told)
         and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
         and (finding.key_path not in refused or finding.rule in _REFUSED or not finding.key_path)
     ]

@@ -833,7 +833,9 @@ class Collector:
             status = ONLY_LOGGED if core_reads or sinks else NEVER
         else:
             status = NEVER
-        if status == ONLY_LOGGED and not used:
+        if status == ONLY_LOGGED and inference:
+            status = INFERENCE
+        if status == ONLY_LOGGED:
             where = {self.role[sink.scope.module.path] for sink in sinks if sink.kind == USED}
             status = INFERENCE if INFERENCE in where else TOOLS if TOOLS in where else ONLY_LOGGED
         if status == NEVER:

@@ -258,8 +258,12 @@ class _About:
                         and self._replaces(scope, event, name, flag),
                     )
                 )
-            if options:
-                result[path] = tuple(options[:6])
+            if not options:
+                continue
+            # Another program that loads the file and has no such option still uses the value.
+            if {option.spot.path for option in options if option.always} != loading:
+                options = [replace(option, always=False) for option in options]
+            result[path] = tuple(options[:6])
         return result
 
     def _option(self, value: Expr, scope: Scope, flags: Mapping[str, _Flag]) -> str | None:

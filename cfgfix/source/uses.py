@@ -459,9 +459,10 @@ class Uses:
                     paths = self.paths_of(self.follower.of(target[0], scope))
                     if paths and all((*path, target[1]) == origin for path in paths):
                         continue
-            elif event.kind in ("if", "for"):
-                if all(self.inert(body, scope, origin) for _, body in event.bodies):
-                    continue
+            elif event.kind in ("if", "for") and all(
+                self.inert(body, scope, origin) for _, body in event.bodies
+            ):
+                continue
             return False
         return True
 
@@ -863,9 +864,12 @@ def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Sco
         if role + shift < len(plain):
             return [("v", scope, plain[role + shift][0])]
         return None
-    if isinstance(role, str) and role != "**":
-        if any(param[0] == role and param[3] in ("plain", "keyword") for param in scope.params):
-            return [("v", scope, role)]
+    if (
+        isinstance(role, str)
+        and role != "**"
+        and any(param[0] == role and param[3] in ("plain", "keyword") for param in scope.params)
+    ):
+        return [("v", scope, role)]
     return None
 
 

@@ -14,9 +14,7 @@ from cfgfix.catalog.read import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = [
-    (path.stem.partition("-")[0], load_yaml(str(path)))
-    for path in sorted((ROOT / "rules").glob("*/*.yaml"))
-    if path.parent.name in ("yaml", "schema", "config", "hardware", "cluster", "suppression")
+    (path.stem.partition("-")[0], load_yaml(str(path))) for path in sorted((ROOT / "rules").glob("*/*.yaml"))
 ]
 IDS = [name for name, _ in RULES]
 
@@ -64,7 +62,9 @@ def test_every_measurement_that_a_rule_names_is_recorded(name: str, data: dict[s
         if "measured" in item:
             assert (ROOT / item["measured"]).is_file(), item["measured"]
             found = tables(item["measured"], item.get("table", ""))
-            assert len(found) == 1, f"{name}: {item['measured']} {item.get('table')}"
+            assert len(found) == 1 or (found and "table" not in item), (
+                f"{item['measured']}: {item.get('table')}"
+            )
 
 
 def test_scripts_and_results_are_the_same_set() -> None:
