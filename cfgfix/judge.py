@@ -88,6 +88,8 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._rules_of: dict[int, tuple[Dialect, list[Rule]]] = {}
+        self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None]]] = {}
         self._cluster = {
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
         }
@@ -123,9 +125,7 @@ class Judge:
                     missing=MISSING,
                     hardware=target.hardware,
                 )
-                for rule in self._declarative:
-                    if rule.dialects and target.dialect.name not in rule.dialects:
-                        continue
+                for rule in self._applicable(target.dialect):
                     findings += self._declared(rule, view, target, skips)
         findings = _without_echoes(findings)
         if target.dialect.confidence == "low":
@@ -146,6 +146,18 @@ class Judge:
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
 
+    def _applicable(self, dialect: Dialect) -> list[Rule]:
+        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has."""
+        found = self._rules_of.get(id(dialect))
+        if found is None or found[0] is not dialect:
+            rules = [
+                rule
+                for rule in self._declarative
+                if (not rule.dialects or dialect.name in rule.dialects) and _can_bind(rule, dialect)
+            ]
+            found = self._rules_of[id(dialect)] = (dialect, rules)
+        return found[1]
+
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
         return self._severities.get(rule.id, severity)
@@ -161,7 +173,7 @@ class Judge:
             dialect_name=dialect.name,
             expected=schema.expected_types if schema is not None else lambda _path: None,
             coerces=lambda path: any(matches(pattern, path) for pattern in dialect.coerces),
-            concept_of=_concept_lookup(dialect),
+            concept_of=self._lookup(dialect),
             enum=schema.enum if schema is not None else lambda _path: (),
         )
         for name, hits in scan(context, self._wanted).items():
@@ -175,6 +187,12 @@ class Judge:
                 rule = self._cluster[name]
                 for hit in hits[:MAX_FINDINGS]:
                     yield self._from_hit(rule, hit, document)
+
+    def _lookup(self, dialect: Dialect) -> Callable[[KeyPath], str | None]:
+        found = self._lookups.get(id(dialect))
+        if found is None or found[0] is not dialect:
+            found = self._lookups[id(dialect)] = (dialect, _concept_lookup(dialect))
+        return found[1]
 
     def _unparsed(self, document: Document) -> Iterator[Finding]:
         """Tell why a file does not parse, where no rule with a repair has done so."""
@@ -412,6 +430,13 @@ def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
     return look
 
 
+def _can_bind(rule: Rule, dialect: Dialect) -> bool:
+    """Tell whether a rule can be about any key of a dialect."""
+    if rule.each is None:
+        return any(concept in dialect.concepts for concept in rule.at)
+    return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
+
+
 def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
     """Yield the places a rule is judged at, with the concept each stands for."""
     each = rule.each
@@ -432,8 +457,16 @@ def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
             for binding in view.all_bindings(concept):
                 yield concept, binding
         return
-    for path, key, node in _entries(view, view.root, (), 0):
-        if path[-1] in each.keys and (not each.under or any(step in each.under for step in path[:-1])):
+    entries = view.by_name
+    if entries is None:
+        entries = view.by_name = {}
+        for entry in _entries(view, view.root, (), 0):
+            entries.setdefault(entry[0][-1], []).append(entry)
+    if entries.keys().isdisjoint(each.keys):
+        return
+    chosen = [entry for name in each.keys for entry in entries.get(name, ())]
+    for path, key, node in sorted(chosen, key=lambda entry: entry[1].start):
+        if not each.under or any(step in each.under for step in path[:-1]):
             try:
                 value = intended(node, view.loader, view.document)
             except Missing:
@@ -584,10 +617,21 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
         for finding in findings
         if finding.rule in _REFUSED and finding.severity == Severity.ERROR
     }
+    # A required key is missing because it is misspelt.
+    meant = {
+        (*change.path[:-1], change.new)
+        for finding in findings
+        if finding.rule == "SCH001" and finding.fix is not None
+        for change in finding.fix.changes
+        if isinstance(change, RenameKey)
+    }
+    told = {finding.key_path for finding in findings if finding.rule.startswith(("YML", "SCH"))}
     return [
         finding
         for finding in findings
-        if (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
+        if not (finding.rule == "SCH005" and finding.key_path in meant)
+        and (finding.rule != "REF004" or finding.key_path not in told)
+        and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
         and (finding.key_path not in refused or finding.rule in _REFUSED or not finding.key_path)
     ]
 

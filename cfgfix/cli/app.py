@@ -23,7 +23,7 @@ _COMMANDS = {
     "schema": (
         "cfgfix.cli.schema",
         "schema",
-        "Print the JSON Schema of a config, from a dialect or from the class that loads it.",
+        "Print the JSON Schema of a config, from a dialect or the class that loads it.",
     ),
     "recommend": (
         "cfgfix.cli.recommend",

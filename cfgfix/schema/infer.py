@@ -583,7 +583,7 @@ class _Reader:
                 if field.name in fields and field.annotation is None:
                     continue
                 fields[field.name] = field
-        closed = {"typed-dict": "free", "model": self.extra(found)}.get(kind, "fatal")  # noqa: S610
+        closed = {"typed-dict": "free", "model": self.extra_keys(found)}.get(kind, "fatal")
         return list(fields.values()), closed
 
     def own_fields(self, found: _Class, kind: str, *, total: bool) -> list[_Field]:
@@ -681,7 +681,7 @@ class _Reader:
                 return result + [field for field in more if field.name not in known], closed
         return result, "free"
 
-    def extra(self, found: _Class) -> str:
+    def extra_keys(self, found: _Class) -> str:
         """Return what a pydantic model does with unknown keys; its own default is to ignore them."""
         for item in self.bases(found):
             for statement in item.node.body:
@@ -698,7 +698,7 @@ class _Reader:
                     and statement.target.id == "model_config"
                     and statement.value is not None
                 ):
-                    value = _entry(statement.value, "extra")
+                    value = _entry(statement.value, "extra") if statement.value is not None else None
                 elif isinstance(statement, ast.ClassDef) and statement.name == "Config":
                     for inner in statement.body:
                         if isinstance(inner, ast.Assign) and any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -117,11 +118,13 @@ def scan(
     chosen = source_rules(rules)
     if not chosen or not files:
         return ScanResult({}, len(files), cached=False)
-    use_cache = use_cache and not overlay
+    # A text that is being typed is judged with what is known of the other files, and nothing is kept of it.
+    keep, use_cache = use_cache, use_cache and not overlay
     requirement = find_requirement([file.path for file in files])
     name, question = "", None
+    if keep:
+        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
     if use_cache:
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         facts = cache.digest(
             cache.dump(
                 (
@@ -133,7 +136,7 @@ def scan(
                 )
             )
         )
-        name, question = tree, facts
+        question = facts
         known = cache.load_result(name, question)
         if known is not None:
             kept, marked = known
@@ -147,11 +150,11 @@ def scan(
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
-    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
+    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep)
     program = Program(files, store, needles, overlay or {})
     program.facts["requirement"] = requirement
     program.facts["configs"] = tuple(configs)
-    program.scan()
+    program.scan(_jobs())
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [
         (config, Conditions(program, config.lookup())) for config in configs
@@ -172,6 +175,15 @@ def scan(
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )
+
+
+def _jobs() -> int:
+    """Return how many processes may read files: `CFGFIX_JOBS`, else as many as there are CPUs, at most four."""
+    wanted = os.environ.get("CFGFIX_JOBS", "")
+    if wanted.isdigit():
+        return max(1, min(int(wanted), 64))
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(usable, 4))
 
 
 class _Maker:
