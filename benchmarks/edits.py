@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.opinions import judge, trials  # noqa: E402
+from tools.opinions import judge, trials
 
 
 def main() -> int:
@@ -43,15 +43,16 @@ def main() -> int:
     total = trials.Tally()
     parts: dict[str, dict[str, object]] = {}
     pairs: list[dict[str, object]] = []
-    share = options.edits // 3 if (shared / "corpus").is_dir() else 0
+    at_hand = (shared / "corpus").is_dir()
     plans = []
-    if share:
+    if at_hand:
         suite, real = trials.suite(shared), trials.real(shared)
         # Again and again, since each time other edits are made; large files are left to the tests of large files.
         real = [path for path in real if path.stat().st_size <= 12_000]
         plans = [
-            ("YAML test suite", itertools.cycle(suite), share, 10),
-            ("real configurations", itertools.cycle(real), share, 10),
+            ("YAML test suite", itertools.cycle(suite), options.edits * 9 // 20, 10),
+            # One of these takes as long as ten of the others.
+            ("real configurations", itertools.cycle(real), options.edits // 10, 10),
         ]
     rest = options.edits - sum(plan[2] for plan in plans)
     plans.append(("made-up documents", map(trials.made_up, itertools.count(options.seed * 10**9)), rest, 8))

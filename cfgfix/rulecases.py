@@ -49,7 +49,11 @@ def run_folder(folder: str) -> Iterator[CaseResult]:
 def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
     """Run one case of a rule."""
     try:
-        if "files" in case:
+        if rule.check is not None and rule.check.startswith("code."):
+            from cfgfix.codecases import run_code_case
+
+            problems = run_code_case(rule, case)
+        elif "files" in case:
             from cfgfix.source.cases import run_source_case
 
             problems = run_source_case(rule, case)
@@ -57,6 +61,8 @@ def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
             problems = list(_config_case(rule, case))
     except CfgfixError as error:
         problems = [f"the case itself is wrong: {error}"]
+    except (LookupError, TypeError, ValueError) as error:
+        problems = [f"the case itself is wrong: {type(error).__name__}: {error}"]
     return CaseResult(rule.id, str(case["name"]), tuple(problems))
 
 

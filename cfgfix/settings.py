@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Container, Mapping
 
 from cfgfix.errors import CfgfixError
+from cfgfix.files import is_inside, project
 from cfgfix.findings import Severity
 from cfgfix.records import dataclass, field, replace
 
@@ -55,6 +56,8 @@ class Settings:
     dialects: tuple[str, ...] = ()
     """Files or folders with the project's own dialects."""
     loader: str | None = None
+    unknown_keys: str | None = None
+    """What a key does that the config class does not have: `fatal` or `ignored`; None as the code tells."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hardware: str | None = None
     profiles: Mapping[str, str] = field(default_factory=dict)
@@ -81,7 +84,7 @@ class Settings:
 _LISTS = frozenset(
     {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
 )
-_TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
+_TEXTS = frozenset({"schema", "dialect", "loader", "unknown_keys", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped", "force_exclude"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
 NAMES = tuple(
@@ -89,6 +92,7 @@ NAMES = tuple(
     for name in Settings.__slots__
     if name not in ("root", "origin", "profiles", "command_hardware")
 )
+UNKNOWN_KEYS = ("fatal", "ignored")
 FAIL_ON = ("info", "warning", "error", "never")
 
 
@@ -271,9 +275,46 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
                 values[attribute] = {
                     str(key): _texts(f"{name}.{key}", item, path) for key, item in value.items()
                 }
+    if "unknown_keys" in values:
+        _choice("unknown-keys", values["unknown_keys"], UNKNOWN_KEYS, path)
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
+    _require_inside(values, path)
     return Settings(**values)
+
+
+_FILE_ENDINGS = (".yaml", ".yml", ".json")
+"""What a machine's name ends with where it is a file."""
+
+
+def _require_inside(values: Mapping[str, Any], path: str) -> None:
+    """Refuse places outside the project: a settings file may come from an untrusted checkout.
+
+    The project is the repository that the settings file lies in, or its folder where there is none. Links are
+    followed first.
+
+    Raises:
+        CfgfixError: A setting names a place that lies elsewhere.
+    """
+    places = [
+        (name, place) for name in ("rules", "dialects", "source_roots") for place in values.get(name, ())
+    ]
+    if "schema" in values:
+        places.append(("schema", values["schema"]))
+    machines = [("hardware", values.get("hardware"))]
+    machines += [(f"hardware.profiles.{name}", place) for name, place in values.get("profiles", {}).items()]
+    places += [(name, place) for name, place in machines if place and place.endswith(_FILE_ENDINGS)]
+    if not places:
+        return
+    root = values["root"]
+    limit = project(root)
+    for name, place in places:
+        if not is_inside(os.path.join(root, os.path.expanduser(place)), limit):
+            raise CfgfixError(
+                f"{name.replace('_', '-')}: {place!r} leads out of the project",
+                path=path,
+                hint="copy it into the project",
+            )
 
 
 def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:

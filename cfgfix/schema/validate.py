@@ -8,6 +8,8 @@ Annotations understood beside JSON Schema 2020-12:
 - `x-unit`: the unit of a number, shown in messages.
 - `x-unknown`: on an object that allows no further keys, `fatal` (the program stops on one) or `ignored` (it never
   looks at them). Without it a key that is not allowed counts as fatal.
+- `x-renamed`: on an object, keys that older versions of the program read, with the names they have now.
+- `x-otherwise`: beside `enum`, what the program takes any other value for without a word; such a value does not stop it.
 - `x-source`: file and class that a section describes.
 - `x-unread`: no code reads the key.
 """
@@ -132,7 +134,7 @@ class Schema:
         """
         found = self._types.get(path, MISSING)
         if isinstance(found, Missing):
-            found = self._types_at(self.loaded.root, path, 0)
+            found = self._types_at(self.loaded.root, path, 0, {})
             if len(self._types) < _MEMO:
                 self._types[path] = found
         return found
@@ -271,27 +273,49 @@ class Schema:
         if not matched and "additionalProperties" in node:
             yield node["additionalProperties"]
 
-    def _types_at(self, node: SchemaNode, path: KeyPath, depth: int) -> frozenset[str] | None:
-        """The types one subschema allows at a path; None where it says nothing."""
+    def _types_at(
+        self,
+        node: SchemaNode,
+        path: KeyPath,
+        depth: int,
+        done: dict[tuple[int, int], frozenset[str] | None],
+    ) -> frozenset[str] | None:
+        """The types one subschema allows at a path; None where it says nothing.
+
+        `done` has the answers of this call by subschema and steps left: forty definitions that refer to the next one
+        twice are reached in two to the power of forty ways.
+        """
         if isinstance(node, bool) or depth > 200:
             return None
+        place = (id(node), len(path))
+        if place not in done:
+            done[place] = self._types_of(node, path, depth, done)
+        return done[place]
+
+    def _types_of(
+        self,
+        node: dict[str, Any],
+        path: KeyPath,
+        depth: int,
+        done: dict[tuple[int, int], frozenset[str] | None],
+    ) -> frozenset[str] | None:
         found: frozenset[str] | None = None
         if path:
             for child in self._children(node, path[0]):
-                found = _intersect(found, self._types_at(child, path[1:], depth + 1))
+                found = _intersect(found, self._types_at(child, path[1:], depth + 1, done))
         else:
             found = _own_types(node)
         target = self.loaded.targets.get(id(node))
         if target is not None:
-            found = _intersect(found, self._types_at(target, path, depth + 1))
+            found = _intersect(found, self._types_at(target, path, depth + 1, done))
         every: Any = node.get("allOf", ())
         for branch in every:
-            found = _intersect(found, self._types_at(branch, path, depth + 1))
+            found = _intersect(found, self._types_at(branch, path, depth + 1, done))
         for keyword in ("anyOf", "oneOf"):
             branches: Any = node.get(keyword, ())
             either: frozenset[str] = frozenset()
             for branch in branches:
-                types = self._types_at(branch, path, depth + 1)
+                types = self._types_at(branch, path, depth + 1, done)
                 if types is None:
                     if not path:
                         either = frozenset()  # this branch takes anything

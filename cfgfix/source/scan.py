@@ -118,11 +118,13 @@ def scan(
     chosen = source_rules(rules)
     if not chosen or not files:
         return ScanResult({}, len(files), cached=False)
-    use_cache = use_cache and not overlay
+    # A text that is being typed is judged with what is known of the other files, and nothing is kept of it.
+    keep, use_cache = use_cache, use_cache and not overlay
     requirement = find_requirement([file.path for file in files])
     name, question = "", None
+    if keep:
+        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
     if use_cache:
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         facts = cache.digest(
             cache.dump(
                 (
@@ -134,7 +136,7 @@ def scan(
                 )
             )
         )
-        name, question = tree, facts
+        question = facts
         known = cache.load_result(name, question)
         if known is not None:
             kept, marked = known
@@ -148,7 +150,7 @@ def scan(
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
-    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
+    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep)
     program = Program(files, store, needles, overlay or {})
     program.facts["requirement"] = requirement
     program.facts["configs"] = tuple(configs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import subprocess
 import sys
@@ -55,6 +56,33 @@ def test_what_was_meant_passes_and_gives_the_document() -> None:
     after = attempt(TEXT, SET_A, [replace(TEXT, "1", "9")])
     assert after.data(PYYAML)["a"] == 9
     assert after.source.path == "a.yaml"
+
+
+# --- Odd tags ---
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "!!seq x",
+        "!!map x",
+        "!!set x",
+        "!!omap x",
+        "!!merge x",
+        "!!merge [x]",
+        "!!value {x: 1}",
+        "!!seq {x: 1}",
+        "!!map [x]",
+        "!!int [1]",
+        "!!str {a: 1}",
+        "!!binary [x]",
+        "!!float",
+    ],
+)
+def test_tags_that_do_not_fit_are_no_crash(odd: str) -> None:
+    text = f"a: 1\nb: {odd}\n"
+    with contextlib.suppress(ProofError):
+        attempt(text, SET_A, [replace(text, "a: 1", "a: 9")])
 
 
 # --- Anchors ---
