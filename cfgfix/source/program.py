@@ -155,9 +155,15 @@ class Program:
         """What checks found out once for all of them, by name."""
         self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
 
-    def scan(self) -> None:
-        """Read the bytes of every file that is not known yet, and summarise those that matter."""
-        for key in self.files:
+    def scan(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Read the bytes of every file that is not known yet, and summarise those that matter.
+
+        Args:
+            progress: Called with the number of files done and of all files.
+        """
+        for number, key in enumerate(self.files):
+            if progress is not None:
+                progress(number, len(self.files))
             bits = self._scan_file(key)
             self._bits[key] = bits
             if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
