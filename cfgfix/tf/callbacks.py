@@ -43,8 +43,12 @@ GPUMemoryIncrease. `LeakMonitor` tells of less; a warning for every MiB would be
 LOOK_SHARE = 0.005
 """Share of the training time that looking for oscillation may take while it runs."""
 
+LOOK_STEPS = 500
+"""Latest steps that are looked at: 50 swings of 10 steps, 2 of 250. A look at so many takes some 10 ms where nothing swings
+and one to two seconds where something does, which is then said and not looked for again; it grows faster than the steps."""
+
 LOOK_SECONDS = 1.0
-"""What one look is taken to cost before the first is measured; 499 surrogates of some thousand steps take less."""
+"""What one look is taken to cost before the first is measured."""
 
 SAMPLE_SECONDS = 1.0
 """Memory and utilisation are read at most this often: the driver itself averages over up to a second."""
@@ -84,7 +88,7 @@ class Statistics:
         variation: Standard deviation over mean; one slow step can rule it.
         robust_variation: The same from medians, which single steps do not move.
         data_wait: Share of the time spent waiting for data, 0 to 1; None where it was not measured.
-        oscillation: `oscillating`, `none`, `inconclusive`, or `unknown` with the reason.
+        oscillation: Of the latest `LOOK_STEPS` steps: `oscillating`, `none`, `inconclusive`, or `unknown` with the reason.
         oscillation_reason: In words.
         period: Steps of one swing, where it oscillates.
         leak: What the leak monitor says.
@@ -371,7 +375,7 @@ class StepRecorder:
                 f"no step was counted: {self.steps} steps, of which {self._warmup} are the warm-up"
             )
         numbers = _summary(times)
-        outcome, reason, period = _oscillation(times)
+        outcome, reason, period = _oscillation(times[-LOOK_STEPS:])
         return Statistics(
             steps=len(times),
             warmup=self._warmup,
@@ -407,7 +411,7 @@ class StepRecorder:
         if "oscillation" in self.warned or self._spent < (self._looked + self._look_cost) / LOOK_SHARE:
             return
         started = time.perf_counter()
-        outcome, reason, period = _oscillation(list(self._times))
+        outcome, reason, period = _oscillation(list(self._times)[-LOOK_STEPS:])
         self._look_cost = time.perf_counter() - started
         self._looked += self._look_cost
         if outcome == "oscillating" and period is not None:
