@@ -98,6 +98,8 @@ class FileReport:
     """For standard input: the fixed bytes."""
     settings: Settings | None = None
     """The settings it was judged by."""
+    language: str = "yaml"
+    """`yaml`, or `python` for source code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class Report:
     """Every file and folder the answer rests on, for caches."""
     stale: tuple[str, ...] = ()
     """Baseline entries that nothing matches any more."""
+    sources: int = 0
+    """How many Python files were scanned."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -202,12 +206,14 @@ class _Run:
     targets: dict[tuple[str, str | None], Target]
     baseline: Baseline | None
     left: dict[Key, int]
+    configs: list[tuple[Document, Loader]]
+    """The configs of the run as overridden, for the guards in code."""
 
 
 class _Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
-    __slots__ = ("_made", "_request", "baseline", "finder", "inputs", "left")
+    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left")
 
     def __init__(self, request: Request) -> None:
         self.finder = Finder(request.settings, request.adjust)
@@ -216,6 +222,7 @@ class _Runs:
         self._made: dict[int, _Run] = {}
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
+        self.configs: list[tuple[Document, Loader]] = []
 
     def of(self, settings: Settings) -> _Run:
         """Return the run of these settings.
@@ -260,6 +267,7 @@ class _Runs:
             targets={},
             baseline=self.baseline,
             left=self.left,
+            configs=self.configs,
         )
 
 
@@ -273,6 +281,7 @@ def _run(request: Request) -> Report:
     errors: list[CfgfixError] = []
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
+    sources = 0
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -290,6 +299,8 @@ def _run(request: Request) -> Report:
             for number, found in enumerate(files):
                 if request.progress is not None:
                     request.progress(number, len(files))
+                if found.named and found.path.endswith((".py", ".ipynb")):
+                    continue
                 runs.inputs.append(found.path)
                 if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
                     continue
@@ -308,6 +319,7 @@ def _run(request: Request) -> Report:
                     gc.collect(0)
             if request.progress is not None:
                 request.progress(len(files), len(files))
+            sources = _source(runs, base, request, reports)
     finally:
         if collecting:
             gc.enable()
@@ -333,6 +345,7 @@ def _run(request: Request) -> Report:
         rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
+        sources=sources,
     )
 
 
@@ -362,6 +375,80 @@ def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]
             yield f"{path}: {rule} {place}"
 
 
+def _stamp(rules: Sequence[Rule]) -> object:
+    """Return what changes when cfgfix itself or a source rule does."""
+    from cfgfix.catalog.compiled import machinery, manifest
+    from cfgfix.source import code_files
+
+    paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
+    return machinery(), manifest(paths), manifest(code_files())
+
+
+def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
+    """Scan the Python files of a run, add their reports, and return how many there are.
+
+    The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
+    ignored in a file is said by the settings nearest to it.
+    """
+    run = runs.of(base)
+    rules = [rule for rule in run.judge.rules if rule.check and rule.check.startswith("source.")]
+    paths = request.paths
+    if not rules or (
+        paths
+        and not base.source_roots
+        and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
+    ):
+        return 0
+    from cfgfix.source.configs import facts_of
+    from cfgfix.sourcing import SourceRun, edits_of, python_files
+
+    files = python_files(paths, base)
+    if not files:
+        return 0
+    runs.inputs += [file.path for file in files]
+    scan = SourceRun(
+        files,
+        catalogue=run.judge.catalogue,
+        rules=run.judge.rules,
+        configs=[facts_of(document, loader) for document, loader in runs.configs],
+        severity=run.judge.severity,
+        permitted=lambda findings, path: _permitted(
+            runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
+        ),
+        key=_stamp(run.judge.rules),
+    )
+    if request.add_ignores is not None:
+        found = scan.silence(request.add_ignores)
+    elif request.fix:
+        found = scan.fix(unsafe=request.unsafe_fixes)
+    else:
+        found = scan.check()
+    runs.inputs += scan.looked_in
+    for item in found:
+        findings = list(item.findings)
+        known: list[Finding] = []
+        if runs.baseline is not None:
+            findings, known = split_known(findings, runs.baseline, runs.left)
+        reports.append(
+            FileReport(
+                item.path,
+                item.text,
+                findings=tuple(findings),
+                hidden=(*item.hidden, *known),
+                edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+                applied=item.applied,
+                refused=item.refused,
+                cycle=item.cycle,
+                before=item.before,
+                after=item.text if item.before is not None else None,
+                encoded=item.encoded,
+                language="python",
+                settings=run.settings,
+            )
+        )
+    return len(files)
+
+
 def _one(
     run: _Run,
     source: SourceFile,
@@ -383,6 +470,7 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
+    run.configs.append((document, _target(run, dialect, run.machines[0]).loader))
     hidden: list[Finding] = []
 
     def judge(candidate: Document) -> list[Finding]:
@@ -644,6 +732,15 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
         return None if found is None else found.value
 
     return Machine(look, hardware.label), line
+
+
+def known_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Raises:
+        CfgfixError: A setting about dialects is wrong.
+    """
+    return _dialects(settings)
 
 
 def _dialects(settings: Settings) -> dict[str, Dialect]:

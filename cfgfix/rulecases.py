@@ -57,6 +57,8 @@ def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
             problems = list(_config_case(rule, case))
     except CfgfixError as error:
         problems = [f"the case itself is wrong: {error}"]
+    except (LookupError, TypeError, ValueError) as error:
+        problems = [f"the case itself is wrong: {type(error).__name__}: {error}"]
     return CaseResult(rule.id, str(case["name"]), tuple(problems))
 
 

@@ -165,14 +165,20 @@ def additions(document: Document, findings: Sequence[Finding], reason: str) -> l
     """Return the changes that write a suppression for findings at the end of their lines, behind a comment that is there."""
     from cfgfix.documents.comments import comments
 
-    source = document.source
+    return written_beside(document.source, comments(document), findings, reason)
+
+
+def written_beside(
+    source: SourceFile, comments: Iterable[tuple[int, str]], findings: Sequence[Finding], reason: str
+) -> list[ReplaceText]:
+    """Return the changes that write a suppression for findings, given the comments that stand in the text."""
     text = source.text
     by_line: dict[int, set[str]] = {}
     places: dict[int, Location] = {}
     for finding in findings:
         by_line.setdefault(finding.location.line, set()).add(finding.rule)
         places[finding.location.line] = finding.location
-    standing = {source.position(start)[0]: (start, comment) for start, comment in comments(document)}
+    standing = {source.position(start)[0]: (start, comment) for start, comment in comments}
     changes: list[ReplaceText] = []
     for line, rules in sorted(by_line.items()):
         written = f"  # cfgfix: ignore[{', '.join(sorted(rules))}]" + (f" {reason}" if reason else "")

@@ -9,8 +9,8 @@ FLOORS = {
     "errors": 0, "edits": 0, "findings": 0, "files": 0, "caching": 0, "suppressions": 0, "records": 0,
     "documents": 1, "hardware": 1, "catalog": 1,
     "dialects": 2, "schema": 2, "pitfalls": 2, "source": 2,
-    "settings": 3, "discovery": 3, "silence": 3, "baseline": 3, "judge": 3, "fixing": 3, "engine": 3, "rulecases": 3,
-    "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "settings_schema": 4,
+    "settings": 3, "discovery": 3, "silence": 3, "baseline": 3, "judge": 3, "fixing": 3, "sourcing": 3, "engine": 3, "rulecases": 3,
+    "advice": 3, "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "settings_schema": 4,
     "cli": 5, "lsp": 5, "__main__": 6,
 }  # fmt: skip
 """Which floor each room is on."""
@@ -19,8 +19,9 @@ WITHIN = {
     "schema": {"dialects"}, "dialects": set(), "pitfalls": set(), "source": {"dialects", "schema"},
     "documents": set(), "hardware": set(), "catalog": set(),
     "discovery": {"settings"}, "fixing": set(), "judge": {"silence"}, "rulecases": {"judge", "fixing", "engine"},
-    "engine": {"silence", "baseline", "judge", "fixing", "discovery", "settings"},
-    "measure": {"report"}, "tf": {"measure"}, "cli": {"lsp"},
+    "sourcing": {"silence", "discovery", "settings"},
+    "engine": {"silence", "baseline", "judge", "fixing", "discovery", "settings", "sourcing"},
+    "advice": set(), "measure": {"report"}, "tf": {"measure"}, "cli": {"lsp"},
 }  # fmt: skip
 """Which rooms of its own floor a room may use; no circles."""
 

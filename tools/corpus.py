@@ -1,12 +1,14 @@
 """Run all rules over a corpus of real configs, keep what they find as data, and say how often they are right.
 
     python tools/corpus.py            compare with the snapshot; exit 1 where it differs
-    python tools/corpus.py update     write the snapshot
-    python tools/corpus.py sheet      print every error and warning for a second reader: file, line, message - no rule
+    python tools/corpus.py update     write the snapshot, the table of counts and the sheet
     python tools/corpus.py report     findings by family and rule, and precision by the verdicts
 
-The corpus is no part of the project: `--shared FOLDER` or CFGFIX_SHARED names the folder that holds it. The snapshot
-and the verdicts are: tests/data/corpus/. No machine is named, so rules about the machine that need one do not run.
+The corpus is no part of the project: `--shared FOLDER` or CFGFIX_SHARED names the folder that holds it. What is kept lies
+in benchmarks/corpus/: `snapshot.tsv` (what each rule finds in each file), `report.txt` (the tables), `findings.jsonl` (every
+error and warning for a second reader: file, line, message and the line itself, but not the rule, and room for a verdict)
+and `epidemics.tsv` (why a rule that fires on more than a third of a family is right there). No machine is named, so rules
+about the machine that need one do not run.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import argparse
 import collections
 import csv
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -25,11 +28,15 @@ if TYPE_CHECKING:
     from cfgfix.findings import Finding
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tests" / "data" / "corpus"
+DATA = ROOT / "benchmarks" / "corpus"
 SNAPSHOT = DATA / "snapshot.tsv"
-VERDICTS = DATA / "verdicts.tsv"
-HALF = 1 / 3
+SHEET = DATA / "findings.jsonl"
+EPIDEMICS = DATA / "epidemics.tsv"
+REPORT = DATA / "report.txt"
+THIRD = 1 / 3
 """Share of a family's files above which a rule is an epidemic or wrong."""
+SMALLEST = 3
+"""Fewest files of a family whose shares mean anything."""
 MAX_LINES = 12
 """Lines listed for one rule in one file; more are only counted."""
 
@@ -96,29 +103,64 @@ def stored(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
-def key_of(name: str, finding: Finding) -> tuple[str, str, str]:
+def key_of(file: str, line: int, message: str) -> tuple[str, int, str]:
     """Return what a verdict is filed under: file, line, and a digest of the message."""
-    digest = hashlib.sha256(finding.message.encode()).hexdigest()[:8]
-    return name, str(finding.location.line), digest
+    return file, line, hashlib.sha256(message.encode()).hexdigest()[:12]
 
 
-def verdicts() -> dict[tuple[str, str, str], tuple[str, str]]:
-    """Return the second reader's verdicts: accept or reject, and one sentence why."""
+def verdicts() -> dict[tuple[str, int, str], tuple[str, str]]:
+    """Return the second reader's verdicts: `accept` or `reject`, and one sentence why."""
     found = {}
-    for line in stored(VERDICTS):
-        if line and not line.startswith("#"):
-            name, row, digest, verdict, why = line.split("\t")
-            found[name, row, digest] = (verdict, why)
+    for text in stored(SHEET):
+        row = json.loads(text)
+        if row["verdict"]:
+            found[key_of(row["file"], row["line"], row["message"])] = (row["verdict"], row["why"])
     return found
 
 
-def sheet(seen: Seen) -> list[str]:
-    """Return what the second reader sees."""
-    return [
-        "\t".join((*key_of(name, finding), finding.message))
-        for name, finding in seen.findings
-        if finding.severity.name != "INFO"
-    ]
+def sheet(seen: Seen, shared: Path) -> list[str]:
+    """Return what the second reader sees, with the verdicts that were given to the same message at the same line before."""
+    judged = verdicts()
+    rows = []
+    for name, finding in seen.findings:
+        if finding.severity.name == "INFO":
+            continue
+        line = finding.location.line
+        text = (shared / "corpus" / "configs" / name).read_text(encoding="utf-8", errors="replace")
+        lines = text.splitlines()
+        verdict, why = judged.get(key_of(name, line, finding.message), ("", ""))
+        row = {
+            "file": name,
+            "line": line,
+            "severity": finding.severity.name.lower(),
+            "message": finding.message,
+            "code": lines[line - 1].strip()[:200] if line <= len(lines) else "",
+            "verdict": verdict,
+            "why": why,
+        }
+        rows.append(json.dumps(row, ensure_ascii=False))
+    return rows
+
+
+def epidemics() -> dict[tuple[str, str], str]:
+    """Return why a rule may fire on more than a third of a family: family, rule and the reason."""
+    return {
+        (family, rule): why
+        for family, rule, why in (line.split("\t") for line in stored(EPIDEMICS) if line and line[0] != "#")
+    }
+
+
+def frequent(seen: Seen) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the rules that fire on more than a third of a family of three files or more: files concerned, and of how many."""
+    files = collections.Counter(seen.families[name] for name, dialect in seen.dialects.items() if dialect)
+    hits: dict[tuple[str, str], set[str]] = {}
+    for name, finding in seen.findings:
+        hits.setdefault((seen.families[name], finding.rule), set()).add(name)
+    return {
+        key: (len(names), files[key[0]])
+        for key, names in sorted(hits.items())
+        if len(names) > files[key[0]] * THIRD and files[key[0]] >= SMALLEST
+    }
 
 
 def report(seen: Seen) -> list[str]:
@@ -135,7 +177,7 @@ def report(seen: Seen) -> list[str]:
     lines = [f"{'family':22}{'files':>7}{'errors':>8}{'warnings':>10}{'infos':>7}  rules (files)"]
     for family, number in sorted(files.items(), key=lambda item: -item[1]):
         rules = ", ".join(
-            f"{rule} {len(names)}{'*' if len(names) > number * HALF else ''}"
+            f"{rule} {len(names)}{'*' if len(names) > number * THIRD else ''}"
             for (other, rule), names in sorted(hits.items())
             if other == family
         )
@@ -143,7 +185,11 @@ def report(seen: Seen) -> list[str]:
             f"{family:22}{number:>7}{counts[family, 'ERROR']:>8}{counts[family, 'WARNING']:>10}"
             f"{counts[family, 'INFO']:>7}  {rules}"
         )
-    lines += ["* in more than a third of the family's files", "", *precision(seen)]
+    lines += ["* in more than a third of the family's files:"]
+    reasons = epidemics()
+    for (family, rule), (number, total) in frequent(seen).items():
+        lines.append(f"  {family} {rule}, {number} of {total}: {reasons.get((family, rule), 'UNEXPLAINED')}")
+    lines += ["", *precision(seen)]
     return lines
 
 
@@ -153,7 +199,7 @@ def precision(seen: Seen) -> list[str]:
     table: dict[tuple[str, str], collections.Counter[str]] = {}
     for name, finding in seen.findings:
         group = "reference" if seen.families[name] == "myxtts" else "others"
-        verdict = judged.get(key_of(name, finding), ("unjudged", ""))[0]
+        verdict = judged.get(key_of(name, finding.location.line, finding.message), ("unjudged", ""))[0]
         for where in (group, "all"):
             table.setdefault((finding.severity.name, where), collections.Counter())[verdict] += 1
     lines = [f"{'severity':10}{'projects':12}{'accept':>8}{'reject':>8}{'unjudged':>10}{'precision':>11}"]
@@ -176,9 +222,7 @@ def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "command", nargs="?", default="compare", choices=("compare", "update", "sheet", "report")
-    )
+    parser.add_argument("command", nargs="?", default="compare", choices=("compare", "update", "report"))
     parser.add_argument("--shared")
     options = parser.parse_args(arguments)
     shared = shared_folder(options.shared)
@@ -186,13 +230,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no corpus: name the folder that holds corpus/INDEX.tsv with --shared", file=sys.stderr)
         return 2
     seen = run(shared)
-    if options.command == "sheet":
-        print("\n".join(sheet(seen)))
-    elif options.command == "report":
+    if options.command == "report":
         print("\n".join(report(seen)))
     elif options.command == "update":
         DATA.mkdir(parents=True, exist_ok=True)
         SNAPSHOT.write_text("\n".join(snapshot(seen)) + "\n", encoding="utf-8")
+        SHEET.write_text("\n".join(sheet(seen, shared)) + "\n", encoding="utf-8")
+        REPORT.write_text(
+            "python tools/corpus.py update\n\n" + "\n".join(report(seen)) + "\n", encoding="utf-8"
+        )
         print(f"{len(seen.dialects)} files, {len(seen.findings)} findings")
     else:
         changed = differences(stored(SNAPSHOT), snapshot(seen))

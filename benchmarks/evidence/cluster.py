@@ -31,7 +31,7 @@ def resolved(text: str) -> object:
 
 
 def checked(cluster: dict[str, list[str]], role: str, index: int) -> Callable[[], object]:
-    return lambda: multi_worker_util._validate_cluster_spec(cluster, role, index)  # noqa: SLF001 - what strategies call
+    return lambda: multi_worker_util._validate_cluster_spec(cluster, role, index)
 
 
 section("TF_CONFIG")
@@ -72,7 +72,7 @@ with tempfile.TemporaryDirectory() as folder:
             options.experimental_distribute.auto_shard_policy = getattr(
                 tf.data.experimental.AutoShardPolicy, policy
             )
-            share = distribute._AutoShardDataset(data.with_options(options), 3, worker)  # noqa: SLF001 - what strategies call
+            share = distribute._AutoShardDataset(data.with_options(options), 3, worker)
             try:
                 answers.append(f"{len(list(share))} elements")
             except tf.errors.InvalidArgumentError as error:

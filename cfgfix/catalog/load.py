@@ -110,6 +110,11 @@ def read_folder(folder: str) -> tuple[Rule, ...]:
     names = dict(SCOPE)
     exec(compile(render(folder), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
     rules: tuple[Rule, ...] = names["make"](folder)
+    known = {rule.check for rule in builtin().rules}
+    for rule in rules:
+        # The name of a check says which function runs: only those that ship may be named.
+        if rule.check not in known and rule.check is not None:
+            raise rule_error(rule.path, f"`check` {rule.check!r} is none of those that ship with cfgfix")
     return rules
 
 
@@ -144,6 +149,8 @@ def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
         lets[str(name)] = expression(f"let.{name}", value, counted=True)
     when = expression("when", data["when"], counted=True) if "when" in data else "None"
     operands -= set(lets)
+    if not isinstance(data.get("escalate") or {}, dict):
+        raise rule_error(path, "escalate is not a mapping of severities to conditions")
     escalate = [
         (severity, expression(f"escalate.{severity}", value))
         for severity, value in (data.get("escalate") or {}).items()

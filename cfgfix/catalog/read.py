@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
-from typing import Any
 
-from cfgfix.catalog.expression import ExpressionError, translate, translate_template
+from cfgfix.catalog.expression import MAX_INTEGER, ExpressionError, translate, translate_template
 from cfgfix.errors import CfgfixError, ExitCode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_BYTES = 256 * 1024
 """Largest accepted rule file; the longest one of the catalogue is under 20 kB."""
@@ -156,6 +160,7 @@ def read_rule(path: str) -> dict[str, Any]:
         raise rule_error(path, "has neither `when` nor `check`")
     elif "at" not in data and "each" not in data:
         raise rule_error(path, "has neither `at` nor `each`")
+    _check_shapes(path, data)
     for fix in fixes_of(data):
         _check_fix(path, fix, code="check" in data)
     if not fixes_of(data) and not data.get("no_fix"):
@@ -167,13 +172,109 @@ def read_rule(path: str) -> dict[str, Any]:
             raise rule_error(path, "a case lacks `name` or `finds`")
         unknown = set(case) - _CASE_KEYS
         if unknown:
-            raise rule_error(path, f"case {case['name']!r} has the unknown key {min(unknown)!r}")
+            raise rule_error(path, f"case {case['name']!r} has the unknown key {min(map(str, unknown))!r}")
         if sum(key in case for key in ("config", "config_base64", "files")) == 0:
             raise rule_error(path, f"case {case['name']!r} has no input")
     finds = [bool(case["finds"]) for case in data["cases"]]
     if not (any(finds) and not all(finds)):
         raise rule_error(path, "needs a case that finds and a case that does not")
     return data
+
+
+_TEXT_KEYS = ("summary", "message", "why", "dialect", "check", "no_fix", "formula", "false_positives")
+_SCALARS = (str, int, float, bool)
+
+
+def _is_scalar(value: object) -> bool:
+    return value is None or isinstance(value, _SCALARS)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    )
+
+
+def _check_shapes(path: str, data: dict[str, Any]) -> None:
+    """Check the kind of every value, so that nothing after this meets another one.
+
+    Raises:
+        CfgfixError: A value is not of the kind that docs/rule-format.md gives.
+    """
+    for key in _TEXT_KEYS:
+        if data.get(key) is not None and not isinstance(data[key], str):
+            raise rule_error(path, f"`{key}` is not text")
+    if not isinstance(data.get("preview", False), bool):
+        raise rule_error(path, "`preview` is not true or false")
+    for key in ("at", "dialects", "references"):
+        if data.get(key) is not None and not _is_texts(data[key]):
+            raise rule_error(path, f"`{key}` is not a list of texts")
+    if not _is_scalar(data.get("when")):
+        raise rule_error(path, "`when` is not an expression")
+    for key in ("let", "escalate"):
+        table = data.get(key) or {}
+        if not isinstance(table, dict) or not all(
+            isinstance(name, str) and _is_scalar(value) for name, value in table.items()
+        ):
+            raise rule_error(path, f"`{key}` is not a mapping of names to expressions")
+    for item in _listed(path, "related", data.get("related")):
+        if not isinstance(item, dict) or not isinstance(item.get("at"), str):
+            raise rule_error(path, "an entry of `related` lacks `at`")
+    if not all(isinstance(item, str) for item in _listed(path, "notes", data.get("notes"))):
+        raise rule_error(path, "`notes` is not a list of texts")
+    folklore = data.get("folklore") or []
+    for item in [folklore] if isinstance(folklore, dict) else _listed(path, "folklore", folklore):
+        if not isinstance(item, dict) or not {"claim", "measured", "instead"} <= set(item):
+            raise rule_error(path, "`folklore` needs claim, measured and instead")
+    each = data.get("each")
+    if each is not None and not (
+        isinstance(each, dict) and all(_is_texts(value) for value in each.values() if value is not None)
+    ):
+        raise rule_error(path, "`each` is not a mapping of lists of texts")
+    tables = data.get("tables") or {}
+    if not isinstance(tables, dict) or not all(
+        _is_table(table) for table in tables.values() if table is not None
+    ):
+        raise rule_error(path, "`tables` holds something else than tiers of plain values")
+
+
+def _listed(path: str, key: str, value: object) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise rule_error(path, f"`{key}` is not a list")
+    return value
+
+
+def _is_table(table: object) -> bool:
+    """Whether a table is plain data and its tiers, where it has any, are rows by size in GiB."""
+    if not isinstance(table, dict) or not _is_data(table, 0):
+        return False
+    rows = table.get("tiers", {})
+    return isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values())
+
+
+_MAX_TABLE_DEPTH = 8
+"""Nesting of a table; those that ship use three levels."""
+
+
+def _is_data(value: object, depth: int) -> bool:
+    if depth > _MAX_TABLE_DEPTH:
+        return False
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_data(item, depth + 1) for key, item in value.items())
+    if isinstance(value, list):
+        return all(_is_data(item, depth + 1) for item in value)
+    return _is_plain(value)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is text, a flag, null or a number that rule files may name."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return abs(value) <= MAX_INTEGER
+    return value is None or isinstance(value, str)
 
 
 def fixes_of(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -194,10 +295,13 @@ def _check_fix(path: str, fix: object, *, code: bool) -> None:
         raise rule_error(path, "`fix` is not a mapping")
     unknown = set(fix) - _FIX_KEYS
     if unknown:
-        raise rule_error(path, f"`fix` has the unknown key {min(unknown)!r}")
+        raise rule_error(path, f"`fix` has the unknown key {min(map(str, unknown))!r}")
     for key in ("safety", "title", "why"):
         if not fix.get(key):
             raise rule_error(path, f"`fix` lacks {key!r}")
+    for key, value in fix.items():
+        if not (_is_scalar(value) if key in ("to", "when") else isinstance(value, str)):
+            raise rule_error(path, f"`fix.{key}` is not text")
     _one_of(path, "fix safety", fix["safety"], SAFETIES)
     actions = [key for key in ("set", "delete", "rename") if key in fix]
     if code:

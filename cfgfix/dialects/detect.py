@@ -1,95 +1,102 @@
-"""Tell which dialect a document is written in, or that it is no training config.
-
-Most files of a folder belong to no dialect or to one. So the signatures are indexed by the first keys they ask
-for: one look at a document's top-level keys leaves a few candidates, and only their signatures are tried.
-"""
+"""Tell which dialect a document is written in, or that it is no training config."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cfgfix.dialects.dialect import Dialect, Pattern
+from cfgfix.dialects.dialect import Dialect, Pattern, shipped_table
 from cfgfix.documents.compose import Kind, Node, deref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.dialects.signatures import Row, Step
 
 MAX_CHILDREN = 200
 """Most children of one node that a wildcard looks at; real configs keep far fewer beside each other."""
 
 
-class _Names:
-    """The keys of a document's mappings, collected once and shared by all signatures."""
+def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
+    """Return the bits of the paths below `step` that exist below `node`.
 
-    __slots__ = ("_of",)
-
-    def __init__(self) -> None:
-        self._of: dict[int, dict[str, Node]] = {}
-
-    def of(self, mapping: Node) -> dict[str, Node]:
-        found = self._of.get(id(mapping))
-        if found is None:
-            found = {key.text: value for key, value in mapping.items if key.kind == Kind.SCALAR}
-            self._of[id(mapping)] = found
+    No node is looked at twice for the same step, so that aliases and keys given often cannot make this long.
+    """
+    found, named, every, placed = step
+    if node.kind == Kind.ALIAS:
+        node = deref(node)
+    mark = (id(node), id(step))
+    if mark in seen:
         return found
+    seen.add(mark)
+    if node.kind == Kind.MAPPING:
+        if named:
+            for key, value in node.items:
+                if key.kind == Kind.SCALAR:
+                    below = named.get(key.text)
+                    if below is not None:
+                        # Most steps are the last of their path: nothing below them is asked for.
+                        found |= _walk(value, below, seen) if below[1] or below[2] or below[3] else below[0]
+        if every is not None:
+            for _, value in node.items[:MAX_CHILDREN]:
+                found |= _walk(value, every, seen)
+    elif placed and node.kind == Kind.SEQUENCE:
+        items = node.items
+        for position, below in placed.items():
+            for child in items[:MAX_CHILDREN] if position == -1 else items[position : position + 1]:
+                found |= _walk(child, below, seen)
+    return found
 
-    def has(self, node: Node, pattern: Pattern, start: int = 0) -> bool:
-        if start == len(pattern):
-            return True
-        if node.kind == Kind.ALIAS:
-            node = deref(node)
-        step = pattern[start]
-        if isinstance(step, int):
-            if node.kind != Kind.SEQUENCE:
-                return False
-            items = node.items
-            children = items[:MAX_CHILDREN] if step == -1 else items[step : step + 1]
-            return any(self.has(child, pattern, start + 1) for child in children)
-        if node.kind != Kind.MAPPING:
-            return False
-        if step is None:
-            return any(self.has(value, pattern, start + 1) for _, value in node.items[:MAX_CHILDREN])
-        value = self.of(node).get(step)
-        return value is not None and self.has(value, pattern, start + 1)
+
+def _points(found: int, row: Row) -> int:
+    """Return how many telling keys a signature finds among these bits, or 0 where it does not hold."""
+    every, any_of, least, none_of, _ = row
+    if not (every or any_of) or found & none_of:
+        return 0
+    for group in every:
+        if not found & group:
+            return 0
+    hits = (found & any_of).bit_count()
+    return 0 if hits < least else hits + len(every)
 
 
 def exists(node: Node, pattern: Pattern) -> bool:
     """Tell whether the document has a key path that fits the pattern."""
-    return _Names().has(node, pattern)
+    if not pattern:
+        return True
+    step: Step = (1, {}, None, {})
+    for name in reversed(pattern):
+        if name is None:
+            step = (0, {}, step, {})
+        elif isinstance(name, int):
+            step = (0, {}, None, {name: step})
+        else:
+            step = (0, {name: step}, None, {})
+    return _walk(node, step, set()) != 0
 
 
 def score(root: Node, dialect: Dialect) -> int:
     """Return how many of a dialect's telling keys a document has, or 0 where its signature does not hold."""
-    root = deref(root)
-    return 0 if root.kind != Kind.MAPPING else _score(root, dialect, _Names())
-
-
-def _score(root: Node, dialect: Dialect, names: _Names) -> int:
-    signature = dialect.signature
-    if not (signature.every or signature.any_of):
-        return 0
-    for group in signature.every:
-        if not any(names.has(root, pattern) for pattern in group):
-            return 0
-    hits = sum(names.has(root, pattern) for pattern in signature.any_of)
-    if hits < signature.least or any(names.has(root, pattern) for pattern in signature.none_of):
-        return 0
-    return hits + len(signature.every)
+    return Index([dialect]).points(root)[0]
 
 
 class Index:
-    """The signatures of some dialects by the top-level keys they ask for."""
+    """The signatures of some dialects, ready to be tried."""
 
-    __slots__ = ("_always", "_by_key", "dialects")
+    __slots__ = ("_rows", "_tree", "dialects")
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
         self.dialects = tuple(dialects)
-        self._by_key: dict[str, list[int]] = {}
-        self._always: list[int] = []
-        for position, dialect in enumerate(self.dialects):
-            firsts = _first_keys(dialect)
-            if firsts is None:
-                self._always.append(position)
-            else:
-                for key in firsts:
-                    self._by_key.setdefault(key, []).append(position)
+        shipped = shipped_table(self.dialects)
+        if shipped is None:
+            from cfgfix.dialects.signatures import table
+
+            shipped = table(self.dialects)
+        self._tree, self._rows = shipped
+
+    def points(self, root: Node) -> list[int]:
+        """Return what each dialect scores."""
+        root = deref(root)
+        found = _walk(root, self._tree, set()) if root.kind == Kind.MAPPING else 0
+        return [_points(found, row) for row in self._rows]
 
     def detect(self, root: Node) -> Dialect | None:
         """Return the dialect whose signature fits best, or None where none does.
@@ -97,34 +104,16 @@ class Index:
         A dialect of low confidence counts only where no other fits; of two that fit equally well, the first.
         """
         root = deref(root)
-        if root.kind != Kind.MAPPING:
+        found = _walk(root, self._tree, set()) if root.kind == Kind.MAPPING else 0
+        if not found:
             return None
-        names = _Names()
-        candidates = set(self._always)
-        for key in names.of(root):
-            candidates.update(self._by_key.get(key, ()))
-        best: tuple[int, int] = (0, 0)
-        found: Dialect | None = None
-        for position in sorted(candidates):
-            dialect = self.dialects[position]
-            points = _score(root, dialect, names)
-            rank = (0 if dialect.confidence == "low" else 1, points)
-            if points and rank > best:
-                best, found = rank, dialect
-        return found
-
-
-def _first_keys(dialect: Dialect) -> frozenset[str] | None:
-    """Return top-level keys of which a document of this dialect must have one, or None where any may do."""
-    signature = dialect.signature
-    groups = [group for group in (*signature.every, signature.any_of if signature.least else ()) if group]
-    sets = [frozenset(pattern[0] for pattern in group) for group in groups]
-    named = [
-        frozenset(key for key in keys if isinstance(key, str))
-        for keys in sets
-        if all(isinstance(key, str) for key in keys)
-    ]
-    return min(named, key=len) if named else None
+        best: tuple[bool, int] = (False, 0)
+        best_dialect: Dialect | None = None
+        for row, dialect in zip(self._rows, self.dialects, strict=True):
+            points = _points(found, row)
+            if points and (not row[4], points) > best:
+                best, best_dialect = (not row[4], points), dialect
+        return best_dialect
 
 
 _last: Index | None = None

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.dialects.signatures import Table
+
 Pattern = tuple[str | int | None, ...]
 """A key path in which None stands for any key and -1 for any list position."""
 
@@ -349,32 +351,45 @@ def _unpacked(row: tuple[Any, ...]) -> Dialect:
 
 
 _LOADED: dict[str, Dialect] | None = None
+_TABLE: Table | None = None
+
+
+def shipped_table(wanted: tuple[Dialect, ...]) -> Table | None:
+    """Return the table of signatures that was compiled for the dialects that ship, if these are all of them in order."""
+    return _TABLE if _LOADED is not None and wanted == tuple(_LOADED.values()) else None
 
 
 def dialects() -> dict[str, Dialect]:
     """Return the dialects that ship with cfgfix, by name."""
-    global _LOADED  # noqa: PLW0603 - loaded once a process
+    global _LOADED, _TABLE  # noqa: PLW0603 - loaded once a process
     if _LOADED is None:
         folder = compiled.data_folder("schemas")
         names = compiled.namespace(
             "dialects",
-            lambda: [*compiled.files_below(folder, ("dialect.yaml",)), os.path.abspath(__file__)],
+            lambda: [
+                *compiled.files_below(folder, ("dialect.yaml",)),
+                os.path.abspath(__file__),
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), "signatures.py"),
+            ],
             lambda: render(folder),
             {},
         )
         _LOADED = {name: _unpacked(row) for name, row in names["DIALECTS"].items()}
+        _TABLE = names["SIGNATURES"]
     return _LOADED
 
 
 def render(folder: str) -> str:
     """Return Python source with the data of all dialect files of a folder."""
     from cfgfix.catalog.read import load_yaml
+    from cfgfix.dialects.signatures import table
 
-    found: dict[str, Any] = {}
+    found: dict[str, Dialect] = {}
     for path in compiled.files_below(folder, ("dialect.yaml",)):
         name = os.path.basename(os.path.dirname(path))
-        found[name] = _packed(build(load_yaml(path), path, name))
-    return f"DIALECTS = {found!r}\n"
+        found[name] = build(load_yaml(path), path, name)
+    rows = {name: _packed(dialect) for name, dialect in found.items()}
+    return f"DIALECTS = {rows!r}\nSIGNATURES = {table(found.values())!r}\n"
 
 
 MAX_FOLDERS = 200

@@ -429,6 +429,8 @@ class _Plan:
             node = deref(node)
         if node.kind is SCALAR:
             self.require_unshared(node, shown)
+        if change.path:
+            self.require_values(steps[-1].parent, change.value, shown)
         self.claim_value(node, shown)
         if change.text is None:
             text = self.spelled(change.value, node)
@@ -440,12 +442,24 @@ class _Plan:
             self.require_fitting_tag(node, text, change.value, shown)
         if self.text.startswith("#", node.end):
             raise Refusal(RefusalReason.LAYOUT, f"a comment follows {shown} without a space between")
+        self.require_parted_properties(node, shown)
         if node.style in ("|", ">"):
             self.replace_block_scalar(node, text, shown)
         elif node.kind is SCALAR and node.value_start == node.end and not node.style:
             self.fill_empty(node, key, text, shown)
         else:
             self.edits.append(Edit(node.value_start, node.end, text))
+
+    def require_parted_properties(self, node: Node, shown: str) -> None:
+        """An anchor of libyaml ends at the colon in `&a:b`; another text there would become part of its name."""
+        glued = node.start < node.value_start < node.end
+        if glued and self.text[node.value_start - 1] not in " \t" + BREAKS:
+            raise Refusal(RefusalReason.LAYOUT, f"no space parts {shown} from its anchor or tag")
+
+    def require_values(self, parent: Node, value: object, shown: str) -> None:
+        """The keys of a `!!set` have no values."""
+        if parent.tag == TAG_PREFIX + "set" and value is not None:
+            raise Refusal(RefusalReason.TAG, f"{shown} belongs to a !!set, which holds keys without values")
 
     def spelled(self, value: object, node: Node) -> str:
         if isinstance(value, (list, dict)):
@@ -530,6 +544,7 @@ class _Plan:
         if key.tag not in (None, "!", TAG_PREFIX + "str"):
             raise Refusal(RefusalReason.TAG, f"the key {shown} has a tag")
         self.require_unshared(key, f"the key {shown}")
+        self.require_parted_properties(key, f"the key {shown}")
         written = [
             other
             for other, _ in parent.items
@@ -842,6 +857,7 @@ class _Plan:
             raise Refusal(
                 RefusalReason.NOT_A_MAPPING, f"{format_key_path(path) or 'the document'} is not a mapping"
             )
+        self.require_values(node, change.value, shown)
         group = self.groups.setdefault(id(node), _Group(node, steps))
         if node.kind is SCALAR and not group.inserted:
             self.claim_value(node, format_key_path(path))
@@ -936,7 +952,10 @@ class _Plan:
     def insert_after_flow_entry(self, node: Node, index: int, entries: list[str]) -> None:
         at = self.at
         end = self.flow_end(node, index)
-        start: int = node.items[index][0].start
+        key: Node = node.items[index][0]
+        if key.kind is SCALAR and not key.style and key.value_start == key.end:
+            raise Refusal(RefusalReason.COMPLEX_KEY, "the entry before has an empty key")
+        start = key.start
         prefix = at.prefix(start)
         # An empty value ends with its colon, which must not run into the comma.
         gap = " " if self.text[end - 1 : end] == ":" else ""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
 from cfgfix.documents.comments import comments
-from cfgfix.documents.compose import BREAKS, MAPPING, SCALAR, DataError, Document, compose, deref
+from cfgfix.documents.compose import ALIAS, BREAKS, MAPPING, SCALAR, DataError, Document, Node, compose, deref
+from cfgfix.documents.nodes import children
 from cfgfix.documents.readers import MERGE, Reader, ReadError, Slot, Tree, readers
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
@@ -23,7 +24,7 @@ class ProofError(Exception):
     """The result of an edit is not what it was meant to be; nothing may be written.
 
     Args:
-        step: Which part failed: `text`, `parse`, `shared`, `meaning`, `comments` or `loads`.
+        step: Which part failed: `text`, `parse`, `shared`, `meaning`, `anchors`, `comments` or `loads`.
         message: What was seen, with the reader that saw it.
     """
 
@@ -304,7 +305,36 @@ def _flattened(slots: list[Slot]) -> list[Slot]:
     return [Slot(None, None, value(slot.value), None) for slot in slots]
 
 
-# --- Comments ------------------------------------------------------------------------------------------------------
+# --- Anchors and comments ------------------------------------------------------------------------------------------------------
+
+
+def _check_anchors(before: Document, after: Document, changes: Sequence[Change]) -> None:
+    """Anchors keep their names, but for those in deleted entries and in what replaces bare text."""
+    if before.problem is not None or any(isinstance(change, ReplaceText) for change in changes):
+        return
+    if "&" not in before.source.text and "&" not in after.source.text:
+        return
+    now = _anchors(after)
+    if any(isinstance(change, DeleteKey) for change in changes):
+        left = iter(_anchors(before))
+        kept = all(name in left for name in now)
+    else:
+        kept = now == _anchors(before)
+    if not kept:
+        raise ProofError("anchors", "the names of anchors would change")
+
+
+def _anchors(document: Document) -> list[str]:
+    """The names after `&`, in the order of the text."""
+    found: list[str] = []
+    waiting: list[Node] = list(reversed(document.roots))
+    while waiting:
+        node = waiting.pop()
+        if node.anchor is not None and node.kind is not ALIAS:
+            found.append(node.anchor)
+        if node.items:
+            waiting.extend(reversed(list(children(node))))
+    return found
 
 
 def _check_comments(
@@ -410,6 +440,7 @@ def prove(
         )
     _check_meaning(before, after, changes, loader, shared=shared, whole=whole)
     _check_loads(before, after, loader)
+    _check_anchors(before, after, changes)
     _check_comments(before, after, changes, edits)
     return after
 

@@ -257,13 +257,17 @@ def _teach(constructor: Any, scalar_node: Any, mapping_node: Any) -> None:
             for item in node.value:
                 tree.slots.append(Slot(None, None, loader.construct_object(item), item))
 
-    def foreign(loader: Any, _suffix: str, node: Any) -> object:
+    def collection(loader: Any, node: Any) -> object:
+        # A scalar may stand under the tag of a collection: `!!seq x`.
         if isinstance(node, scalar_node):
             return Foreign(str(node.tag), node.value)
         return build(loader, node)
 
+    def foreign(loader: Any, _suffix: str, node: Any) -> object:
+        return collection(loader, node)
+
     for name in ("map", "seq", "omap", "pairs", "set"):
-        constructor.add_constructor(TAG_PREFIX + name, build)
+        constructor.add_constructor(TAG_PREFIX + name, collection)
     constructor.add_constructor(TAG_PREFIX + "merge", lambda _loader, _node: MERGE)
     constructor.add_constructor(TAG_PREFIX + "value", lambda _loader, _node: "=")
     constructor.add_multi_constructor("", foreign)

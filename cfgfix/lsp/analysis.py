@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from cfgfix import engine
 from cfgfix.dialects.view import View
 from cfgfix.documents.compose import Document, Kind, Node, deref
@@ -56,6 +58,8 @@ def analyse(text: str, path: str) -> Analysis:
     source = SourceFile.from_text(text, path)
     request = request_of(text, path)
     try:
+        if is_excluded(path):
+            return Analysis(source, engine.FileReport(path), None, "")
         report = engine.check(request)
         sight = engine.sight(request)
     except CfgfixError as error:
@@ -69,6 +73,18 @@ def analyse(text: str, path: str) -> Analysis:
 def request_of(text: str, path: str) -> engine.Request:
     """Return the request that checks a text under the name of its file."""
     return engine.Request(stdin=text.encode("utf-8", "surrogatepass"), stdin_name=path, edits=True)
+
+
+def is_excluded(path: str) -> bool:
+    """Tell whether the settings of its folder leave a file out.
+
+    Raises:
+        CfgfixError: The settings are wrong.
+    """
+    from cfgfix.discovery import Matcher
+    from cfgfix.settings import discover
+
+    return Matcher(discover(os.path.dirname(path) or ".")).outside(path)
 
 
 def is_checked(path: str) -> bool:

@@ -9,6 +9,7 @@ from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding, Location, Severity, State
 from cfgfix.report.style import Paint
+from cfgfix.report.words import message
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -46,7 +47,7 @@ def concise_line(finding: Finding, paint: Paint) -> str:
         if finding.fix
         else ""
     )
-    return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {finding.message}{mark}"
+    return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {message(finding)}{mark}"
 
 
 def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
@@ -57,9 +58,7 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
     )
     if finding.state is not State.ACTIVE:
         head += f" ({finding.state.value})"
-    if finding.profile:
-        head += f" [{finding.profile}]"
-    lines = [head, f"  {finding.message}"]
+    lines = [head, f"  {message(finding)}"]
     if file.text is not None:
         lines += frame(file.text, place, finding.related, paint)
     for other in finding.related:
@@ -192,7 +191,7 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         lines.append(f"{paint('error', 'error')}: {error}")
     findings = report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
-    checked = [file for file in report.files if file.passed_over is None]
+    checked = [file for file in report.files if file.passed_over is None and file.language == "yaml"]
     passed = [file for file in report.files if file.passed_over is not None]
     if show_skipped:
         lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
@@ -205,12 +204,16 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         ]
     if quiet:
         return lines
-    if findings or report.errors or checked:
+    if findings or report.errors or checked or report.sources:
         total = ", ".join(
             _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
         )
         lines.append(
-            f"{total or 'no findings'} in {_plural(len(checked), 'config')}"
+            f"{total or 'no findings'} in "
+            + " and ".join(
+                ([_plural(len(checked), "config")] if checked or not report.sources else [])
+                + ([_plural(report.sources, "Python file")] if report.sources else [])
+            )
             + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
         )
     elif passed:
@@ -235,7 +238,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
     if report.fixed:
         if unsafe and not report.unsafe_fixes:
             return [
-                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: they may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
+                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: such a fix may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
             ]
         return []
     parts = []

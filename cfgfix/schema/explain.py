@@ -7,6 +7,7 @@ errors are taken for *where* and *which keyword*; every sentence is written here
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -102,7 +103,7 @@ class _Machinery:
         self.unsure = False
         self.patterns = schema.loaded.patterns
         checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
-        checks.update(pattern=self._pattern, uniqueItems=self._unique)
+        checks.update(pattern=self._pattern, uniqueItems=self._unique, multipleOf=self._multiple)
         guarded = {keyword: self._guard(check) for keyword, check in checks.items()}
         loaded = schema.loaded
         registry: Any = REGISTRY
@@ -146,6 +147,32 @@ class _Machinery:
 
         if wanted and isinstance(instance, list) and repeated(instance) is not None:
             yield ValidationError("repeated items")
+
+    @staticmethod
+    def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
+        from fractions import Fraction
+
+        from jsonschema.exceptions import ValidationError
+
+        if not validator.is_type(instance, "number"):
+            return
+        # jsonschema divides floats and fails on what a division cannot give: infinity, not-a-number, huge integers.
+        if isinstance(instance, float) and not math.isfinite(instance):
+            yield ValidationError("no multiple")
+            return
+        if isinstance(step, float):
+            try:
+                quotient = instance / step
+            except OverflowError:
+                quotient = math.inf
+            if math.isfinite(quotient):
+                bad = int(quotient) != quotient
+            else:
+                bad = (Fraction(instance) / Fraction(step)).denominator != 1
+        else:
+            bad = bool(instance % step)
+        if bad:
+            yield ValidationError("no multiple")
 
 
 def repeated(values: list[Any]) -> tuple[int, int] | None:
@@ -412,6 +439,9 @@ class _Explainer:
             if suggestion is not None and found is not None and not found[2] and found[1].kind is Kind.SCALAR:
                 changes = (SetValue(path, suggestion, document=self.number),)
         message = f"{self.subject(path)} is {state(value)}"
+        otherwise = schema.get("x-otherwise") if keyword == "enum" and isinstance(schema, dict) else None
+        if otherwise is not None:
+            message += f", which the program silently takes for {otherwise}"
         if expected:
             message += f"; expected {expected}"
         if suggestion is not None:
@@ -429,6 +459,7 @@ class _Explainer:
             changes=changes,
             pitfall=spelling is not None,
             spelling=spelling,
+            fatal=otherwise is None,
         )
 
     def spelling(
@@ -483,11 +514,18 @@ class _Explainer:
         related: list[tuple[int, int, str]] = []
         changes: tuple[Change, ...] = ()
         elsewhere = [place for place in self.schema.places(name) if place[:-1] != path][:3]
+        renamed = schema.get("x-renamed", {}).get(name) if isinstance(schema, dict) else None
         meant: list[str] = []
         if self.may_suggest():
             meant = closest(name, known)
         near = best(name, [each for each in known if each not in present]) if meant else None
-        if near is not None and not (elsewhere and _weak(name, near)):
+        if renamed is not None:
+            elsewhere = []
+            if renamed in present:
+                related.append((*self.key_span(present[renamed][0]), f"`{renamed}` is set here"))
+            elif not shared and self.fits((*path, renamed), value):
+                changes = (RenameKey(whole, renamed, document=self.number),)
+        elif near is not None and not (elsewhere and _weak(name, near)):
             suggestion = near
             if not shared and self.fits((*path, near), value):
                 changes = (RenameKey(whole, near, document=self.number),)
@@ -510,9 +548,9 @@ class _Explainer:
                     if there is None or there[0] is None
                     else (*self.key_span(there[0]), f"{label}, and is set there")
                 )
-        if suggestion is None and len(elsewhere) == 1 and not shared:
+        if suggestion is None and renamed is None and len(elsewhere) == 1 and not shared:
             changes = self.move(whole, elsewhere[0], value)
-        if suggestion is None and not elsewhere and self.may_suggest():
+        if suggestion is None and renamed is None and not elsewhere and self.may_suggest():
             # The name is wrong and so is the section.
             near = best(name, self.schema.names())
             places = self.schema.places(near) if near is not None else []
@@ -522,7 +560,9 @@ class _Explainer:
                     changes = self.move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
         message = f"{self.holder(path)} has no key `{name}`"
-        if ignored:
+        if renamed is not None:
+            message = f"{self.holder(path)} has no key `{name}` any more: the program reads `{renamed}`"
+        elif ignored:
             message += ", so the program ignores it"
         spoken = self.spoken_key(key)
         if spoken is not None:

@@ -131,7 +131,7 @@ SHAPES: dict[str, tuple[Callable[[object], bool], str]] = {
         ),
         (_is_count, "a whole number of 0 or more"),
     ),
-    "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),  # type: ignore[operator]
+    "multipleOf": (lambda value: _is_number(value) and 0 < value < float("inf"), "a number above 0"),  # type: ignore[operator]
     "pattern": (_is_text, "text"),
     "required": (_is_strings, "a list of different names"),
     "type": (_is_type, "a type name or a list of different type names"),

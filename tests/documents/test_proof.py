@@ -57,6 +57,63 @@ def test_what_was_meant_passes_and_gives_the_document() -> None:
     assert after.source.path == "a.yaml"
 
 
+# --- Odd tags ---
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "!!seq x",
+        "!!map x",
+        "!!set x",
+        "!!omap x",
+        "!!merge x",
+        "!!merge [x]",
+        "!!value {x: 1}",
+        "!!seq {x: 1}",
+        "!!map [x]",
+        "!!int [1]",
+        "!!str {a: 1}",
+        "!!binary [x]",
+        "!!float",
+    ],
+)
+def test_tags_that_do_not_fit_are_no_crash(odd: str) -> None:
+    text = f"a: 1\nb: {odd}\n"
+    try:
+        attempt(text, SET_A, [replace(text, "a: 1", "a: 9")])
+    except ProofError as error:
+        assert error.step in ("parse", "loads")
+
+
+# --- Anchors ---
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("a: &an:chor 1\n", ":chor 1", "null"),
+        ("a: &x 1\n", "&x 1", "null"),
+        ("a: 1\n", "1", "&x null"),
+        ("a: &x 1\nb: &y 2\n", "&x 1", "&z null"),
+    ],
+)
+def test_the_names_of_anchors_stay(text: str, old: str, new: str) -> None:
+    fails("anchors", "the names of anchors", text, [SetValue(("a",), None)], [replace(text, old, new)])
+
+
+def test_an_anchor_may_go_with_the_entry_that_holds_it() -> None:
+    text = "a: &x 1\nb: &y {c: &z 2}\nd: *y\n"
+    assert attempt(text, [DeleteKey(("a",))], [replace(text, "a: &x 1\n", "")])
+    fails(
+        "anchors",
+        "the names of anchors",
+        text,
+        [DeleteKey(("a",))],
+        [replace(text, "a: &x 1\n", ""), replace(text, "&z 2", "&u 2")],
+    )
+
+
 # --- Text ---
 
 

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from cfgfix.documents.compose import compose
 from cfgfix.documents.resolve import LOADERS
+from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.schema.accept import DEFERRED, UNDERSTOOD, compile_schema, equal
 from cfgfix.schema.explain import repeated
@@ -99,6 +100,14 @@ DEFINITIONS = {
 }
 
 
+def is_valid(judge, instance):
+    """What jsonschema says; examples on which its `multipleOf` fails (infinity, not-a-number) are left out."""
+    try:
+        return judge.is_valid(instance)
+    except (OverflowError, ValueError):
+        assume(False)
+
+
 @settings(max_examples=1500, deadline=None)
 @given(schemas, st.lists(instances, min_size=1, max_size=6))
 def test_a_final_answer_agrees_with_jsonschema(schema, data):
@@ -108,7 +117,7 @@ def test_a_final_answer_agrees_with_jsonschema(schema, data):
     for instance in data:
         verdict = accept.verdict(instance)
         if verdict is not None:
-            assert verdict == judge.is_valid(instance), (schema, instance)
+            assert verdict == is_valid(judge, instance), (schema, instance)
 
 
 @settings(max_examples=300, deadline=None)
@@ -224,7 +233,7 @@ def test_a_document_has_problems_exactly_when_jsonschema_says_so(schema, instanc
     assume(document.problem is None and document.roots)
     assume("nan" not in text)
     problems = Schema.load(whole, "s").problems(document, document.roots[0], LOADERS["pyyaml"])
-    assert bool(problems) == (not Draft202012Validator(whole).is_valid(instance))
+    assert bool(problems) == (not is_valid(Draft202012Validator(whole), instance))
     for problem in problems:
         assert 0 <= problem.start <= problem.end <= len(text)
         assert "\n" not in text[problem.start : problem.end]
@@ -242,3 +251,26 @@ def test_repeated_items_are_those_that_are_equal(values):
         assert found == (pairs[0] if pairs else None)
     elif found is not None:
         assert equal(values[found[0]], values[found[1]])
+
+
+@pytest.mark.parametrize("step", [0.5, 1.0, 1e-300, 2, 0.1])
+@pytest.mark.parametrize("value", [".inf", "-.inf", ".nan"])
+def test_infinity_is_a_multiple_of_nothing(step, value):
+    document = compose(SourceFile.from_text(f"a: {value}\n", "c.yaml"))
+    schema = Schema.load({"properties": {"a": {"multipleOf": step}}}, "s")
+    (problem,) = schema.problems(document, document.roots[0], LOADERS["pyyaml"])
+    assert problem.kind == "multipleOf"
+
+
+@pytest.mark.parametrize(
+    ("step", "fits"), [(0.5, True), (1.0, True), (2, True), (3.0, False), (3, False), (1e-300, False)]
+)
+def test_integers_beyond_any_float_are_judged_exactly(step, fits):
+    document = compose(SourceFile.from_text(f"a: 1{'0' * 400}\n", "c.yaml"))
+    schema = Schema.load({"properties": {"a": {"multipleOf": step}}}, "s")
+    assert (not schema.problems(document, document.roots[0], LOADERS["pyyaml"])) == fits
+
+
+def test_a_step_without_end_is_refused():
+    with pytest.raises(CfgfixError, match="multipleOf"):
+        load({"multipleOf": math.inf}, "s")

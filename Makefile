@@ -1,0 +1,21 @@
+# Long runs that are no part of the usual tests. They take the Python of PYTHON; `make fuzz` tells what it needs.
+PYTHON ?= python
+SECONDS_EACH ?= 600
+TARGETS = documents rules expressions sources
+
+.PHONY: fuzz fuzz-edits fuzz-targets node
+
+# More than 100,000 random edits judged by other readers, then ten minutes for each target of fuzz/.
+fuzz: fuzz-edits fuzz-targets
+
+fuzz-edits: node
+	CFGFIX_DEEP=1 $(PYTHON) -m pytest -q tests/properties
+	$(PYTHON) benchmarks/edits.py --edits 100000
+
+# Coverage-guided where atheris is installed (`pip install atheris`), else by plain mutation.
+fuzz-targets:
+	for target in $(TARGETS); do $(PYTHON) fuzz/$$target.py $(SECONDS_EACH) || exit 1; done
+
+# The third reader, where there is a Node.js.
+node:
+	command -v npm >/dev/null && npm install --silent --prefix .node yaml || true

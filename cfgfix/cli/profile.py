@@ -1,0 +1,404 @@
+"""`cfgfix profile data|step|devices`: measure, with verdicts."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from cfgfix.errors import CfgfixError, ExitCode
+
+VERSION = 1
+"""Of the JSON form."""
+
+
+@click.group("profile", context_settings={"help_option_names": ["-h", "--help"]})
+def profile() -> None:
+    """Measure the data pipeline, the step or the devices, with verdicts.
+
+    Your code is imported and run by these commands, in a process of its own with a time limit. Exit code 0: measured, no problem;
+    1: a verdict names a problem; 2: wrong use; 3: your code failed or ran out of time; 4: a fault in cfgfix.
+    """
+
+
+def _shared(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(
+        (
+            click.option(
+                "--config",
+                type=click.Path(exists=True, dir_okay=False),
+                help="The YAML config; functions that take an argument are called with it.",
+            ),
+            click.option(
+                "--config-loader",
+                metavar="MODULE:FUNCTION",
+                help="Your function from the config's path to your config object.",
+            ),
+            click.option(
+                "--source-root",
+                "source_roots",
+                multiple=True,
+                type=click.Path(exists=True, file_okay=False),
+                help="Folder to import your modules from, besides this one.",
+            ),
+            click.option(
+                "--time-limit",
+                default=600.0,
+                show_default=True,
+                type=click.FloatRange(1),
+                help="Seconds until the measuring process is stopped.",
+            ),
+            click.option("--show-output", is_flag=True, help="Show what your code prints."),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+            click.option(
+                "--tensorboard", metavar="LOGDIR", help="Write summaries for TensorBoard, and the trace."
+            ),
+            click.option("--exit-zero", is_flag=True, help="Exit with 0 where a verdict names a problem."),
+            click.option("--quiet", "-q", is_flag=True, help="No progress."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def _data_source(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(
+        (
+            click.option(
+                "--dataset", metavar="MODULE:FUNCTION", help="Your function that returns a tf.data.Dataset."
+            ),
+            click.option(
+                "--data-path",
+                type=click.Path(exists=True, file_okay=False),
+                help="An LJSpeech-style folder for the built-in pipeline; with --dataset, where its files lie.",
+            ),
+            click.option(
+                "--batch-size",
+                type=click.IntRange(1),
+                default=16,
+                show_default=True,
+                help="Of the built-in pipeline.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+@profile.command("data")
+@_data_source
+@_shared
+@click.option("--batches", default=200, show_default=True, type=click.IntRange(10), help="How many to time.")
+@click.option(
+    "--seconds", default=30.0, show_default=True, type=click.FloatRange(1), help="At most, for each run."
+)
+@click.option(
+    "--step-ms",
+    type=click.FloatRange(0, min_open=True),
+    help="How long a device needs for a batch: measures its idle share and the CPUs it takes.",
+)
+@click.option(
+    "--every",
+    multiple=True,
+    metavar="NAME=BATCHES",
+    help="What happens every so many batches (checkpoint=500, log=10, evaluation=1000): candidates for an oscillation.",
+)
+@click.option(
+    "--cold",
+    is_flag=True,
+    help="Also measure with cold files: takes them out of the page cache, which can slow other jobs.",
+)
+@click.option(
+    "--service",
+    type=click.IntRange(0),
+    default=0,
+    metavar="WORKERS",
+    help="Also measure through a tf.data service with so many workers on this machine.",
+)
+def data(
+    *,
+    batches: int,
+    seconds: float,
+    step_ms: float | None,
+    every: tuple[str, ...],
+    cold: bool,
+    service: int,
+    **shared: Any,
+) -> None:
+    """Measure how fast a dataset gives batches, what that time goes to, and whether it can feed a device."""
+    if not shared["dataset"] and not shared["data_path"]:
+        raise CfgfixError(
+            "there is nothing to measure",
+            hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
+        )
+    plan = {
+        "batches": batches,
+        "seconds": seconds,
+        "step_seconds": step_ms / 1e3 if step_ms else None,
+        "intervals": dict(_every(text) for text in every),
+        "cold": cold,
+        "service": service,
+        "logdir": shared["tensorboard"],
+    }
+    _finish(_run("cfgfix.measure.data:job", shared, plan=plan), shared)
+
+
+@profile.command("step")
+@_data_source
+@_shared
+@click.option(
+    "--step",
+    metavar="MODULE:FUNCTION",
+    help="Your function that returns (model, loss, optimizer), or a function of one batch.",
+)
+@click.option(
+    "--rounds", default=20, show_default=True, type=click.IntRange(3), help="How often each part is timed."
+)
+@click.option("--steps", default=50, show_default=True, type=click.IntRange(10), help="Of the training loop.")
+@click.option(
+    "--seconds", default=60.0, show_default=True, type=click.FloatRange(1), help="At most, for each part."
+)
+@click.option("--no-compare", is_flag=True, help="Do not try XLA and mixed precision.")
+def step(
+    *, step: str | None, rounds: int, steps: int, seconds: float, no_compare: bool, **shared: Any
+) -> None:
+    """Measure what a training step's time goes to, what traces it again, and what XLA and mixed precision would change."""
+    if not shared["data_path"] and not (step and shared["dataset"]):
+        raise CfgfixError(
+            "there is no step to measure",
+            hint="name --step and --dataset, or a speech folder with --data-path",
+        )
+    plan = {"rounds": rounds, "steps": steps, "seconds": seconds, "compare": not no_compare}
+    _finish(_run("cfgfix.measure.step:job", shared, plan=plan, step=step), shared)
+
+
+@profile.command("devices")
+@_data_source
+@_shared
+@click.option(
+    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.5), help="How long to watch."
+)
+@click.option(
+    "--interval",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0.01),
+    help="Seconds between readings of a GPU.",
+)
+@click.option("--pid", type=click.IntRange(1), help="Watch the devices a running job uses.")
+@click.option("--step", metavar="MODULE:FUNCTION", help="Watch while this step trains on --dataset.")
+@click.option(
+    "--pipeline",
+    metavar="MODULE:FUNCTION",
+    help="Your function that returns (items, [stage, stage]): busy share of each and overlap.",
+)
+@click.option(
+    "--items", default=50, show_default=True, type=click.IntRange(5), help="Of the pipeline to time."
+)
+@click.option(
+    "--depth",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Results that may wait between stages.",
+)
+@click.option(
+    "--logical-cpus",
+    default=0,
+    type=click.IntRange(0),
+    help="Split the CPU into so many TensorFlow devices, to try a two-device pipeline without GPUs.",
+)
+def devices(
+    *,
+    seconds: float,
+    interval: float,
+    pid: int | None,
+    step: str | None,
+    pipeline: str | None,
+    items: int,
+    depth: int,
+    logical_cpus: int,
+    **shared: Any,
+) -> None:
+    """Measure what the GPUs do over time, also for a running job, and how a two-device pipeline overlaps."""
+    from cfgfix.measure import devices as measuring
+
+    if sum(bool(choice) for choice in (pid, step, pipeline)) > 1:
+        raise CfgfixError("--pid, --step and --pipeline exclude each other")
+    show = _progress(shared)
+    overlap = None
+    if step or pipeline:
+        watcher = _Watcher(interval)
+        extra: dict[str, Any] = {
+            "items": items,
+            "depth": depth,
+            "logical_cpus": logical_cpus,
+            "pipeline": pipeline,
+            "step": step,
+        }
+        entry = "cfgfix.measure.devices:pipeline_job" if pipeline else "cfgfix.measure.step:job"
+        plan = {"rounds": 3, "steps": 1_000_000, "seconds": seconds, "compare": False}
+        try:
+            answer = _run(entry, {**shared, "tensorboard": None}, plan=plan, on_start=watcher.start, **extra)
+        finally:
+            found, topology, gpu = watcher.stop()
+        if pipeline:
+            overlap = measuring.overlap_from(answer["pipeline"])
+    else:
+        found, topology, gpu = measuring.watch(seconds=seconds, interval=interval, pid=pid, progress=show)
+    show("", 1.0)
+    working = bool(pid or step or pipeline)
+    made = measuring.make_profile(found, topology, gpu, pid=pid, overlap=overlap, working=working).as_dict()
+    if shared["tensorboard"]:
+        from cfgfix.measure.sampling import run_child
+
+        run_child(
+            "cfgfix.measure.summaries:job",
+            {"profile": _finite(made), "tensorboard": shared["tensorboard"]},
+            seconds=shared["time_limit"],
+        )
+    _finish(made, shared)
+
+
+class _Watcher:
+    """Watches the devices in a thread while a child process works."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._done = threading.Event()
+        self._found: Any = ((), (), "nothing was watched")
+        self._thread: threading.Thread | None = None
+
+    def start(self, pid: int) -> None:
+        """Begin, for the child with this process id."""
+        self._thread = threading.Thread(target=self._run, args=(pid,), daemon=True)
+        self._thread.start()
+
+    def _run(self, pid: int) -> None:
+        from cfgfix.measure import devices as measuring
+
+        # The child uses its GPUs only once TensorFlow has started, so all are watched; its CPU time is its own.
+        self._found = measuring.watch(
+            seconds=math.inf, interval=self._interval, process=pid, until=self._done.is_set
+        )
+
+    def stop(self) -> Any:
+        """Stop, and return devices, topology and what is known of GPUs."""
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join(10)
+        return self._found
+
+
+def _every(text: str) -> tuple[str, float]:
+    name, sign, value = text.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not sign or not name or not math.isfinite(number) or number < 1:
+        raise CfgfixError(f"--every {text}: expected NAME=BATCHES", hint="for example --every checkpoint=500")
+    return name, number
+
+
+def _run(
+    entry: str, shared: Mapping[str, Any], *, on_start: Callable[[int], None] | None = None, **extra: Any
+) -> dict[str, Any]:
+    """Run a job in a child process; the paths are made absolute, since user code may change the folder."""
+    from cfgfix.measure.sampling import run_child
+
+    _need_tensorflow()
+    show = _progress(shared)
+    options = {
+        **extra,
+        "dataset": shared["dataset"],
+        "data_path": _absolute(shared["data_path"]),
+        "config": _absolute(shared["config"]),
+        "config_loader": shared["config_loader"],
+        "source_roots": [os.path.abspath(root) for root in shared["source_roots"]],
+        "tensorboard": _absolute(shared["tensorboard"]),
+        "speech": {"batch_size": shared["batch_size"]},
+    }
+    try:
+        return run_child(
+            entry,
+            options,
+            seconds=shared["time_limit"],
+            progress=show,
+            on_start=on_start,
+            show_output=shared["show_output"],
+        )
+    finally:
+        show("", 1.0)
+
+
+def _need_tensorflow() -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("tensorflow") is None:
+        raise CfgfixError("this command needs TensorFlow", hint="pip install 'cfgfix[tf]'")
+
+
+def _absolute(path: str | None) -> str | None:
+    return os.path.abspath(path) if path else None
+
+
+def _progress(shared: Mapping[str, Any]) -> Callable[[str, float], None]:
+    """Return what shows progress on standard error: one line rewritten in a terminal, a line per task elsewhere."""
+    terminal = sys.stderr.isatty()
+    state: dict[str, Any] = {"what": "", "told": 0.0}
+
+    def show(what: str, share: float) -> None:
+        if shared["quiet"]:
+            return
+        if terminal:
+            now = time.monotonic()
+            if what == state["what"] and now - state["told"] < 0.1:
+                return
+            state["told"] = now
+            text = f"{what} {min(share, 1.0):4.0%}" if what else ""
+            sys.stderr.write(f"\r\x1b[K{text[:100]}")
+            sys.stderr.flush()
+        elif what and what != state["what"]:
+            sys.stderr.write(f"{what} ...\n")
+        state["what"] = what
+
+    return show
+
+
+def _finite(value: Any) -> Any:
+    """Return JSON data with infinities and missing numbers as null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
+    """Add the fixes to the verdicts, print, and exit."""
+    from cfgfix.measure import verdicts
+
+    config = shared["config"]
+    lookup = verdicts.look_up_fixes(config) if config else None
+    judged = verdicts.with_fixes([verdicts.from_dict(entry) for entry in found["verdicts"]], lookup)
+    found["verdicts"] = [verdict.as_dict() for verdict in judged]
+    if shared["as_json"]:
+        click.echo(json.dumps(_finite({"version": VERSION, **found}), indent=2))
+    else:
+        from cfgfix.report.profile import render
+        from cfgfix.report.style import Paint, wants_colour
+
+        paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
+        click.echo(render(found, paint), nl=False)
+    problem = any(verdict.outcome is verdicts.Outcome.PROBLEM for verdict in judged)
+    raise SystemExit(int(ExitCode.FINDINGS if problem and not shared["exit_zero"] else ExitCode.CLEAN))

@@ -1,0 +1,914 @@
+"""`profile data`: how fast a dataset gives batches, what its time goes to, and whether it can feed a device."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cfgfix.errors import CfgfixError
+from cfgfix.measure import storage, verdicts
+from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
+from cfgfix.measure.oscillation import Outcome as Found
+from cfgfix.measure.sampling import (
+    Progress,
+    Timeline,
+    UserCodeError,
+    call_with_config,
+    iterate,
+    load_callable,
+    load_config,
+    silent,
+    user_code,
+)
+from cfgfix.measure.stages import Node, Stage, measure_stages, read_graph, strings_in, walk
+from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, paired_difference, summarise
+from cfgfix.measure.summaries import with_summaries
+from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
+from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
+
+DatasetMaker = Callable[[], Any]
+
+CPU_BOUND = 0.8
+"""Share of the usable CPUs at work above which more threads cannot help. tf.data's own threads need the rest to hand work
+over; benchmarks/instruments.py shows what pipelines that only compute reach."""
+LOCK_BOUND = 0.5
+"""Share of the time from which Python computing, which only one thread can do at once, is what holds a pipeline up: with more
+calls at once it could at best double."""
+MIN_BATCHES = 10
+CACHED_BYTES = 512 << 20
+"""Memory that the run with cached elements may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How a dataset gives batches, after the warm-up. Times in seconds."""
+
+    batch: Summary
+    """Time from one batch to the next."""
+    first_element: float
+    build: float
+    warmup: int
+    steady: Steadiness
+    batches_per_second: float
+    samples_per_second: float
+    bytes_per_second: float
+    samples_per_batch: float
+    bytes_per_batch: float
+    has_strings: bool
+    cpu_per_batch: float
+    """CPU seconds of all threads per batch."""
+    cpus_busy: float
+    """CPUs at work on average."""
+    cpus_elsewhere: float
+    """CPUs that other processes kept at work meanwhile."""
+    read_per_batch: float | None
+    """Bytes read from files per batch, cached or not."""
+    storage_per_batch: float | None
+    """Bytes per batch that came from storage."""
+    restarts: int
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        data = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("batch", "steady")
+        }
+        return {"batch_seconds": self.batch.as_dict(), "steady": self.steady.as_dict(), **data}
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """What a consumer with a given step time sees."""
+
+    step_seconds: float
+    idle: Interval
+    """Share of the time the device waits for data, measured."""
+    predicted: float
+    """The same from the pipeline's own pace: max(0, 1 - step / batch time)."""
+    real_step_seconds: float | None = None
+    """How long the step really took: on a busy machine the consumer gets the CPU back late."""
+    profiler: ProfilerVerdict | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "step_seconds": self.step_seconds,
+            "idle_share": self.idle.as_dict(),
+            "predicted_idle_share": self.predicted,
+            "real_step_seconds": self.real_step_seconds,
+            "profiler": self.profiler.as_dict() if self.profiler else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Differential:
+    """Where the time of a batch goes, from runs that leave parts out. Seconds per batch; None where a run was not made."""
+
+    delivery: float | None
+    """With all elements in memory: handing batches over."""
+    delivery_cpu: float | None
+    """CPU seconds of the same."""
+    preparation: Interval | None
+    """With all files in the page cache, less delivery: decoding, transforming, batching."""
+    fetch: Interval | None
+    """With no file in the page cache, less the same with all files in it."""
+    files: int
+    bytes: int
+    cold_cached_share: float | None
+    """How much of the files was still cached at the start of the cold runs."""
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "delivery": self.delivery,
+            "delivery_cpu": self.delivery_cpu,
+            "preparation": self.preparation.as_dict() if self.preparation else None,
+            "fetch": self.fetch.as_dict() if self.fetch else None,
+            "files": self.files,
+            "bytes": self.bytes,
+            "cold_cached_share": self.cold_cached_share,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Feeding:
+    """What it takes to feed a device that needs a batch every `step_seconds`."""
+
+    step_seconds: float
+    cpus_usable: int
+    cpus_needed: float
+    """CPU seconds per batch / step seconds."""
+    by_cpu: bool
+    """Whether the CPUs are what limits the pipeline now."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """How much of the time Python code of the pipeline computes, and so holds the interpreter lock.
+
+    The process's CPU time is measured; what part of it Python stages use is bounded by what the other stages can have used at
+    most. Code that computes with the lock released (large NumPy operations) counts as holding it.
+    """
+
+    low: float
+    """Share of the time, at least."""
+    high: float
+    """Share of the time, at most."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {"low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class DataProfile:
+    """Everything `profile data` found."""
+
+    source: str
+    rates: Rates
+    series: tuple[float, ...]
+    """Seconds per batch after the warm-up."""
+    oscillation: Oscillation
+    causes: tuple[Cause, ...]
+    stages: tuple[Stage, ...]
+    lock: Lock | None
+    """None where no stage runs Python."""
+    consumer: Consumer | None
+    differential: Differential | None
+    feeding: Feeding | None
+    service: Mapping[str, Any] | None
+    limits: tuple[OldLimit, ...]
+    verdicts: tuple[Verdict, ...]
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "kind": "data",
+            "source": self.source,
+            "rates": self.rates.as_dict(),
+            "series": list(self.series),
+            "oscillation": self.oscillation.as_dict(),
+            "causes": [cause.as_dict() for cause in self.causes],
+            "stages": [stage.as_dict() for stage in self.stages],
+            "interpreter_lock": self.lock.as_dict() if self.lock else None,
+            "consumer": self.consumer.as_dict() if self.consumer else None,
+            "differential": self.differential.as_dict() if self.differential else None,
+            "feeding": self.feeding.as_dict() if self.feeding else None,
+            "service": dict(self.service) if self.service else None,
+            "older_limits": [limit.as_dict() for limit in self.limits],
+            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure and how long."""
+
+    batches: int = 200
+    seconds: float = 30.0
+    """For each run."""
+    step_seconds: float | None = None
+    cold: bool = False
+    pairs: int = 3
+    """Of cold and warm runs."""
+    data_path: str | None = None
+    intervals: Mapping[str, float] = field(default_factory=dict)
+    """What happens every so many batches: checkpoint, log, evaluation, shuffle refill."""
+    stages: bool = True
+    trace: bool = True
+    logdir: str | None = None
+    service: int = 0
+    """Workers of a tf.data service to measure the dataset through; 0: none."""
+
+
+def usable_cpus() -> int:
+    """Return how many CPUs this process may use: affinity and control groups."""
+    import os
+
+    from cfgfix.hardware.cpu import read_cpu
+
+    found = read_cpu("/", os.environ).cpu.usable.value
+    return max(1, int(found)) if found else os.cpu_count() or 1
+
+
+class _MachineLoad:
+    """Measures how many CPUs other processes keep at work from its making to `elsewhere`."""
+
+    def __init__(self) -> None:
+        self._start = self._now()
+
+    def _now(self) -> tuple[float, float, float]:
+        import psutil
+
+        times = psutil.cpu_times()
+        # The kernel counts guests within user time.
+        rest = sum(getattr(times, name, 0.0) for name in ("idle", "iowait", "guest", "guest_nice"))
+        return time.perf_counter(), sum(times) - rest, time.process_time()
+
+    def elsewhere(self) -> float:
+        """Return the CPUs at work for others on average so far."""
+        moment, busy, own = (now - then for now, then in zip(self._now(), self._start, strict=True))
+        return max(0.0, (busy - own) / moment) if moment > 0 else 0.0
+
+
+def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates, Timeline]:
+    """Return the figures of an iteration, and the part of it after the warm-up.
+
+    Raises:
+        UserCodeError: There are too few batches to say anything.
+    """
+    if timeline.waits.size < MIN_BATCHES:
+        raise UserCodeError(
+            f"only {timeline.waits.size} batches came in the time given, {MIN_BATCHES} are needed",
+            hint="give more time with --seconds",
+        )
+    steady = timeline.steadiness()
+    rest = timeline.after(steady.start)
+    periods = rest.periods
+    total, count = float(periods.sum()), int(periods.size)
+    every = int(timeline.waits.size) + 1
+    rates = Rates(
+        batch=summarise(periods),
+        first_element=timeline.first,
+        build=timeline.build,
+        warmup=steady.start,
+        steady=steady,
+        batches_per_second=count / total,
+        samples_per_second=float(rest.samples.sum()) / total,
+        bytes_per_second=float(rest.sizes.sum()) / total,
+        samples_per_batch=float(rest.samples.mean()),
+        bytes_per_batch=float(rest.sizes.mean()),
+        has_strings=timeline.has_strings,
+        cpu_per_batch=float(rest.cpu.sum()) / count,
+        cpus_busy=float(rest.cpu.sum()) / total,
+        cpus_elsewhere=elsewhere,
+        read_per_batch=timeline.read_calls / every if timeline.read_calls is not None else None,
+        storage_per_batch=timeline.read_storage / every if timeline.read_storage is not None else None,
+        restarts=len(timeline.restarts),
+    )
+    return rates, rest
+
+
+def measure_lock(rates: Rates, stages: Sequence[Stage], delivery_cpu: float | None = None) -> Lock | None:
+    """Return how much of the time Python stages hold the interpreter lock, or None where there are none.
+
+    Args:
+        rates: With the CPU time of the whole process per batch.
+        stages: With the time inside each.
+        delivery_cpu: What of it handing over a batch costs, which is no stage's.
+    """
+    python = sum(stage.seconds for stage in stages if stage.python)
+    period = rates.batch.mean
+    if not python or not period:
+        return None
+    rest = sum(stage.seconds for stage in stages if not stage.python)
+    spent = max(0.0, rates.cpu_per_batch - (delivery_cpu or 0.0))
+    high = min(spent, python, period)
+    low = min(max(0.0, spent - rest), high)
+    return Lock(low / period, high / period)
+
+
+def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Progress = silent) -> Consumer:
+    """Return how long a device with the plan's step time waits for data."""
+    step = plan.step_seconds
+    assert step is not None
+    pace = max(step, rates.batch.mean)
+    batches = max(MIN_BATCHES * 2, min(plan.batches, math.ceil(plan.seconds / pace)))
+    line = iterate(
+        _made(make),
+        batches=batches,
+        seconds=plan.seconds,
+        step_seconds=step,
+        progress=progress,
+        what=f"feeding a device that needs {step * 1e3:g} ms per batch",
+    )
+    rest = line.after(line.steadiness().start)
+    waits, periods = rest.waits, rest.periods
+    total = float(periods.sum())
+    share = float(waits.sum()) / total
+    # Each batch's wait less the share of its own period varies around zero: its mean's interval carries over to the share.
+    spread = bootstrap(waits - share * periods)
+    mean = float(periods.mean())
+    idle = Interval(share, max(0.0, share + spread.low / mean), min(1.0, share + spread.high / mean))
+    profiler = None
+    if plan.trace:
+        profiler = _trace(make, step, plan, progress)
+    alone = rates.batch.mean
+    predicted = max(0.0, 1 - step / alone) if alone else 0.0
+    return Consumer(step, idle, predicted, float(rest.gaps.mean()), profiler)
+
+
+def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> ProfilerVerdict:
+    import tensorflow as tf
+
+    progress("tracing with TensorFlow's profiler", 0.0)
+
+    def sleep() -> None:
+        # A sleep in Python would count as "all others"; inside a function it counts as the step's computing.
+        tf.numpy_function(lambda: time.sleep(step), [], [])
+
+    work = tf.function(sleep)
+
+    with user_code("iterating the dataset"):
+        iterator = iter(_made(make).repeat())
+        work()
+        for _ in range(5):
+            next(iterator)
+            work()
+
+        def body(_: int) -> None:
+            next(iterator)
+            work()
+
+        return trace_loop(body, steps=30, logdir=plan.logdir)
+
+
+def _made(make: DatasetMaker) -> Any:
+    dataset = make()
+    if not hasattr(dataset, "element_spec") or not hasattr(dataset, "with_options"):
+        raise CfgfixError(
+            f"the dataset function returned {type(dataset).__name__}, not a tf.data.Dataset",
+            hint="return the dataset itself, before it is distributed or iterated",
+        )
+    return dataset
+
+
+def measure_differential(
+    make: DatasetMaker, rates: Rates, plan: Plan, files: tuple[str, ...], progress: Progress = silent
+) -> Differential:
+    """Split the time of a batch by leaving parts out: cached elements, warm files, cold files."""
+    notes: list[str] = []
+    batches = max(
+        MIN_BATCHES, min(plan.batches, 60, math.ceil(plan.seconds / 2 / max(rates.batch.mean, 1e-6)))
+    )
+    delivery, delivery_cpu = _delivery(make, rates, batches, progress, notes)
+    state = storage.cache_state(files)
+    warm_lines: list[float] = []
+    cold_lines: list[float] = []
+    cold_shares: list[float] = []
+    cold = plan.cold and bool(files)
+    if plan.cold and not files:
+        notes.append("no cold run: the dataset's graph names no files; name their folder with --data-path")
+    elif plan.cold and not storage.supports_eviction():
+        cold = False
+        notes.append(
+            "no cold run: this system offers no way to drop a file from the cache without special rights"
+        )
+    elif not plan.cold:
+        notes.append("no cold run: it takes the files out of the page cache, so it is made only with --cold")
+    if files and not storage.warm(files):
+        notes.append(
+            f"the files are larger than {storage.WARM_LIMIT >> 30} GiB: the warm runs are only partly warm"
+        )
+    for pair in range(plan.pairs if cold else 1):
+        # The order alternates, so that what changes with time does not favour one side.
+        for kind in ("cold", "warm") if pair % 2 == 0 else ("warm", "cold"):
+            if kind == "cold":
+                if not cold:
+                    continue
+                storage.evict(files)
+                share = storage.cache_state(files, seed=pair).cached_share
+                if share is not None:
+                    cold_shares.append(share)
+            elif files:
+                storage.warm(files)
+            line = iterate(
+                _made(make),
+                batches=batches,
+                seconds=plan.seconds,
+                progress=progress,
+                what=f"{kind} run {pair + 1}",
+            )
+            # The start counts: what a cold start reads ahead is fetching too, and both sides have it.
+            spent = (line.first + float(line.periods.sum())) / (line.waits.size + 1)
+            (cold_lines if kind == "cold" else warm_lines).append(spent)
+            if kind == "warm":
+                warm_rest = line.after(line.steadiness().start).periods
+    fetch = paired_difference(warm_lines, cold_lines) if cold else None
+    if cold_shares and max(cold_shares) > 0.05:
+        notes.append(
+            f"partly cached: {max(cold_shares):.0%} of the files' pages stayed in the cache in a cold run"
+        )
+    preparation = None
+    if delivery is not None:
+        warm_mean = bootstrap(warm_rest)
+        preparation = Interval(
+            max(0.0, warm_mean.value - delivery),
+            max(0.0, warm_mean.low - delivery),
+            max(0.0, warm_mean.high - delivery),
+        )
+    return Differential(
+        delivery,
+        delivery_cpu,
+        preparation,
+        fetch,
+        state.files,
+        state.bytes,
+        max(cold_shares) if cold_shares else None,
+        tuple(notes),
+    )
+
+
+def _delivery(
+    make: DatasetMaker, rates: Rates, batches: int, progress: Progress, notes: list[str]
+) -> tuple[float | None, float | None]:
+    """Return seconds and CPU seconds per batch with all elements in memory."""
+    fits = int(CACHED_BYTES // max(rates.bytes_per_batch, 1))
+    keep = min(batches, fits, 32)
+    if keep < 2:
+        notes.append(f"no run with cached elements: one batch is {rates.bytes_per_batch / 1e6:.0f} MB")
+        return None, None
+    with user_code("iterating the dataset"):
+        kept = _made(make).take(keep).cache()
+        held = sum(1 for _ in kept)
+    # The cache is full after one pass; its iterator hands the kept batches over again.
+    line = iterate(
+        kept.repeat(), batches=max(200, held), seconds=5.0, progress=progress, what="cached elements"
+    )
+    return float(np.median(line.periods)), float(line.cpu.mean())
+
+
+def find_files(dataset: Any, data_path: str | None, opened: list[str]) -> tuple[str, ...]:
+    """Return the files a dataset reads: named in its graph, opened by its Python code, below the data folder."""
+    return storage.data_files([*strings_in(read_graph(dataset)), *opened], data_path)
+
+
+def shuffle_refills(node: Node | None, samples_per_batch: float) -> dict[str, float]:
+    """Return the shuffle buffers of a graph, as batches until each has been drawn once.
+
+    Before batching a buffer counts samples, after it batches.
+    """
+    import tensorflow as tf
+
+    found = {}
+    batched = any(entry.operation in ("Batch", "PaddedBatch", "ParallelBatch") for entry in walk(node))
+    for entry in walk(node):
+        if entry.operation.startswith("Shuffle"):
+            sizes = [
+                int(tf.make_ndarray(value))
+                for value in entry.constants
+                if not value.tensor_shape.dim and value.dtype == tf.int64.as_datatype_enum
+            ]
+            below = any(child.operation in ("Batch", "PaddedBatch", "ParallelBatch") for child in walk(entry))
+            if sizes and sizes[0] > 0:
+                per_batch = 1.0 if below or not batched else max(samples_per_batch, 1.0)
+                found[f"shuffle buffer of {sizes[0]}"] = sizes[0] / per_batch
+    return found
+
+
+def measure(
+    make: DatasetMaker, plan: Plan, *, source: str = "dataset", progress: Progress = silent
+) -> DataProfile:
+    """Measure a dataset.
+
+    Args:
+        make: Builds the dataset anew; it is called once per run.
+        plan: What to measure.
+        source: Where the dataset comes from, for the report.
+        progress: Told what is going on.
+
+    Raises:
+        UserCodeError: The dataset failed; no verdict is made from a run that failed.
+        CfgfixError: `make` does not return a dataset.
+    """
+    notes: list[str] = []
+    load = _MachineLoad()
+    with storage.opened_files() as opened:
+        line = iterate(
+            _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"
+        )
+    rates, rest = measure_rates(line, elsewhere=load.elsewhere())
+    dataset = _made(make)
+    graph = read_graph(dataset)
+    series = rest.periods
+    oscillation = find_oscillation(series)
+    if oscillation.outcome is not Found.INCONCLUSIVE and not rates.steady.steady:
+        oscillation = replace(
+            oscillation,
+            outcome=Found.INCONCLUSIVE,
+            reason=f"the series has not settled ({rates.steady.reason}); {oscillation.reason}",
+        )
+    intervals = {**plan.intervals, **shuffle_refills(graph, rates.samples_per_batch)}
+    if len(line.restarts) > 1:
+        intervals["end of the dataset"] = float(np.diff(line.restarts).mean())
+    causes = find_causes(oscillation, intervals, series, first_index=rates.warmup + 1)
+    stages: tuple[Stage, ...] = ()
+    if plan.stages:
+        try:
+            stages = measure_stages(
+                _made(make), batches=min(plan.batches, 60), seconds=plan.seconds, progress=progress
+            )
+        except UserCodeError:
+            raise
+        except CfgfixError as error:
+            notes.append(f"no cost of stages: {error}")
+    consumer = measure_consumer(make, rates, plan, progress) if plan.step_seconds else None
+    files = find_files(dataset, plan.data_path, opened)
+    differential = measure_differential(make, rates, plan, files, progress)
+    feeding = None
+    cpus = usable_cpus()
+    if plan.step_seconds:
+        feeding = Feeding(
+            plan.step_seconds,
+            cpus,
+            rates.cpu_per_batch / plan.step_seconds,
+            rates.cpus_busy + rates.cpus_elsewhere >= CPU_BOUND * cpus,
+        )
+    service = None
+    if plan.service:
+        from cfgfix.measure.service import measure_service
+
+        service = measure_service(
+            make, workers=plan.service, batches=plan.batches, seconds=plan.seconds, progress=progress
+        )
+        if "skipped" in service:
+            notes.append(f"no tf.data service: {service['skipped']}")
+    limits = old_limits(
+        variation=rates.batch.variation,
+        data_share=consumer.idle.value if consumer else None,
+        batch_seconds=rates.batch.mean,
+    )
+    found = DataProfile(
+        source,
+        rates,
+        tuple(float(value) for value in series),
+        oscillation,
+        causes,
+        stages,
+        measure_lock(rates, stages, differential.delivery_cpu),
+        consumer,
+        differential,
+        feeding,
+        service,
+        limits,
+        (),
+        tuple(notes),
+    )
+    return replace(found, verdicts=judge(found, graph, cpus))
+
+
+def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, ...]:
+    """Return what the figures mean.
+
+    Args:
+        found: The figures.
+        graph: The dataset's graph, to see what it lacks.
+        cpus: How many CPUs there are to use.
+    """
+    causes = [_bottleneck(found, cpus), _missing_prefetch(found, graph), _fetches(found), _needs(found)]
+    made = [_feeds(found), *causes, _oscillates(found), _settled(found)]
+    if made[0] is not None and made[0].outcome is Outcome.PROBLEM:
+        blamed = [cause for cause in causes if cause is not None and cause.outcome is Outcome.PROBLEM]
+        rules = tuple(dict.fromkeys(rule for cause in blamed for rule in cause.rules))
+        change = (
+            "see " + ", ".join(cause.name for cause in blamed) + " below"
+            if blamed
+            else "no stage stands out: measure longer (--batches, --seconds), or make the whole pipeline cheaper"
+        )
+        made[0] = replace(made[0], rules=rules, change=change)
+    return tuple(verdict for verdict in made if verdict is not None)
+
+
+def _feeds(found: DataProfile) -> Verdict | None:
+    consumer = found.consumer
+    if consumer is None:
+        text = f"gives {found.rates.batches_per_second:.3g} batches/s; whether that is enough depends on the step"
+        return Verdict(
+            "input",
+            Outcome.INCONCLUSIVE,
+            text,
+            ("no step time was given",),
+            change="name it with --step-ms, or measure it with cfgfix profile step",
+        )
+    low, high = INPUT_BOUND
+    idle = consumer.idle
+    evidence = [
+        f"the device waits {idle.value:.1%} of the time (95 %: {idle.low:.1%} to {idle.high:.1%}) with a step of {consumer.step_seconds * 1e3:g} ms",
+        f"limits of TensorFlow's profiler: {low:.0%} and {high:.0%}",
+    ]
+    if consumer.profiler is not None and consumer.profiler.available:
+        evidence.append(f"TensorFlow's profiler on the same loop: {consumer.profiler.conclusion}")
+    elif consumer.profiler is not None:
+        evidence.append(f"TensorFlow's profiler: {consumer.profiler.conclusion}")
+    if idle.low <= low <= idle.high and idle.high - idle.low > low:
+        return Verdict(
+            "input",
+            Outcome.INCONCLUSIVE,
+            "the interval of the idle share crosses the limit; measure more batches",
+            tuple(evidence),
+        )
+    if idle.value < low:
+        return Verdict("input", Outcome.GOOD, "not input-bound", tuple(evidence))
+    word = "highly" if idle.value >= high else "moderately"
+    return Verdict("input", Outcome.PROBLEM, f"{word} input-bound", tuple(evidence))
+
+
+def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
+    costly = [stage for stage in found.stages if stage.seconds > 0]
+    if not costly:
+        return None
+    lock = found.lock
+    locked = lock is not None and lock.low >= LOCK_BOUND
+    slowest = min(costly, key=lambda stage: 1 / stage.seconds if stage.python and locked else stage.capacity)
+    share = slowest.seconds / found.rates.batch.mean / slowest.parallelism
+    evidence = [
+        f"{slowest.label}: {slowest.seconds * 1e3:.3g} ms per batch in {slowest.parallelism} at once, {slowest.share:.0%} of all stages' time",
+        f"that allows {slowest.capacity:.3g} batches/s; the dataset gives {found.rates.batches_per_second:.3g}",
+        f"{found.rates.cpus_busy:.2g} of {cpus} CPUs at work here, {found.rates.cpus_elsewhere:.2g} for other processes",
+    ]
+    if lock is not None:
+        evidence.append(
+            f"Python computes, and holds the interpreter lock, {lock.low:.0%} to {lock.high:.0%} of the time"
+        )
+    outcome = (
+        Outcome.INFO
+        if found.consumer is None or found.consumer.idle.value < INPUT_BOUND[0]
+        else Outcome.PROBLEM
+    )
+    text = f"the slowest stage is {slowest.label}"
+    if share < 0.5:
+        return Verdict(
+            "stage", Outcome.INFO, f"no stage alone holds the pipeline up; {text}", tuple(evidence)
+        )
+    if slowest.python:
+        return _python_stage(slowest, lock, outcome, text, tuple(evidence))
+    if found.rates.cpus_busy + found.rates.cpus_elsewhere >= CPU_BOUND * cpus:
+        return Verdict(
+            "stage",
+            outcome,
+            f"{text}, and the CPUs are all at work: more parallel calls cannot help",
+            tuple(evidence),
+            ("HWR001", "TFD018"),
+            "do less per sample, cache what does not change, or use more CPUs",
+        )
+    if slowest.operation in ("Map", "Interleave") and slowest.parallelism == 1:
+        rule = "TFD006" if slowest.operation == "Map" else "TFD022"
+        return Verdict(
+            "stage",
+            outcome,
+            f"{text}, which runs one call at a time while CPUs are free",
+            tuple(evidence),
+            (rule, "HWR023"),
+            "num_parallel_calls=tf.data.AUTOTUNE (workers in the config)",
+        )
+    if slowest.operation.startswith("Parallel"):
+        return Verdict(
+            "stage",
+            outcome,
+            f"{text}; its calls wait (reading or sleeping) while CPUs are free",
+            tuple(evidence),
+            ("TFD019", "HWR023"),
+            f"raise its parallel calls above {slowest.parallelism} (workers in the config), or use_unbounded_threadpool for reading",
+        )
+    return Verdict("stage", outcome, text, tuple(evidence))
+
+
+def _python_stage(
+    stage: Stage, lock: Lock | None, outcome: Outcome, text: str, evidence: tuple[str, ...]
+) -> Verdict:
+    generator = stage.operation in ("Generator", "FromGenerator")
+    rules = ("TFD003",) if generator else ("TFD001", "CFG024")
+    change = (
+        "yield whole batches, or read the files with TensorFlow operations"
+        if generator
+        else "write the function in TensorFlow operations"
+    )
+    if lock is not None and lock.low >= LOCK_BOUND:
+        why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
+    elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
+        why = "which runs Python that waits, one call at a time, rather than computes"
+        rules = (*rules, "TFD006")
+        change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
+    elif lock is not None and lock.high < LOCK_BOUND:
+        why = "which runs Python that waits rather than computes"
+    else:
+        why = "which runs Python, one call at a time while it computes"
+    return Verdict("stage", outcome, f"{text}, {why}", evidence, rules, change)
+
+
+def _needs(found: DataProfile) -> Verdict | None:
+    feeding = found.feeding
+    if feeding is None:
+        return None
+    needed = math.ceil(feeding.cpus_needed)
+    evidence = (
+        f"{found.rates.cpu_per_batch * 1e3:.3g} ms of CPU per batch ({found.rates.cpu_per_batch / found.rates.samples_per_batch * 1e3:.3g} ms per sample), a batch every {feeding.step_seconds * 1e3:g} ms",
+        f"{feeding.cpus_needed:.2f} CPUs at work, {feeding.cpus_usable} usable",
+    )
+    if feeding.cpus_needed <= feeding.cpus_usable:
+        return Verdict(
+            "cpus",
+            Outcome.GOOD,
+            f"there are CPUs enough: the work of a batch per step takes {needed} of {feeding.cpus_usable}",
+            evidence,
+        )
+    return Verdict(
+        "cpus",
+        Outcome.PROBLEM,
+        f"this machine cannot feed the step: it takes {needed} CPUs and there are {feeding.cpus_usable}",
+        evidence,
+        ("HWR001",),
+        "fewer operations per sample, a cache, a smaller share of the data per machine, or a tf.data service on other machines (cfgfix profile data --service)",
+    )
+
+
+_CAUSE_CHANGES = (
+    (
+        "end of the dataset",
+        "repeat the dataset before .prefetch, so that the next epoch starts while the last one ends",
+    ),
+    ("shuffle", "shuffle file names instead of decoded samples, or use a smaller buffer"),
+    ("checkpoint", "save less often, or in the background"),
+    ("log", "log less often, and fetch values only then"),
+    ("evaluation", "evaluate less often, or on a part of the data"),
+)
+
+
+def _oscillates(found: DataProfile) -> Verdict:
+    swing = found.oscillation
+    if swing.outcome is Found.INCONCLUSIVE:
+        return Verdict("oscillation", Outcome.INCONCLUSIVE, swing.reason)
+    if swing.outcome is Found.NONE:
+        seen = (
+            f"an oscillation of {swing.detectable * 1e3:.3g} ms from trough to peak would have shown"
+            if swing.detectable is not None
+            else ""
+        )
+        return Verdict("oscillation", Outcome.GOOD, "the batch times do not oscillate", (swing.reason, seen))
+    assert swing.period is not None
+    assert swing.amplitude is not None
+    assert swing.excess_share is not None
+    low, high = swing.period_interval or (swing.period, swing.period)
+    evidence = [
+        f"period {swing.period:.4g} batches (95 %: {low:.4g} to {high:.4g}), {swing.period * found.rates.batch.mean:.3g} s; p = {swing.p_value:.2g}",
+        f"{swing.amplitude * 1e3:.3g} ms from trough to peak; the peaks take {swing.excess_share:.1%} of the time",
+    ]
+    likely = [cause for cause in found.causes if cause.matches]
+    evidence += [f"{cause.name}: {cause.note}" for cause in likely]
+    named = f"; agrees with {likely[0].name}" if likely else "; no known interval agrees"
+    outcome = Outcome.PROBLEM if swing.excess_share >= INPUT_BOUND[0] else Outcome.INFO
+    rules = ("HWR006",) if likely and likely[0].name.startswith("shuffle") else ()
+    change = next(
+        (text for start, text in _CAUSE_CHANGES if likely and likely[0].name.startswith(start)), None
+    )
+    return Verdict(
+        "oscillation",
+        outcome,
+        f"the batch times repeat every {swing.period:.3g} batches{named}",
+        tuple(evidence),
+        rules,
+        change,
+    )
+
+
+def _settled(found: DataProfile) -> Verdict | None:
+    if found.rates.steady.steady:
+        return None
+    return Verdict(
+        "steady state",
+        Outcome.INCONCLUSIVE,
+        f"the batch times have not settled: {found.rates.steady.reason}",
+        change="measure more batches (--batches) and longer (--seconds)",
+    )
+
+
+def _missing_prefetch(found: DataProfile, graph: Node | None) -> Verdict | None:
+    consumer = found.consumer
+    if graph is None or consumer is None or any(node.operation == "Prefetch" for node in walk(graph)):
+        return None
+    if consumer.idle.low - consumer.predicted < INPUT_BOUND[0]:
+        # Preparation and step overlap already: TensorFlow injects a prefetch of its own unless options forbid it.
+        return None
+    return Verdict(
+        "prefetch",
+        Outcome.PROBLEM,
+        "nothing is prefetched: the device waits while each batch is made",
+        (
+            f"idle {consumer.idle.value:.1%}; with preparation and step overlapping it would be {consumer.predicted:.1%}",
+        ),
+        ("TFD007", "TFD008", "CFG003"),
+        "end the dataset with .prefetch(tf.data.AUTOTUNE)",
+    )
+
+
+def _fetches(found: DataProfile) -> Verdict | None:
+    parts = found.differential
+    if parts is None or parts.fetch is None or not parts.fetch.excludes_zero or parts.fetch.value <= 0:
+        return None
+    share = parts.fetch.value / found.rates.batch.mean
+    evidence = (
+        f"cold files cost {parts.fetch.value * 1e3:.3g} ms per batch more (95 %: {parts.fetch.low * 1e3:.3g} to {parts.fetch.high * 1e3:.3g}); {parts.files} files, {parts.bytes / 1e6:.0f} MB",
+    )
+    if share < INPUT_BOUND[1]:
+        return Verdict("storage", Outcome.INFO, f"reading cold files adds {share:.0%} to a batch", evidence)
+    return Verdict(
+        "storage",
+        Outcome.PROBLEM,
+        f"reading cold files adds {share:.0%} to a batch",
+        evidence,
+        ("TFD022", "TFD019"),
+        "read more files at once (parallel interleave or map), or keep them in memory",
+    )
+
+
+def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
+    """Return the user's dataset function, or the built-in speech pipeline, as options name it. Only in a child process.
+
+    Raises:
+        CfgfixError: The options name neither.
+    """
+    config = load_config(options.get("config"), options.get("config_loader"))
+    spec = options.get("dataset")
+    if spec:
+        function = load_callable(spec)
+        return (lambda: call_with_config(function, config, spec)), spec
+    if options.get("data_path"):
+        from cfgfix.measure import speech
+
+        settings = speech.settings_from(options)
+        return (
+            lambda: speech.make_dataset(options["data_path"], settings)
+        ), f"built-in speech pipeline on {options['data_path']}"
+    raise CfgfixError(
+        "there is nothing to measure",
+        hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
+    )
+
+
+def plan_from(options: Mapping[str, Any]) -> Plan:
+    """Return the plan that a job's options describe."""
+    names = Plan.__dataclass_fields__
+    return Plan(**{name: value for name, value in options.get("plan", {}).items() if name in names})
+
+
+def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run `profile data` in a child process: `options` name the dataset and hold the fields of `Plan` under `plan`."""
+    make, source = dataset_maker(options)
+    plan = replace(plan_from(options), data_path=options.get("data_path"))
+    return with_summaries(measure(make, plan, source=source, progress=progress).as_dict(), options)
+
+
+__all__ = [
+    "Consumer",
+    "DataProfile",
+    "Differential",
+    "Feeding",
+    "Plan",
+    "Rates",
+    "dataset_maker",
+    "judge",
+    "measure",
+    "verdicts",
+]

@@ -1,0 +1,258 @@
+"""What the figures mean: verdicts with their evidence, the rules they belong to, and the older limits beside the figures."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cfgfix.errors import CfgfixError
+
+
+class Outcome(enum.Enum):
+    """What a verdict says."""
+
+    GOOD = "good"
+    PROBLEM = "problem"
+    INCONCLUSIVE = "inconclusive"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One conclusion from the figures."""
+
+    name: str
+    outcome: Outcome
+    summary: str
+    evidence: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Ids of the rules that are about this cause."""
+    change: str | None = None
+    """The setting or the code to change, and to what."""
+    fixes: tuple[str, ...] = ()
+    """What `cfgfix fix` would write into the user's config, or why it would not."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "name": self.name,
+            "outcome": self.outcome.value,
+            "summary": self.summary,
+            "evidence": list(self.evidence),
+            "rules": [{"id": rule, "name": RULES.get(rule, "")} for rule in self.rules],
+            "change": self.change,
+            "fixes": list(self.fixes),
+        }
+
+
+RULES = {
+    "CFG003": "prefetch-zero",
+    "CFG024": "native-loading-off",
+    "HWR001": "workers-above-cores",
+    "HWR006": "shuffle-buffer-ram",
+    "HWR009": "mixed-precision-on-cpu",
+    "HWR020": "xla-on-cpu",
+    "HWR023": "workers-below-cores",
+    "TFD001": "python-function-in-map",
+    "TFD003": "from-generator-row",
+    "TFD006": "map-without-parallel-calls",
+    "TFD007": "missing-prefetch",
+    "TFD008": "missing-prefetch-confirmed",
+    "TFD013": "vectorize-map",
+    "TFD018": "cache-before-expensive-map",
+    "TFD019": "io-map-needs-unbounded-pool",
+    "TFD022": "sequential-file-interleave",
+    "TFD035": "padded-batch-dynamic-xla",
+    "TFF001": "python-scalar-arg",
+    "TFF002": "function-created-in-loop",
+    "TFF006": "attribute-captured-at-trace",
+    "TFF010": "eager-train-step",
+    "TFF011": "run-eagerly-true",
+    "TFF012": "retrace-variable-shapes",
+    "TFF013": "xla-python-op",
+    "TFF024": "loss-numpy-each-step",
+    "CFG009": "xla-without-graph",
+    "CFG010": "eager-left-on",
+    "CLU008": "service-with-python-source",
+}
+"""Ids and names of the rules that verdicts speak of; a test holds them to the catalogue."""
+
+INPUT_BOUND = (0.05, 0.20)
+"""Share of the step time spent waiting for input: below, not input-bound; between, moderately; above, highly.
+
+The limits of TensorFlow's profiler (tensorflow/core/profiler/convert/op_stats_to_input_pipeline_analysis.cc).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OldLimit:
+    """A limit of the older tools, shown beside a figure and never used for a verdict."""
+
+    figure: str
+    value: float
+    unit: str
+    reading: str
+    """What the older tools would have said."""
+    limits: str
+    source: str
+    caution: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            name: getattr(self, name)
+            for name in ("figure", "value", "unit", "reading", "limits", "source", "caution")
+        }
+
+
+_GUIDE = "older GPU guide of MyXTTSModel, thresholds for good, acceptable and bad"
+
+
+def _band(value: float, edges: tuple[float, float], names: tuple[str, str, str]) -> str:
+    return names[0] if value < edges[0] else names[1] if value <= edges[1] else names[2]
+
+
+def old_limits(
+    *,
+    variation: float | None = None,
+    data_share: float | None = None,
+    batch_seconds: float | None = None,
+    steps_per_second: float | None = None,
+    utilisation: float | None = None,
+) -> tuple[OldLimit, ...]:
+    """Return what the older tools' limits would say of some figures; shares and utilisation from 0 to 1."""
+    found: list[OldLimit] = []
+    if variation is not None and math.isfinite(variation):
+        found.append(
+            OldLimit(
+                "standard deviation / mean of the batch time",
+                variation,
+                "",
+                _band(variation, (0.2, 0.5), ("good", "acceptable", "oscillating")),
+                "good below 0.2, acceptable to 0.5, oscillating above",
+                _GUIDE,
+                "one outlier in a hundred steady batches gives 1.09, and says nothing of a period",
+            )
+        )
+    if data_share is not None and math.isfinite(data_share):
+        found.append(
+            OldLimit(
+                "waiting for data / step time",
+                data_share,
+                "",
+                _band(data_share, (0.3, 0.5), ("good", "improvable", "bottleneck")),
+                "good below 0.3, improvable to 0.5, bottleneck above",
+                _GUIDE,
+                "TensorFlow's profiler calls 0.05 moderately and 0.20 highly input-bound",
+            )
+        )
+    if batch_seconds is not None and math.isfinite(batch_seconds):
+        found.append(
+            OldLimit(
+                "time per batch",
+                batch_seconds,
+                "s",
+                _band(batch_seconds, (0.1, 0.2), ("good", "acceptable", "slow")),
+                "good below 0.1 s, acceptable to 0.2 s, slow above, for a batch of 16",
+                _GUIDE,
+                "means nothing without the batch size and the step time",
+            )
+        )
+    if steps_per_second is not None and math.isfinite(steps_per_second):
+        found.append(
+            OldLimit(
+                "steps per second",
+                steps_per_second,
+                "1/s",
+                _band(-steps_per_second, (-10, -5), ("good", "acceptable", "slow")),
+                "good above 10, acceptable from 5, slow below",
+                _GUIDE,
+                "means nothing without the model and the device",
+            )
+        )
+    if utilisation is not None and math.isfinite(utilisation):
+        found.append(
+            OldLimit(
+                "GPU utilisation",
+                utilisation,
+                "",
+                _band(-utilisation, (-0.7, -0.5), ("good", "acceptable", "low")),
+                "good from 0.7, acceptable from 0.5, low below",
+                _GUIDE,
+                "NVML's figure is the share of time with any kernel at work, not how much of the chip works",
+            )
+        )
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class _FixLookup:
+    """What the rule engine finds and would fix in one config."""
+
+    path: str
+    found: dict[str, list[str]] = field(default_factory=dict)
+    error: str | None = None
+
+
+def look_up_fixes(path: str) -> _FixLookup:
+    """Check a config and return what `cfgfix fix` would change, by rule id; nothing is written."""
+    from cfgfix import engine
+    from cfgfix.records import replace
+    from cfgfix.settings import discover
+
+    lookup = _FixLookup(path)
+    try:
+        settings = replace(discover("."), hardware="auto")
+        report = engine.check(engine.Request(paths=(path,), settings=settings))
+    except CfgfixError as error:
+        lookup.error = str(error)
+        return lookup
+    for file in report.files:
+        for finding in file.findings:
+            place = f"{file.path}:{finding.location.line}"
+            if finding.fix is not None:
+                text = f"{place}: {finding.fix.title} ({finding.rule}, {finding.fix.safety.value})"
+            else:
+                text = f"{place}: {finding.message} ({finding.rule}: no automatic fix)"
+            lookup.found.setdefault(finding.rule, []).append(text)
+    return lookup
+
+
+def with_fixes(verdicts: Sequence[Verdict], lookup: _FixLookup | None) -> tuple[Verdict, ...]:
+    """Add to each verdict that names rules what `cfgfix fix` would do in the user's config."""
+    from dataclasses import replace
+
+    made = []
+    for verdict in verdicts:
+        if not verdict.rules:
+            made.append(verdict)
+            continue
+        names = ", ".join(verdict.rules)
+        if lookup is None:
+            fixes: tuple[str, ...] = (
+                f"name the config with --config to see what cfgfix fix would change ({names})",
+            )
+        elif lookup.error is not None:
+            fixes = (f"{lookup.path} could not be checked: {lookup.error}",)
+        else:
+            found = [text for rule in verdict.rules for text in lookup.found.get(rule, ())]
+            nothing = f"cfgfix fix changes nothing in {lookup.path} for {names}: see the change above"
+            fixes = tuple(found) or (nothing,)
+        made.append(replace(verdict, fixes=fixes))
+    return tuple(made)
+
+
+def from_dict(data: dict[str, Any]) -> Verdict:
+    """Return the verdict that `as_dict` wrote."""
+    return Verdict(
+        data["name"],
+        Outcome(data["outcome"]),
+        data["summary"],
+        tuple(data["evidence"]),
+        tuple(rule["id"] for rule in data["rules"]),
+        data["change"],
+        tuple(data["fixes"]),
+    )

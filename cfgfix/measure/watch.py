@@ -1,0 +1,288 @@
+"""Watching a step from inside its process: functions that are traced again, and tensors that are fetched to the host.
+
+Both watchers replace methods of TensorFlow's classes while they are on, in the measuring process alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Signature = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One tracing of a function."""
+
+    function: str
+    call: int
+    """Which call of this function, from 1."""
+    step: int
+    """During which step, from 0."""
+    seconds: float
+    """How long that call took."""
+    causes: tuple[str, ...]
+    """Arguments that no earlier call had like this; empty for the first trace."""
+    kind: str
+    """`first`, `shape`, `dtype`, `python value`, `structure` or `unknown`."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "function": self.function,
+            "call": self.call,
+            "step": self.step,
+            "seconds": self.seconds,
+            "causes": list(self.causes),
+            "kind": self.kind,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """A place in the user's code that waits for the device."""
+
+    place: str
+    """`file:line`."""
+    how: str
+    """Such as `numpy()` or `float()`."""
+    count: int
+    seconds: float
+    """Waited there in all."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {"place": self.place, "how": self.how, "count": self.count, "seconds": self.seconds}
+
+
+def describe(value: Any) -> str:
+    """Return what tracing distinguishes of one argument leaf: dtype and shape of a tensor, value of a Python scalar."""
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        name = getattr(dtype, "name", str(dtype))
+        dims = getattr(shape, "as_list", lambda: list(shape))()
+        return f"{name}[{','.join('?' if dim is None else str(dim) for dim in dims)}]"
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        text = repr(value)
+        return text if len(text) <= 60 else text[:57] + "..."
+    return f"{type(value).__name__} object {id(value):#x}"
+
+
+def flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield path and description of each leaf of an argument."""
+    if isinstance(value, dict):
+        for key in value:
+            yield from flatten(value[key], f"{path}[{key!r}]")
+    elif isinstance(value, (list, tuple)):
+        names = getattr(value, "_fields", None)
+        for place, item in enumerate(value):
+            yield from flatten(item, f"{path}.{names[place]}" if names else f"{path}[{place}]")
+        if not value:
+            yield path, f"empty {type(value).__name__}"
+    else:
+        yield path, describe(value)
+
+
+def signature_of(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Signature:
+    """Return what tracing distinguishes of a call."""
+    import inspect
+
+    python = getattr(function, "python_function", function)
+    try:
+        names = [name for name in inspect.signature(python).parameters if name != "self"]
+    except (TypeError, ValueError):
+        names = []
+    leaves: list[tuple[str, str]] = []
+    for place, value in enumerate(arguments):
+        leaves += flatten(value, names[place] if place < len(names) else f"argument {place + 1}")
+    for name, value in keywords.items():
+        leaves += flatten(value, name)
+    return tuple(leaves)
+
+
+def difference(now: Signature, earlier: list[Signature]) -> tuple[tuple[str, ...], str]:
+    """Return how a signature differs from the most similar earlier one, and of what kind the difference is."""
+    best: tuple[str, ...] | None = None
+    kinds: set[str] = set()
+    for before in earlier:
+        old = dict(before)
+        new = dict(now)
+        changed = [path for path in new if path in old and old[path] != new[path]]
+        other = [path for path in new if path not in old] + [path for path in old if path not in new]
+        lines = tuple(
+            [f"{path}: {old[path]} -> {new[path]}" for path in changed]
+            + [f"{path} came or went" for path in other]
+        )
+        if best is None or len(lines) < len(best):
+            best, kinds = (
+                lines,
+                {_kind(old[path], new[path]) for path in changed} | ({"structure"} if other else set()),
+            )
+    if not best:
+        return (), "unknown"
+    order = ("structure", "dtype", "shape", "python value")
+    return best, next(kind for kind in order if kind in kinds)
+
+
+def _kind(old: str, new: str) -> str:
+    if old.endswith("]") and new.endswith("]"):
+        return "shape" if old.split("[", maxsplit=1)[0] == new.split("[", maxsplit=1)[0] else "dtype"
+    return "python value"
+
+
+class Tracings:
+    """Counts the tracings of every `tf.function` that is called while the watch is on."""
+
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+        self.called: set[str] = set()
+        self.step = 0
+        self._seen: dict[int, tuple[Any, list[Signature], list[int]]] = {}
+
+    @contextlib.contextmanager
+    def on(self) -> Iterator[Tracings]:
+        """Watch while the body runs."""
+        import tensorflow as tf
+
+        kind: Any = type(tf.function(lambda: None))
+        plain = kind.__call__
+        watch = self
+
+        def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
+            return watch._call(plain, function, arguments, keywords)
+
+        kind.__call__ = call
+        try:
+            yield self
+        finally:
+            kind.__call__ = plain
+
+    def _call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        # The function is kept, so that its id is not used again.
+        _, signatures, calls = self._seen.setdefault(id(function), (function, [], [0]))
+        calls[0] += 1
+        name = getattr(getattr(function, "python_function", None), "__qualname__", "function").replace(
+            "<locals>.", ""
+        )
+        self.called.add(name)
+        before = function.experimental_get_tracing_count()
+        begin = time.perf_counter()
+        try:
+            return plain(function, *arguments, **keywords)
+        finally:
+            if function.experimental_get_tracing_count() > before:
+                now = signature_of(function, arguments, keywords)
+                spent = time.perf_counter() - begin
+                if before == 0 and not signatures:
+                    causes: tuple[str, ...] = ()
+                    kind = "first"
+                else:
+                    causes, kind = difference(now, signatures)
+                signatures.append(now)
+                self.traces.append(Trace(name, calls[0], self.step, spent, causes, kind))
+
+    def retraces(self) -> list[Trace]:
+        """Return the tracings beyond each function's first."""
+        return [trace for trace in self.traces if trace.kind != "first"]
+
+    def made_anew(self, after: int = 1) -> dict[str, int]:
+        """Return functions of the same name that were traced for the first time in several steps from `after` on."""
+        counts: dict[str, int] = {}
+        for trace in self.traces:
+            if trace.kind == "first" and trace.step >= after:
+                counts[trace.function] = counts.get(trace.function, 0) + 1
+        return {name: count for name, count in counts.items() if count > 1}
+
+
+_FETCHES = {
+    "numpy": "numpy()",
+    "__array__": "np.asarray()",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__bool__": "bool()",
+    "__index__": "index",
+    "__repr__": "print",
+    "__str__": "print",
+    "__format__": "format",
+}
+
+
+class Fetches:
+    """Counts where eager tensors are fetched to the host while the watch is on."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], list[float]] = {}
+        self._inside = False
+
+    @contextlib.contextmanager
+    def on(self) -> Iterator[Fetches]:
+        """Watch while the body runs; only the outermost of nested fetches counts."""
+        import tensorflow as tf
+
+        kind: Any = type(tf.constant(0))
+        kept = {name: kind.__dict__.get(name) for name in _FETCHES}
+        for name, how in _FETCHES.items():
+            setattr(kind, name, self._wrapped(getattr(kind, name), how))
+        try:
+            yield self
+        finally:
+            for name, method in kept.items():
+                if method is None:
+                    delattr(kind, name)
+                else:
+                    setattr(kind, name, method)
+
+    def _wrapped(self, plain: Any, how: str) -> Any:
+        def method(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
+            if self._inside:
+                return plain(tensor, *arguments, **keywords)
+            place = _user_place()
+            if place is None:
+                return plain(tensor, *arguments, **keywords)
+            self._inside = True
+            begin = time.perf_counter()
+            try:
+                return plain(tensor, *arguments, **keywords)
+            finally:
+                self._inside = False
+                entry = self._found.setdefault((place, how), [0.0, 0.0])
+                entry[0] += 1
+                entry[1] += time.perf_counter() - begin
+
+        return method
+
+    def syncs(self) -> list[Sync]:
+        """Return the places, those that wait longest first."""
+        found = [
+            Sync(place, how, int(count), seconds) for (place, how), (count, seconds) in self._found.items()
+        ]
+        return sorted(found, key=lambda sync: -sync.seconds)
+
+
+_LIBRARIES = ("tensorflow", "keras", "numpy", "tf_keras", "ml_dtypes")
+
+
+def _user_place() -> str | None:
+    """Return the place in the user's code that called, or None where no user code is on the stack before a library's.
+
+    A fetch inside a library that user code called counts for the user's line.
+    """
+    here = os.path.dirname(os.path.abspath(__file__))
+    frame: Any = sys._getframe(2)  # noqa: SLF001 - the way to the caller without building a whole stack
+    while frame is not None:
+        name = frame.f_code.co_filename
+        module = str(frame.f_globals.get("__name__", "")).split(".")[0]
+        if os.path.abspath(name).startswith(here):
+            return None
+        if module not in _LIBRARIES and not name.startswith("<"):
+            return f"{name}:{frame.f_lineno}"
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    return None

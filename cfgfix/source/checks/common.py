@@ -1,0 +1,268 @@
+"""What several checks need: the ways a dataset came to be, guards that exclude each other, what a function does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.source.expr import text
+from cfgfix.source.flow import DATASET
+from cfgfix.source.program import Program
+from cfgfix.source.summary import BOOLEAN, NAME, UNARY, Expr, Scope
+from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
+
+PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
+"""Byte strings of files that run functions for every element, for the needles of checks about such functions."""
+COMPILED = (b".function", b"train_step", b"jit_compile", b"GradientTape")
+"""Byte strings of files that compile functions, for the needles of checks about such functions."""
+MAX_WAYS = 24
+MAX_LENGTH = 60
+_TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
+
+
+def in_tests(scope: Scope) -> bool:
+    """Tell whether a scope stands in test code, where speed does not count."""
+    return bool(_TEST.search(scope.module.path.replace("\\", "/")))
+
+
+def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
+    """Yield the ways a dataset may have come to be: lists of steps, the last one first.
+
+    Ways whose guards exclude each other are left out. Where several datasets are joined into one, each is a way.
+    """
+    count = 0
+    pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
+    while pending and count < MAX_WAYS:
+        here, path = pending.pop()
+        if here.op != "either":
+            if len(path) >= MAX_LENGTH:
+                continue
+            path = [*path, here]
+        if here.parents and here not in path[:-1]:
+            for parent in reversed(here.parents):
+                pending.append((parent, path))
+            continue
+        if consistent(path):
+            count += 1
+            yield path
+
+
+def consistent(path: list[Dataset]) -> bool:
+    """Tell whether steps can all happen in one run: no two stand on opposite sides of the same guard."""
+    sides: dict[tuple[int, str], bool] = {}
+    blocks: dict[tuple[int, int], set[int]] = {}
+    for step in path:
+        if step.site is None:
+            continue
+        scope = step.site.scope
+        seen: set[int] = set()
+        number = step.site.call.block
+        while number >= 0:
+            block = scope.blocks[number]
+            if block.kind == "if" and block.test is not None:
+                test, branch = block.test, block.branch
+                while test[0] == UNARY and test[1] == "not":
+                    test, branch = test[2], not branch
+                # `a and b` that holds means both do; `a or b` that does not, that neither does.
+                parts = test[2] if test[0] == BOOLEAN and (test[1] == "and") is branch else (test,)
+                for operand in parts:
+                    part, side = operand, branch
+                    while part[0] == UNARY and part[1] == "not":
+                        part, side = part[2], not side
+                    key = (id(scope), text(part, scope))
+                    if sides.setdefault(key, side) != side:
+                        return False
+            elif block.kind in ("except", "try-else"):
+                seen.add(number)
+            number = block.parent
+        for number in seen:
+            # Two handlers of one try never both run.
+            key2 = (id(scope), scope.blocks[number].parent)
+            others = blocks.setdefault(key2, set())
+            others.add(number)
+            if (
+                len({n for n in others if scope.blocks[n].kind == "except" and _same_try(scope, n, number)})
+                > 1
+            ):
+                return False
+    return True
+
+
+def _same_try(scope: Scope, first: int, second: int) -> bool:
+    """Handlers of one `try` are numbered one after another with nothing of the parent's between them."""
+    low, high = sorted((first, second))
+    if low == high:
+        return True
+    return all(
+        scope.blocks[n].kind != "try" or scope.blocks[n].parent != scope.blocks[low].parent
+        for n in range(low + 1, high)
+    )
+
+
+def upstream(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield all datasets a dataset is made from, each once, nearest first."""
+    seen: set[int] = set()
+    pending = list(dataset.parents)
+    while pending and len(seen) < 400:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        pending += here.parents
+
+
+def downstream(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield all datasets made from a dataset, each once, nearest first."""
+    seen: set[int] = set()
+    pending = [item for item in dataset.uses if isinstance(item, Dataset)]
+    while pending and len(seen) < 400:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        pending += [item for item in here.uses if isinstance(item, Dataset)]
+
+
+def is_autotune(value: Value | None) -> bool:
+    """Tell whether a value is `tf.data.AUTOTUNE` and nothing else."""
+    found = list(alternatives(value))
+    return bool(found) and all(
+        isinstance(item, External) and item.name.endswith(("data.AUTOTUNE", "data.experimental.AUTOTUNE"))
+        for item in found
+    )
+
+
+def given(site: Site, position: int, name: str) -> bool | None:
+    """Tell whether an argument is given; None where `*` or `**` may hide it."""
+    if site.call.argument(position, name) is not None:
+        return True
+    return None if site.call.opaque else False
+
+
+def number(value: Value | None) -> int | None:
+    """Return the integer a value is, or None."""
+    if isinstance(value, Constant) and isinstance(value.value, int) and not isinstance(value.value, bool):
+        return value.value
+    return None
+
+
+def flag(value: Value | None) -> bool | None:
+    """Return the truth value a value is, or None."""
+    if isinstance(value, Constant) and isinstance(value.value, bool):
+        return value.value
+    return None
+
+
+def tensorflow_alias(scope: Scope) -> str | None:
+    """Return the name under which a module has TensorFlow as a whole, such as `tf`; None where it has none."""
+    here: Scope | None = scope
+    while here is not None:
+        for name, source in here.imports.items():
+            if source in ("tensorflow", "tensorflow.compat.v2") and name not in here.children:
+                return name
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return None
+
+
+def inside_function(
+    program: Program, function: Function | Scope, depth: int = 3
+) -> Iterator[tuple[Site, tuple[Site, ...]]]:
+    """Yield the calls that a function makes, itself and through project functions, with the way to each."""
+    scope = function.scope if isinstance(function, Function) else function
+    seen: set[int] = set()
+    pending: list[tuple[Scope, tuple[Site, ...]]] = [(scope, ())]
+    while pending:
+        here, path = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        program.flow.default(here)
+        for site in program.flow.within(here):
+            yield site, path
+            if len(path) < depth:
+                pending += [(target.scope, (*path, site)) for target in site.targets]
+
+
+RANDOM_OPS = (
+    "tensorflow.random.",
+    "tensorflow.image.random_",
+    "keras.layers.Random",
+    "keras.random.",
+    "tensorflow.raw_ops.Random",
+)
+NOT_RANDOM_OPS = (
+    "tensorflow.random.stateless_",
+    "tensorflow.random.set_seed",
+    "tensorflow.random.set_random_seed",
+    "tensorflow.random.experimental.stateless",
+    "tensorflow.random.Generator.from_",
+    "tensorflow.random.get_global_generator",
+    "tensorflow.random.create_rng_state",
+)
+
+
+def is_random(site: Site) -> bool:
+    """Tell whether a call draws a random number that differs from call to call."""
+    return site.name.startswith(RANDOM_OPS) and not site.name.startswith(NOT_RANDOM_OPS)
+
+
+def is_augmentation(site: Site) -> bool:
+    """Tell whether a call draws a random number of any kind, stateless ones included."""
+    return is_random(site) or (
+        site.name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"))
+    )
+
+
+def method_of(site: Site) -> str:
+    """Return the dataset method that a site calls, or empty text."""
+    return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
+
+
+def names_in(expr: Expr, scope: Scope) -> set[str]:
+    """Return the plain names in an expression; those inside a lambda too."""
+    from cfgfix.source.expr import walk
+
+    found: set[str] = set()
+    for part in walk(expr, scope):
+        if part[0] == NAME:
+            found.add(part[1])
+        elif part[0] == "l":
+            inner = scope.module.summary.scopes[part[1]]
+            for event in inner.events():
+                if event.value is not None:
+                    found |= names_in(event.value, inner)
+    return found
+
+
+def bound_in_loop(scope: Scope, block: int) -> set[str]:
+    """Return the names that are bound by a loop or inside it."""
+    from cfgfix.source.hotpath import inside
+
+    found: set[str] = set()
+    for event in scope.events():
+        in_loop = inside(scope, event.block, block) or any(number == block for number, _ in event.bodies)
+        if in_loop:
+            for target in event.targets:
+                found |= _targets(target)
+            if event.kind == "define":
+                found.add(scope.module.summary.scopes[event.extra].name)
+    return found
+
+
+def _targets(target: Expr) -> set[str]:
+    if target[0] == NAME:
+        return {target[1]}
+    if target[0] == "t":
+        return {name for item in target[2] for name in _targets(item)}
+    if target[0] == "*":
+        return _targets(target[1])
+    if target[0] in ("a", "s"):
+        return _targets(target[1])
+    return set()
+
+
+def short(site: Site) -> str:
+    """Return what a site calls as the user wrote it, without its arguments."""
+    return text(site.call.func, site.scope)

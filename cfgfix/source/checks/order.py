@@ -1,0 +1,371 @@
+"""The order of transformations on a dataset: what stands before what, and what that does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import (
+    downstream,
+    flag,
+    given,
+    in_tests,
+    inside_function,
+    is_augmentation,
+    short,
+    ways,
+)
+from cfgfix.source.expr import constant
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
+from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, Event, Scope
+from cfgfix.source.values import Constant, Dataset, Site
+
+NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
+
+_BATCH = frozenset({"batch", "padded_batch", "ragged_batch"})
+_REGROUPS = frozenset(
+    {"unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "bucket_by_sequence_length"}
+)
+
+
+def kind(step: Dataset) -> str:
+    """Return the operation of a step, seeing through `apply`."""
+    return step.detail if step.op == "apply" and step.detail else step.op
+
+
+def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
+    """Yield each dataset made by an operation with the ways it came to be."""
+    for dataset in program.flow.datasets:
+        if kind(dataset) == later and dataset.site is not None:
+            for way in ways(dataset):
+                yield dataset, way[1:]
+
+
+def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:
+    assert step.site is not None
+    return ((step.site.scope, step.site.call.block),)
+
+
+def after_device(program: Program) -> Iterator[Hit]:
+    """A transformation after `prefetch_to_device`: what it makes is on the host again."""
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if site is None or dataset.op in ("with_options", "options") or not dataset.parents:
+            continue
+        for way in ways(dataset):
+            if len(way) < 2 or kind(way[1]) not in ("prefetch_to_device", "copy_to_device"):
+                continue
+            device = way[1]
+            if kind(device) != "prefetch_to_device" or device.site is None or _on_cpu(device):
+                continue
+            yield hit_at(
+                site,
+                values={"op": kind(dataset), "device_line": device.site.call.name_place[0]},
+                needs=_needs(device),
+                related=(at(device.site, label="the data is on the device from here"),),
+                rewrites=_without(site) if dataset.op == "prefetch" else (),
+                no_fix=None
+                if dataset.op == "prefetch"
+                else "where the transformation belongs is for you to say",
+            )
+            break
+
+
+def _on_cpu(step: Dataset) -> bool:
+    for value in step.site.args if step.site is not None else ():
+        inner = getattr(value, "site", None)
+        if inner is not None and inner.call.args:
+            device = constant(inner.call.args[0])
+            return isinstance(device, str) and "cpu" in device.lower()
+    return False
+
+
+def _without(site: Site) -> tuple[Rewrite, ...]:
+    """Return the fix that takes a method call out: of its chain, or the statement `d = d.prefetch(n)` as a whole."""
+    call = site.call
+    func = call.func
+    if func[0] != ATTRIBUTE:
+        return ()
+    event = _statement(site)
+    if (
+        event is not None
+        and func[1][0] == NAME
+        and event.targets
+        and event.targets[0][0] == NAME
+        and event.targets[0][1] == func[1][1]
+    ):
+        return (Rewrite("drop-statement", site.scope, event.place),)
+    return (Rewrite("unchain", site.scope, call.place),)
+
+
+def _statement(site: Site) -> Event | None:
+    """Return the assignment whose whole value a call is, with one target, or None."""
+    for event in site.scope.events():
+        if event.kind == "assign" and event.value == (CALL, site.call.number) and len(event.targets) == 1:
+            return event
+    return None
+
+
+def device_literal(program: Program) -> Iterator[Hit]:
+    """`prefetch_to_device` with a GPU written into the code, in a program that distributes."""
+    if not any(site.name.startswith("tensorflow.distribute.") for site in program.flow.sites):
+        return
+    for site in program.flow.named("tensorflow.data.experimental.prefetch_to_device"):
+        device = site.argument(0, "device")
+        if isinstance(device, Constant) and isinstance(device.value, str) and "gpu" in device.value.lower():
+            yield hit_at(site, values={"device": device.value})
+
+
+def not_last(program: Program) -> Iterator[Hit]:
+    """`prefetch` before work that it then does not overlap, and none at the end."""
+    for dataset in program.flow.datasets:
+        if dataset.op != "prefetch" or dataset.site is None or in_tests(dataset.site.scope):
+            continue
+        later = list(downstream(dataset))
+        if any(kind(step) in ("prefetch", "prefetch_to_device", "interleave", "flat_map") for step in later):
+            continue
+        work = next((step for step in later if step.op in ("map", "batch", "padded_batch", "filter")), None)
+        if work is None or work.site is None or work.site.scope is not dataset.site.scope:
+            continue
+        yield hit_at(
+            dataset.site,
+            values={"op": work.op, "line_of": work.site.call.name_place[0]},
+            needs=_needs(work),
+            related=(at(work.site, label="done after the buffer"),),
+        )
+
+
+def twice(program: Program) -> Iterator[Hit]:
+    """Two `prefetch` one right after the other: both buffers are filled."""
+    for dataset, way in _pairs(program, "prefetch"):
+        if not way or way[0].op != "prefetch" or way[0].site is None or dataset.site is None:
+            continue
+        first = way[0].site
+        yield hit_at(
+            first,
+            values={"line_of": dataset.site.call.name_place[0]},
+            needs=_needs(dataset),
+            related=(at(dataset.site, label="prefetched again"),),
+            rewrites=_without(first)
+            if first.scope is dataset.site.scope and first.call.block == dataset.site.call.block
+            else (),
+            no_fix="the two stand in different places; which one stays is for you to say",
+        )
+
+
+def shuffle_after_batch(program: Program) -> Iterator[Hit]:
+    """`shuffle` of whole batches."""
+    for dataset, way in _pairs(program, "shuffle"):
+        assert dataset.site is not None
+        if in_tests(dataset.site.scope):
+            continue
+        for step in way:
+            name = kind(step)
+            if name in _REGROUPS or name in ("shuffle", "unknown"):
+                break
+            if name in _BATCH and step.site is not None:
+                if step.site.scope is not dataset.site.scope:
+                    # Batches of another function may be windows or pairs that belong together.
+                    break
+                if any(kind(other) in _BATCH | _REGROUPS for other in downstream(dataset)):
+                    break
+                if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):
+                    break
+                yield hit_at(
+                    dataset.site,
+                    values={"batch": name, "line_of": step.site.call.name_place[0]},
+                    needs=_needs(step),
+                    related=(at(step.site, label="batched here"),),
+                )
+                break
+
+
+def cache_after_shuffle(program: Program) -> Iterator[Hit]:
+    """`cache` of a shuffled dataset that is not shuffled again."""
+    for dataset, way in _pairs(program, "cache"):
+        assert dataset.site is not None
+        if in_tests(dataset.site.scope) or any(kind(step) == "shuffle" for step in downstream(dataset)):
+            continue
+        for step in way:
+            if kind(step) in ("cache", "unknown"):
+                break
+            if kind(step) == "shuffle" and step.site is not None:
+                if flag(step.site.argument(2, "reshuffle_each_iteration")) is False:
+                    break
+                if _split_follows(way, step):
+                    break
+                yield hit_at(
+                    dataset.site,
+                    values={"line_of": step.site.call.name_place[0]},
+                    needs=_needs(step),
+                    related=(at(step.site, label="shuffled here, before the cache"),),
+                )
+                break
+
+
+def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:
+    """Whether a shuffled dataset is split with take or skip before it is cached: then a fixed order is wanted."""
+    return any(kind(step) in ("take", "skip") for step in way[: way.index(shuffle)])
+
+
+def random_before_cache(program: Program) -> Iterator[Hit]:
+    """A random augmentation whose result is cached: every epoch sees the first epoch's draw."""
+    for dataset, way in _pairs(program, "cache"):
+        assert dataset.site is not None
+        if in_tests(dataset.site.scope):
+            continue
+        for step in way:
+            if kind(step) in ("cache", "unknown"):
+                break
+            if kind(step) != "map" or step.site is None:
+                continue
+            for function in step.functions:
+                found = next(
+                    (
+                        (site, path)
+                        for site, path in inside_function(program, function)
+                        if is_augmentation(site)
+                    ),
+                    None,
+                )
+                if found is not None:
+                    site, path = found
+                    yield hit_at(
+                        dataset.site,
+                        values={"random": short(site), "line_of": step.site.call.name_place[0]},
+                        needs=(
+                            *_needs(step),
+                            (site.scope, site.call.block),
+                            *((p.scope, p.call.block) for p in path),
+                        ),
+                        related=(at(step.site, label="the random map"), at(site, label="drawn here")),
+                    )
+                    break
+
+
+def shuffle_after_decode(program: Program) -> Iterator[Hit]:
+    """A shuffle buffer of decoded elements."""
+    for dataset, way in _pairs(program, "shuffle"):
+        assert dataset.site is not None
+        if not way or kind(way[0]) != "map" or way[0].site is None or in_tests(dataset.site.scope):
+            continue
+        for function in way[0].functions:
+            for site, path in inside_function(program, function):
+                if site.name.startswith(_DECODES):
+                    yield hit_at(
+                        dataset.site,
+                        values={"decode": short(site), "line_of": way[0].site.call.name_place[0]},
+                        needs=(*_needs(way[0]), *((p.scope, p.call.block) for p in path)),
+                        related=(at(way[0].site, label="decodes"),),
+                    )
+                    break
+
+
+_DECODES = (
+    "tensorflow.io.decode_image",
+    "tensorflow.io.decode_jpeg",
+    "tensorflow.io.decode_png",
+    "tensorflow.image.decode_",
+    "tensorflow.audio.decode_wav",
+    "tensorflow.io.decode_and_crop_jpeg",
+    "tensorflow.signal.stft",
+)
+
+
+def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
+    """`shuffle` after `repeat`: epochs flow into one another."""
+    for dataset, way in _pairs(program, "shuffle"):
+        assert dataset.site is not None
+        if in_tests(dataset.site.scope):
+            continue
+        for step in way:
+            if kind(step) in ("shuffle", "interleave", "flat_map", "unknown"):
+                break
+            if kind(step) == "repeat" and step.site is not None:
+                yield hit_at(
+                    dataset.site,
+                    values={"line_of": step.site.call.name_place[0]},
+                    needs=_needs(step),
+                    related=(at(step.site, label="repeated here"),),
+                )
+                break
+
+
+def split_after_shuffle(program: Program) -> Iterator[Hit]:
+    """`take` and `skip` of one dataset that is shuffled anew in every epoch."""
+    seen: set[int] = set()
+    for dataset in program.flow.datasets:
+        takes = [
+            use
+            for use in dataset.uses
+            if isinstance(use, Dataset) and kind(use) == "take" and use.site is not None
+        ]
+        skips = [
+            use
+            for use in dataset.uses
+            if isinstance(use, Dataset) and kind(use) == "skip" and use.site is not None
+        ]
+        if not takes or not skips:
+            continue
+        for way in ways(dataset):
+            for step in way:
+                if kind(step) in ("cache", "unknown", "save", "snapshot"):
+                    break
+                if kind(step) != "shuffle" or step.site is None:
+                    continue
+                if given(step.site, 2, "reshuffle_each_iteration") is not False or id(step.site.call) in seen:
+                    break
+                seen.add(id(step.site.call))
+                take, skip = takes[0].site, skips[0].site
+                assert take is not None
+                assert skip is not None
+                yield hit_at(
+                    step.site,
+                    values={"take_line": take.call.name_place[0], "skip_line": skip.call.name_place[0]},
+                    needs=(*_needs(takes[0]), *_needs(skips[0])),
+                    related=(at(take, label="one part"), at(skip, label="the other part")),
+                    rewrites=(
+                        Rewrite(
+                            "keyword",
+                            step.site.scope,
+                            step.site.call.place,
+                            "False",
+                            "reshuffle_each_iteration",
+                        ),
+                    ),
+                )
+                break
+
+
+def shuffle_before_shard(program: Program) -> Iterator[Hit]:
+    """`shard` of something that each worker has shuffled for itself."""
+    for dataset, way in _pairs(program, "shard"):
+        assert dataset.site is not None
+        for step in way:
+            name = kind(step)
+            if name in ("unknown", "cache"):
+                break
+            site = step.site
+            if site is None or name not in ("shuffle", "list_files"):
+                continue
+            if name == "shuffle" and given(site, 1, "seed") is not False:
+                break
+            if name == "list_files" and (
+                given(site, 1, "shuffle") is None
+                or flag(site.argument(1, "shuffle")) is False
+                or given(site, 2, "seed") is not False
+                or (given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
+            ):
+                break
+            yield hit_at(
+                dataset.site,
+                values={"op": name, "line_of": site.call.name_place[0]},
+                needs=_needs(step),
+                related=(at(site, label="a random order, another one on every worker"),),
+            )
+            break
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return after_device(program)

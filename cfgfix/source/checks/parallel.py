@@ -1,0 +1,468 @@
+"""Parallel calls, AUTOTUNE and buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import (
+    flag,
+    given,
+    in_tests,
+    inside_function,
+    is_autotune,
+    is_random,
+    method_of,
+    number,
+    short,
+    tensorflow_alias,
+)
+from cfgfix.source.expr import constant, dotted, text, walk
+from cfgfix.source.flow import DATASET
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
+from cfgfix.source.hotpath import GRAPH, PY_FUNCTIONS, hot_paths
+from cfgfix.source.program import Program
+from cfgfix.source.summary import (
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    COMPARE,
+    NAME,
+    SUBSCRIPT,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.source.values import Dataset, Site, first_dataset
+
+NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
+
+_SHOW = {
+    "min": "-1, that is AUTOTUNE itself: the limit has no effect",
+    "max": "the other value: AUTOTUNE has no effect",
+}
+
+
+def autotune_min_max(program: Program) -> Iterator[Hit]:
+    """`min(n, AUTOTUNE)` and `max(n, AUTOTUNE)`, arithmetic and comparisons with AUTOTUNE."""
+    for name in ("min", "max"):
+        for site in program.flow.named(f"builtins.{name}"):
+            places = [index for index, value in enumerate(site.args) if is_autotune(value)]
+            if not places or len(site.args) < 2 or site.call.keywords or site.call.opaque:
+                continue
+            shown = text((CALL, site.call.number), site.scope)
+            keep = places[0] if name == "min" else 1 - places[0]
+            rewrites: tuple[Rewrite, ...] = ()
+            if len(site.args) == 2 and len(places) == 1:
+                new = _source_text(site.call.args[keep])
+                if new is not None:
+                    rewrites = (Rewrite("replace", site.scope, site.call.place, new),)
+            yield hit_at(
+                site,
+                whole=True,
+                values={"expr": shown, "value": _SHOW[name]},
+                rewrites=rewrites,
+                safety="safe" if name == "min" else "unsafe",
+                title=f"Write {text(site.call.args[keep], site.scope)}" if rewrites else None,
+            )
+    yield from _arithmetic(program)
+
+
+def _source_text(expr: Expr) -> str | None:
+    """Return an expression as source where the summary keeps all of it."""
+    if expr[0] in (NAME, ATTRIBUTE) and dotted(expr) is not None:
+        return dotted(expr)
+    if expr[0] == "k" and isinstance(expr[1], int):
+        return repr(expr[1])
+    return None
+
+
+def _arithmetic(program: Program) -> Iterator[Hit]:
+    for module in program.modules:
+        if "AUTOTUNE" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            for event in scope.events():
+                if event.value is None:
+                    continue
+                for part in walk(event.value, scope):
+                    found = _wrong(part, scope, program)
+                    if found is not None:
+                        place, value = found
+                        yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
+
+
+def _wrong(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
+    """Return what is wrong with an operation on AUTOTUNE, or None."""
+    if part[0] == BINARY and part[1] in ("*", "+", "-", "//", "/", "%", "**"):
+        if _is_constant(part[2], scope, program) or _is_constant(part[3], scope, program):
+            return part[4], "a number below zero, which tf.data takes for something else or refuses"
+    elif part[0] == COMPARE and len(part[2]) == 1 and part[2][0][0] in ("<", "<=", ">", ">="):
+        if _is_constant(part[1], scope, program) or _is_constant(part[2][0][1], scope, program):
+            return part[3], "a comparison with -1"
+    elif part[0] == BOOLEAN and part[1] == "or" and _is_constant(part[2][0], scope, program):
+        return part[3], "always AUTOTUNE: -1 counts as true"
+    return None
+
+
+def _is_constant(expr: Expr, scope: Scope, program: Program) -> bool:
+    if expr[0] not in (NAME, ATTRIBUTE):
+        return False
+    name = program.static_name(expr, scope)
+    return name in ("tensorflow.data.AUTOTUNE", "tensorflow.data.experimental.AUTOTUNE")
+
+
+def stateful_map(program: Program) -> Iterator[Hit]:
+    """A sequential `map` whose function is stateful, so that TensorFlow does not parallelise it by itself."""
+    for site in program.flow.named(f"{DATASET}.map"):
+        if given(site, 1, "num_parallel_calls") is not False or given(site, 9, "synchronous") is not False:
+            continue
+        if in_tests(site.scope):
+            continue
+        dataset = first_dataset(site.result)
+        for function in dataset.functions if dataset is not None else ():
+            found = next(
+                (
+                    (inner, path)
+                    for inner, path in inside_function(program, function)
+                    if is_random(inner) or inner.name in PY_FUNCTIONS
+                ),
+                None,
+            )
+            if found is None:
+                continue
+            inner, path = found
+            alias = tensorflow_alias(site.scope)
+            yield hit_at(
+                site,
+                values={
+                    "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",
+                    "state": short(inner),
+                },
+                needs=((inner.scope, inner.call.block), *((p.scope, p.call.block) for p in path)),
+                related=(at(inner, label="keeps state"),),
+                rewrites=(
+                    Rewrite(
+                        "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
+                    ),
+                )
+                if alias
+                else (),
+                no_fix=None if alias else "TensorFlow has no name of its own in this module",
+            )
+            break
+
+
+def sequential_map(program: Program) -> Iterator[Hit]:
+    """A sequential stateless `map` where TensorFlow is known not to parallelise it: inside interleave, or switched off."""
+    hot = hot_paths(program)
+    off = _switched_off(program)
+    for site in program.flow.named(f"{DATASET}.map"):
+        if given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
+            continue
+        dataset = first_dataset(site.result)
+        if (
+            dataset is None
+            or not dataset.functions
+            or any(
+                is_random(inner) or inner.name in PY_FUNCTIONS
+                for function in dataset.functions
+                for inner, _ in inside_function(program, function)
+            )
+        ):
+            continue
+        reason = ""
+        flow = None
+        reach = hot.reach(site.scope, "element")
+        if (
+            reach is not None
+            and reach.root.site is not None
+            and method_of(reach.root.site) in ("interleave", "flat_map")
+        ):
+            reason = f"it stands inside the function of {reach.root.what}"
+            flow = reach.flow()
+        elif off:
+            reason = off
+        if not reason:
+            continue
+        alias = tensorflow_alias(site.scope)
+        yield hit_at(
+            site,
+            flow=flow,
+            values={"reason": reason},
+            rewrites=(
+                Rewrite(
+                    "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
+                ),
+            )
+            if alias
+            else (),
+            no_fix=None if alias else "TensorFlow has no name of its own in this module",
+        )
+
+
+_SWITCHES = {
+    "autotune.enabled": "options.autotune.enabled is False",
+    "experimental_optimization.apply_default_optimizations": "apply_default_optimizations is False",
+    "experimental_optimization.map_parallelization": "map_parallelization is False",
+}
+
+
+def _switched_off(program: Program) -> str:
+    """Return in words what switches TensorFlow's own parallelisation off in the whole program; or empty text."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for event in scope.body:
+                for target in event.targets:
+                    if target[0] == ATTRIBUTE and event.kind == "assign" and constant(event.value) is False:
+                        name = dotted(target) or ""
+                        for ending, reason in _SWITCHES.items():
+                            if name.endswith("." + ending):
+                                return f"{reason} at line {event.place[0]} of {module.path}"
+    return ""
+
+
+def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
+    """A dataset without prefetch where TensorFlow injects none: looped over in a `tf.function`, or `prefetch(0)`."""
+    hot = hot_paths(program)
+    for kind, dataset, scope, block in program.flow.consumed:
+        reach = hot.reach(scope, GRAPH)
+        if kind != "loop" or reach is None or in_tests(scope) or dataset.site is None:
+            continue
+        if dataset.op in (
+            "prefetch",
+            "with_options",
+            "parameter",
+            "opaque",
+            "either",
+            "take",
+            "apply",
+            "range",
+            "from_tensors",
+        ):
+            continue
+        if not any(step.functions for step in (dataset, *_parents(dataset))):
+            continue
+        yield hit_at(
+            dataset.site,
+            values={"reason": f"the loop at line {scope.blocks[block].line} is compiled by tf.function"},
+            needs=((scope, block),),
+            flow=reach.flow(),
+        )
+    for site in program.flow.named(f"{DATASET}.prefetch"):
+        if number(site.argument(0, "buffer_size")) == 0:
+            alias = tensorflow_alias(site.scope)
+            yield hit_at(
+                site,
+                values={"reason": "prefetch(0) asks for no buffer and keeps TensorFlow from adding one"},
+                rewrites=(Rewrite("replace", site.scope, _argument_place(site), f"{alias}.data.AUTOTUNE"),)
+                if alias and (site.call.argument(0, "buffer_size") or ("",))[0] == "k"
+                else (),
+            )
+
+
+def _argument_place(site: Site) -> Place:
+    """Return where the buffer size of a `prefetch` stands."""
+    expr = site.call.argument(0, "buffer_size")
+    assert expr is not None
+    place: Place = expr[2]
+    return place
+
+
+def _parents(dataset: Dataset) -> list[Dataset]:
+    from cfgfix.source.checks.common import upstream
+
+    return list(upstream(dataset))
+
+
+def vectorize(program: Program) -> Iterator[Hit]:
+    """A cheap elementwise `map` right before `batch`."""
+    for dataset in program.flow.datasets:
+        if (
+            dataset.op != "batch"
+            or dataset.site is None
+            or not dataset.parents
+            or in_tests(dataset.site.scope)
+        ):
+            continue
+        first = dataset.parents[0]
+        if (
+            first.op != "map"
+            or first.site is None
+            or len(first.functions) != 1
+            or first.site.scope is not dataset.site.scope
+        ):
+            continue
+        function = first.functions[0]
+        what = _elementwise(function.scope, program)
+        if what is None:
+            continue
+        yield hit_at(
+            first.site,
+            values={"what": what, "line_of": dataset.site.call.name_place[0]},
+            needs=((dataset.site.scope, dataset.site.call.block),),
+            related=(at(dataset.site, label="batched afterwards"),),
+        )
+
+
+_ELEMENTWISE = frozenset(
+    f"tensorflow.{name}"
+    for name in [
+        "cast",
+        "math.divide",
+        "math.multiply",
+        "math.add",
+        "math.subtract",
+        "divide",
+        "multiply",
+        "add",
+        "subtract",
+        "image.convert_image_dtype",
+        "math.log",
+        "math.exp",
+        "math.sqrt",
+        "math.abs",
+        "sqrt",
+        "exp",
+        "abs",
+        "one_hot",
+        "clip_by_value",
+    ]
+)
+
+
+def _elementwise(scope: Scope, program: Program) -> str | None:
+    """Return what a function does if each of its operations works on a batch as on an element; or None."""
+    program.flow.default(scope)
+    sites = program.flow.within(scope)
+    if len(sites) != len(scope.calls) or not scope.body:
+        return None
+    for site in sites:
+        if site.name == "tensorflow.io.parse_single_example":
+            return (
+                "tf.io.parse_single_example (tf.io.parse_example reads a batch)" if len(sites) == 1 else None
+            )
+        if site.name not in _ELEMENTWISE:
+            return None
+    if len(scope.blocks) > 1:
+        return None
+    arithmetic = False
+    for event in scope.events():
+        if event.kind not in ("return", "assign") or event.value is None:
+            return None
+        for part in walk(event.value, scope):
+            if part[0] == SUBSCRIPT:
+                return None
+            if part[0] == BINARY:
+                arithmetic = True
+                if part[1] not in ("+", "-", "*", "/"):
+                    return None
+    if not sites and not arithmetic:
+        return None
+    return "arithmetic on each value" if not sites else ", ".join(sorted({short(site) for site in sites}))
+
+
+def interleave_calls(program: Program) -> Iterator[Hit]:
+    """`interleave` with more parallel calls than its cycle is long."""
+    for site in program.flow.named(f"{DATASET}.interleave"):
+        cycle, calls = (
+            number(site.argument(1, "cycle_length")),
+            number(site.argument(3, "num_parallel_calls")),
+        )
+        if cycle is None or calls is None or cycle < 1 or calls <= cycle:
+            continue
+        alias = tensorflow_alias(site.scope)
+        yield hit_at(
+            site,
+            values={"calls": calls, "cycle": cycle},
+            rewrites=(
+                Rewrite(
+                    "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
+                ),
+            )
+            if alias and site.call.keyword("num_parallel_calls") is not None
+            else (),
+        )
+
+
+def sequential_interleave(program: Program) -> Iterator[Hit]:
+    """`interleave` over files that reads one file at a time."""
+    for site in program.flow.named(f"{DATASET}.interleave"):
+        if given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
+            continue
+        dataset = first_dataset(site.result)
+        for function in dataset.functions if dataset is not None else ():
+            if any(
+                inner.name
+                in (
+                    "tensorflow.data.TFRecordDataset",
+                    "tensorflow.data.TextLineDataset",
+                    "tensorflow.data.FixedLengthRecordDataset",
+                )
+                for inner, _ in inside_function(program, function)
+            ):
+                alias = tensorflow_alias(site.scope)
+                yield hit_at(
+                    site,
+                    rewrites=(
+                        Rewrite(
+                            "keyword",
+                            site.scope,
+                            site.call.place,
+                            f"{alias}.data.AUTOTUNE",
+                            "num_parallel_calls",
+                        ),
+                    )
+                    if alias
+                    else (),
+                )
+                break
+
+
+def useless_deterministic(program: Program) -> Iterator[Hit]:
+    """`map(deterministic=...)` without parallel calls."""
+    for name in ("map", "interleave"):
+        for site in program.flow.named(f"{DATASET}.{name}"):
+            if site.call.keyword("deterministic") is None:
+                continue
+            if given(site, 1 if name == "map" else 3, "num_parallel_calls") is not False:
+                continue
+            if constant(site.call.keyword("deterministic")) is None:
+                continue
+            yield hit_at(
+                site,
+                values={"op": name},
+                rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="deterministic"),),
+            )
+
+
+def file_map_pool(program: Program) -> Iterator[Hit]:
+    """Many parallel calls of a function that waits for files or the network, in a pool of as many threads as cores."""
+    for site in program.flow.named(f"{DATASET}.map"):
+        calls = number(site.argument(1, "num_parallel_calls"))
+        if (
+            calls is None
+            or calls <= 8
+            or flag(site.argument(8, "use_unbounded_threadpool")) is not None
+            or in_tests(site.scope)
+        ):
+            continue
+        dataset = first_dataset(site.result)
+        for function in dataset.functions if dataset is not None else ():
+            for inner, _ in inside_function(program, function, depth=4):
+                if inner.name in ("time.sleep", "requests.get", "urllib.request.urlopen"):
+                    yield hit_at(
+                        site,
+                        values={"calls": calls, "wait": short(inner)},
+                        rewrites=(
+                            Rewrite(
+                                "keyword", site.scope, site.call.place, "True", "use_unbounded_threadpool"
+                            ),
+                        ),
+                    )
+                    break
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return autotune_min_max(program)

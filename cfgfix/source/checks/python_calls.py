@@ -1,0 +1,275 @@
+"""Python code inside an input pipeline: `numpy_function`, `py_function`, generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import (
+    PIPELINE,
+    downstream,
+    given,
+    in_tests,
+    inside_function,
+    names_in,
+    short,
+    tensorflow_alias,
+)
+from cfgfix.source.expr import constant, text
+from cfgfix.source.flow import DATASET
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
+from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, hot_paths
+from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
+from cfgfix.source.values import Dataset, Site, alternatives, functions_of
+
+NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
+
+_NATIVE = {
+    "numpy.load": "tf.io.decode_raw on tf.io.read_file, or TFRecord files",
+    "librosa.load": "tf.audio.decode_wav on tf.io.read_file",
+    "soundfile.read": "tf.audio.decode_wav on tf.io.read_file",
+    "wave.open": "tf.audio.decode_wav on tf.io.read_file",
+    "scipy.io.wavfile.read": "tf.audio.decode_wav on tf.io.read_file",
+    "PIL.Image.open": "tf.io.decode_image on tf.io.read_file",
+    "cv2.imread": "tf.io.decode_image on tf.io.read_file",
+    "imageio.imread": "tf.io.decode_image on tf.io.read_file",
+    "builtins.open": "tf.io.read_file",
+}
+
+
+def in_map(program: Program) -> Iterator[Hit]:
+    """`numpy_function` or `py_function` that runs for every element of a dataset."""
+    hot = hot_paths(program)
+    groups: dict[int, list[Site]] = {}
+    for name in sorted(PY_FUNCTIONS):
+        for site in program.flow.named(name):
+            group = groups.setdefault(id(site.scope), [])
+            if all(other.call is not site.call for other in group):
+                group.append(site)
+    for group in groups.values():
+        group.sort(key=lambda item: item.call.place)
+        for site in group[:1]:
+            reach = hot.reach(site.scope, ELEMENT)
+            if reach is None or in_tests(site.scope):
+                continue
+            native = ""
+            for function in functions_of(site.argument(0, "func")):
+                for inner, _ in inside_function(program, function):
+                    if inner.name in _NATIVE:
+                        native = f"{inner.name.replace('builtins.', '')}() has a counterpart: {_NATIVE[inner.name]}"
+                        break
+            yield hit_at(
+                site,
+                flow=reach.flow(),
+                values={"call": short(site), "via": reach.via},
+                related=tuple(at(other, label="and here") for other in group[1:]),
+                notes=(native,) if native else (),
+            )
+
+
+def without_shape(program: Program) -> Iterator[Hit]:
+    """A result of `numpy_function` whose shape is never set again, neither here nor later in the pipeline."""
+    hot = hot_paths(program)
+    seen: set[tuple[int, str]] = set()
+    for name in sorted(PY_FUNCTIONS):
+        for site in program.flow.named(name):
+            reach = hot.reach(site.scope, ELEMENT)
+            if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
+                continue
+            root = reach.root.site
+            if root is None or any(_shaped(program, step.scope, set()) for step in reach.path):
+                continue
+            result = root.result
+            made = next((item for item in alternatives(result) if isinstance(item, Dataset)), None)
+            if made is None:
+                continue
+            later = list(downstream(made))
+            if any(_shaped(program, function.scope, set()) for step in later for function in step.functions):
+                continue
+            batches = next(
+                (step for step in later if step.op in ("batch", "padded_batch", "ragged_batch")), None
+            )
+            if batches is None or batches.site is None or (id(site.scope), "shape") in seen:
+                continue
+            if batches.op == "padded_batch" and given(batches.site, 1, "padded_shapes") is not False:
+                # The shapes given there are the shapes from there on.
+                continue
+            seen.add((id(site.scope), "shape"))
+            yield hit_at(
+                site,
+                flow=reach.flow(),
+                values={
+                    "call": short(site),
+                    "batch": batches.op,
+                    "batch_line": batches.site.call.name_place[0],
+                },
+                related=(at(batches.site, label="batched without a known shape"),),
+            )
+
+
+_SHAPES = (
+    "ensure_shape",
+    "reshape",
+    "set_shape",
+    "resize",
+    "image.resize",
+    "decode",
+    "parse",
+    "pad",
+    "stack",
+    "squeeze",
+    "expand_dims",
+)
+
+
+def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
+    """Tell whether a function gives a tensor a shape, itself or through what it calls."""
+    if id(scope) in seen:
+        return False
+    seen.add(id(scope))
+    for call in scope.calls:
+        func = call.func
+        last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+        if any(word in str(last) for word in _SHAPES):
+            return True
+    return any(
+        _shaped(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
+    )
+
+
+def rows(program: Program) -> Iterator[Hit]:
+    """`from_generator` over rows of an array that is already in memory, batched afterwards."""
+    for site in program.flow.named(f"{DATASET}.from_generator"):
+        if in_tests(site.scope):
+            continue
+        for dataset in alternatives(site.result):
+            if not isinstance(dataset, Dataset):
+                continue
+            batch = next((step for step in downstream(dataset) if step.op in ("batch", "padded_batch")), None)
+            if batch is None or batch.site is None:
+                continue
+            for function in functions_of(site.argument(0, "generator")):
+                source = _sliced(program, function.scope)
+                if source is not None:
+                    yield hit_at(
+                        site,
+                        values={"source": source, "batch_line": batch.site.call.name_place[0]},
+                        related=(at(batch.site, label="rows are put together again here"),),
+                    )
+
+
+def _sliced(program: Program, scope: Scope) -> str | None:
+    """Return the array that a generator yields row by row, `for i in range(len(x)): yield x[i]`; or None."""
+    events = [event for event in scope.events() if event.kind not in ("pass", "import")]
+    if program.flow.within(scope) and any(
+        not site.name.startswith("builtins.") for site in program.flow.within(scope)
+    ):
+        return None
+    if len(events) != 2 or events[0].kind != "for" or events[1].kind != "yield":
+        return None
+    loop, value = events[0], events[1].value
+    assert value is not None
+    bound: set[str] = set()
+    for target in loop.targets:
+        bound |= names_in(target, scope)
+    parts = value[1][2] if value[1][0] == ITEMS else (value[1],)
+    for part in parts:
+        if part[0] == SUBSCRIPT and part[1][0] in (NAME, ATTRIBUTE) and names_in(part[2], scope) <= bound:
+            return text(part[1], scope)
+        if part[0] == NAME and part[1] in bound and loop.value is not None and loop.value[0] == CALL:
+            call = scope.calls[loop.value[1]]
+            if (
+                call.func[0] == NAME
+                and call.func[1] == "zip"
+                and all(arg[0] in (NAME, ATTRIBUTE) for arg in call.args)
+            ):
+                return ", ".join(text(arg, scope) for arg in call.args)
+            return None
+        return None
+    return None
+
+
+def output_types(program: Program) -> Iterator[Hit]:
+    """`from_generator(output_types=...)`: deprecated, and without `output_shapes` the shapes are lost."""
+    for site in program.flow.named(f"{DATASET}.from_generator"):
+        call = site.call
+        types = call.argument(1, "output_types")
+        if types is None or call.keyword("output_signature") is not None:
+            continue
+        shapes = call.argument(2, "output_shapes")
+        yield hit_at(
+            site,
+            severity="info" if shapes is not None else None,
+            values={"lost": "" if shapes is not None else ", and the shapes are lost"},
+            rewrites=_signature(site),
+        )
+
+
+def _signature(site: Site) -> tuple[Rewrite, ...]:
+    """Return the fix for one component with literal types and shapes given by keyword."""
+    call = site.call
+    types, shapes = call.keyword("output_types"), call.keyword("output_shapes")
+    alias = tensorflow_alias(site.scope)
+    if types is None or shapes is None or alias is None or types[0] not in (ATTRIBUTE, NAME):
+        return ()
+    shape = constant(shapes)
+    if not isinstance(shape, (tuple, list)) or not all(item is None or type(item) is int for item in shape):
+        return ()
+    shown = text(shapes, site.scope)
+    if shapes[1] == "tuple" and len(shapes[2]) == 1:
+        shown = f"({text(shapes[2][0], site.scope)},)"
+    signature = f"{alias}.TensorSpec(shape={shown}, dtype={text(types, site.scope)})"
+    return (Rewrite("signature", site.scope, call.place, signature, "output_types"),)
+
+
+def tensors_in_generator(program: Program) -> Iterator[Hit]:
+    """TensorFlow operations inside a generator's own code: they run eagerly for every element."""
+    for dataset in program.flow.datasets:
+        if dataset.op != "from_generator" or dataset.site is None or in_tests(dataset.site.scope):
+            continue
+        for function in dataset.functions:
+            for site, path in inside_function(program, function):
+                if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
+                    continue
+                yield hit_at(
+                    site,
+                    flow=(
+                        at(dataset.site, label="from_generator runs the generator for every element"),
+                        *(
+                            at(outer, label=f"calls {outer.targets[0].scope.qualname}")
+                            for outer in path
+                            if outer.targets
+                        ),
+                    ),
+                    values={
+                        "call": short(site),
+                        "generator": function.scope.qualname,
+                        "line_of": dataset.site.call.name_place[0],
+                    },
+                )
+                break
+
+
+_CHEAP = (
+    "tensorflow.io.gfile.",
+    "tensorflow.gfile.",
+    "tensorflow.nest.",
+    "tensorflow.logging.",
+    "tensorflow.get_logger",
+    "tensorflow.TensorSpec",
+    "tensorflow.TensorShape",
+    "tensorflow.data.TFRecordDataset",
+    "tensorflow.data.Dataset.as_numpy_iterator",
+    "tensorflow.device",
+    "tensorflow.train.Example",
+    "tensorflow.python_io.",
+    "tensorflow.io.tf_record_iterator",
+    "tensorflow.compat.as_",
+    "tensorflow.errors.",
+    "tensorflow.config.",
+)
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return in_map(program)

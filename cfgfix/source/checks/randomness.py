@@ -1,0 +1,84 @@
+"""Random numbers that are drawn once, although a new one is wanted each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, short
+from cfgfix.source.expr import MISSING, constant
+from cfgfix.source.hit import Hit, hit_at
+from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
+from cfgfix.source.program import Program
+from cfgfix.source.values import Site
+
+NEEDLES = (b"random", *PIPELINE, *COMPILED)
+
+_PYTHON = ("numpy.random.", "random.")
+_HARMLESS = (
+    "numpy.random.seed",
+    "random.seed",
+    "numpy.random.get_state",
+    "numpy.random.set_state",
+    "random.getstate",
+    "random.setstate",
+)
+_MAKERS = (
+    "numpy.random.RandomState",
+    "numpy.random.default_rng",
+    "random.Random",
+    "numpy.random.SeedSequence",
+)
+
+
+def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
+    hot = hot_paths(program)
+    for site in program.flow.sites:
+        name = site.name
+        if not name.startswith(_PYTHON) or name.startswith(_HARMLESS) or name in _MAKERS:
+            continue
+        reach = hot.reach(site.scope, kind)
+        if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
+            continue
+        yield site, reach
+
+
+def in_map(program: Program) -> Iterator[Hit]:
+    """NumPy's or Python's random numbers in a map function: drawn once, while it is traced."""
+    for site, reach in _drawn(program, ELEMENT):
+        yield hit_at(site, flow=reach.flow(), values={"call": short(site), "via": reach.via})
+
+
+def in_function(program: Program) -> Iterator[Hit]:
+    """NumPy's or Python's random numbers in a compiled function: drawn once, while it is traced."""
+    hot = hot_paths(program)
+    for site, reach in _drawn(program, GRAPH):
+        if hot.reach(site.scope, ELEMENT) is not None:
+            continue
+        if site.scope.name in ("build", "__init__") or any(
+            target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets
+        ):
+            continue
+        yield hit_at(site, flow=reach.flow(), values={"call": short(site), "via": reach.via})
+
+
+def constant_seed(program: Program) -> Iterator[Hit]:
+    """A stateless random operation with a constant seed in a map function: the same number for every element."""
+    hot = hot_paths(program)
+    for site in program.flow.sites:
+        name = site.name
+        if not name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_")):
+            continue
+        reach = hot.reach(site.scope, ELEMENT)
+        if reach is None or in_tests(site.scope):
+            continue
+        seed = site.call.keyword("seed")
+        if seed is None and name.startswith("tensorflow.random.stateless_") and len(site.call.args) > 1:
+            seed = site.call.args[1]
+        if seed is None or constant(seed) is MISSING:
+            continue
+        yield hit_at(site, flow=reach.flow(), values={"call": short(site), "via": reach.via})
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return in_map(program)

@@ -1,0 +1,563 @@
+"""Training steps and loops: eager steps, retracing, host work in every step, Keras switches left on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import COMPILED, flag, in_tests, short, upstream
+from cfgfix.source.expr import constant, dotted, is_true, text
+from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
+from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Event, Expr, Scope
+from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
+
+NEEDLES = (
+    *COMPILED,
+    b".predict(",
+    b"run_eagerly",
+    b"set_global_policy",
+    b"LossScale",
+    b".compile(",
+    b"run_functions_eagerly",
+)
+
+_DEBUG = ("debug", "eager", "profile")
+
+
+def _guarded(site: Site, *words: str) -> bool:
+    """Tell whether a place is under an `if` that says one of some words."""
+    for block in site.scope.block_chain(site.call.block):
+        if block.kind == "if" and block.test is not None:
+            shown = text(block.test, site.scope).lower()
+            if any(word in shown for word in words):
+                return True
+    return any(word in site.scope.qualname.lower() for word in words)
+
+
+def eager_step(program: Program) -> Iterator[Hit]:
+    """A step with a gradient tape that a loop calls without `tf.function`."""
+    hot = hot_paths(program)
+    seen: set[tuple[int, int]] = set()
+    for scope, block, site in hot.step_loops():
+        if in_tests(scope) or scope.blocks[block].kind == "while":
+            continue
+        if scope.blocks[block].kind == "for" and _few(scope, block):
+            continue
+        plain = [target for target in site.targets if target.compiled is None]
+        if not plain or len(plain) != len(site.targets) or site.open:
+            continue
+        head = _head(site.call.func)
+        if any(item[0] == head for item in scope.params) and head != (
+            scope.params[0][0] if program.owner(scope) else ""
+        ):
+            # What is called comes from a caller, who may have compiled it.
+            continue
+        for target in plain:
+            tape = _tape(program, target.scope, set())
+            if (
+                tape is None
+                or hot.reach(tape.scope, GRAPH) is not None
+                or (id(tape.scope), tape.call.number) in seen
+            ):
+                continue
+            if not _applies(program, target.scope, set()):
+                continue
+            if _uses_numpy(tape.scope):
+                continue
+            seen.add((id(tape.scope), tape.call.number))
+            yield hit_at(
+                tape,
+                flow=(at(site, label="called in every step of this loop"),),
+                values={"function": tape.scope.qualname, "loop_line": scope.blocks[block].line},
+            )
+
+
+def _few(scope: Scope, block: int) -> bool:
+    """Tell whether a loop has a small literal count."""
+    test = scope.blocks[block].test
+    if test is None or test[0] != CALL:
+        return False
+    call = scope.calls[test[1]]
+    if call.func[0] == NAME and call.func[1] == "range" and len(call.args) == 1:
+        bound = call.args[0]
+        return bound[0] == CONSTANT and isinstance(bound[1], int) and bound[1] <= 10
+    return False
+
+
+def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
+    if id(scope) in seen or len(seen) > 20:
+        return None
+    seen.add(id(scope))
+    sites: list[Site] = program.flow.within(scope)
+    for site in sites:
+        if site.name == "tensorflow.GradientTape":
+            return site
+    for site in sites:
+        if innermost_loop(scope, site.call.block) is not None:
+            continue
+        for target in site.targets:
+            if target.compiled is None:
+                found = _tape(program, target.scope, seen)
+                if found is not None:
+                    return found
+    return None
+
+
+def _applies(program: Program, scope: Scope, seen: set[int]) -> bool:
+    if id(scope) in seen or len(seen) > 20:
+        return False
+    seen.add(id(scope))
+    if any(call.method in ("apply_gradients", "apply", "minimize") for call in scope.calls):
+        return True
+    return any(
+        _applies(program, target.scope, seen)
+        for site in program.flow.within(scope)
+        for target in site.targets
+    )
+
+
+def _uses_numpy(scope: Scope) -> bool:
+    """Whether a step reads values on the host while it computes, so that it is eager on purpose."""
+    return any(call.method == "numpy" for call in scope.calls)
+
+
+def eager_switch(program: Program) -> Iterator[Hit]:
+    """`run_eagerly=True` or `run_functions_eagerly(True)` left on."""
+    for name in (
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.config.experimental_run_functions_eagerly",
+    ):
+        for site in program.flow.named(name):
+            if (
+                flag(site.argument(0, "run_eagerly")) is not True
+                or in_tests(site.scope)
+                or _guarded(site, *_DEBUG)
+            ):
+                continue
+            event = _statement(site)
+            yield hit_at(
+                site,
+                values={"what": "every tf.function runs"},
+                rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
+            )
+    for site in _compiles(program):
+        if (
+            is_true(site.call.keyword("run_eagerly"))
+            and not in_tests(site.scope)
+            and not _guarded(site, *_DEBUG)
+        ):
+            if is_true(site.call.keyword("jit_compile")):
+                continue
+            yield hit_at(
+                site,
+                values={"what": "every step of this model runs"},
+                rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
+            )
+
+
+def _compiles(program: Program) -> Iterator[Site]:
+    for name in ("keras.Model.compile", "keras.Sequential.compile"):
+        yield from program.flow.named(name)
+
+
+def _statement(site: Site) -> Event | None:
+    for event in site.scope.events():
+        if event.kind == "expr" and event.value == (CALL, site.call.number):
+            return event
+    return None
+
+
+def jit_and_eager(program: Program) -> Iterator[Hit]:
+    """`compile(run_eagerly=True, jit_compile=True)`."""
+    for site in _compiles(program):
+        if is_true(site.call.keyword("run_eagerly")) and is_true(site.call.keyword("jit_compile")):
+            yield hit_at(
+                site,
+                rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
+            )
+
+
+def variable_shapes(program: Program) -> Iterator[Hit]:
+    """A `tf.function` without arguments that a loop calls with batches padded to their own longest element."""
+    hot = hot_paths(program)
+    seen: set[int] = set()
+    for site in program.flow.sites:
+        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        if innermost_loop(site.scope, site.call.block) is None:
+            continue
+        batch = next((found for value in site.args for found in [_padded(value)] if found is not None), None)
+        if batch is None or batch.site is None:
+            continue
+        for target in site.targets:
+            made = target.compiled
+            if made is None or made.call.opaque or made.call.args[1:] or id(made.call) in seen:
+                continue
+            if any(
+                name in ("input_signature", "reduce_retracing", "experimental_relax_shapes")
+                for name, _ in made.call.keywords
+            ):
+                continue
+            seen.add(id(made.call))
+            if made.call.number < 0:
+                rewrites: tuple[Rewrite, ...] = (
+                    Rewrite(
+                        "replace",
+                        made.scope,
+                        made.call.place,
+                        f"{dotted(made.call.func)}(reduce_retracing=True)",
+                    ),
+                )
+            else:
+                rewrites = (Rewrite("keyword", made.scope, made.call.place, "True", "reduce_retracing"),)
+            yield Hit(
+                made.scope,
+                made.call.name_place if made.call.number >= 0 else made.call.place,
+                made.call.block,
+                {
+                    "function": target.scope.name,
+                    "batch_line": batch.site.call.name_place[0],
+                    "loop_line": site.call.name_place[0],
+                },
+                needs=((site.scope, site.call.block), (batch.site.scope, batch.site.call.block)),
+                related=(
+                    at(batch.site, label="each batch has a length of its own"),
+                    at(site, label="called with them here"),
+                ),
+                rewrites=rewrites,
+            )
+
+
+def _padded(value: Value) -> Dataset | None:
+    """Return the padded batch with an open dimension that a value is an element of, or None."""
+    for item in alternatives(value):
+        inner = item.items if isinstance(item, Items) else (item,)
+        for part in inner:
+            if not isinstance(part, Element):
+                continue
+            for step in (part.dataset, *upstream(part.dataset)):
+                if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
+                    break
+                if step.op == "padded_batch" and step.site is not None:
+                    shapes = step.site.call.argument(1, "padded_shapes")
+                    return step if shapes is None or _open(shapes) else None
+    return None
+
+
+def _open(expr: Expr) -> bool:
+    """Tell whether literal shapes have a dimension of None; anything that is not literal counts as closed."""
+    if expr[0] == ITEMS:
+        return any(_open(item) for item in expr[2])
+    if expr[0] == "d":
+        return any(_open(value) for _, value in expr[1])
+    return expr[0] == CONSTANT and expr[1] is None
+
+
+def predict_in_loop(program: Program) -> Iterator[Hit]:
+    """`model.predict` of one sample at a time in a loop."""
+    for name in ("keras.Model.predict", "keras.Sequential.predict"):
+        for site in program.flow.named(name):
+            loop = innermost_loop(site.scope, site.call.block)
+            if (
+                loop is None
+                or in_tests(site.scope)
+                or site.scope.blocks[loop].kind != "for"
+                or _few(site.scope, loop)
+            ):
+                continue
+            arg = site.call.argument(0, "x")
+            if arg is None or not _one_sample(arg, site.scope, loop):
+                continue
+            yield hit_at(
+                site, values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)}
+            )
+
+
+def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
+    """Tell whether an argument is one element made into a batch of one, in the loop."""
+    shown = text(expr, scope)
+    if expr[0] == CALL:
+        name = dotted(scope.calls[expr[1]].func) or ""
+        return name.rsplit(".", 1)[-1] == "expand_dims" or (
+            name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown
+        )
+    if expr[0] == "s":
+        inner = text(expr[2], scope)
+        return "newaxis" in inner or inner.startswith(("(None", "None"))
+    if expr[0] == NAME:
+        for event in scope.events():
+            if (
+                event.kind == "assign"
+                and inside(scope, event.block, loop)
+                and event.value is not None
+                and event.value[0] != NAME
+                and any(target[0] == NAME and target[1] == expr[1] for target in event.targets)
+            ):
+                return _one_sample(event.value, scope, loop)
+    return False
+
+
+_STALLS = {
+    "keras.backend.clear_session": "clear_session throws away all compiled functions",
+    "keras.utils.clear_session": "clear_session throws away all compiled functions",
+    "gc.collect": "gc.collect stops Python for a full collection",
+    "matplotlib.pyplot.savefig": "a figure is drawn and written",
+    "matplotlib.pyplot.figure": "a figure is made",
+    "matplotlib.pyplot.subplots": "a figure is made",
+}
+
+
+def stalls(program: Program) -> Iterator[Hit]:
+    """Work in every step of a training loop that stops it: collections, figures, clearing the session."""
+    hot = hot_paths(program)
+    for scope, block, step in hot.step_loops():
+        if in_tests(scope) or not _over_data(program, scope, block):
+            continue
+        for site in program.flow.within(scope):
+            if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
+                continue
+            what = _STALLS.get(site.name)
+            path: tuple[Site, ...] = ()
+            if what is None:
+                found = _stalling(program, site)
+                if found is None:
+                    continue
+                what, path = found
+            if _rare(scope, site.call.block, block):
+                continue
+            yield hit_at(
+                site,
+                flow=(at(step, label="the step of this loop"), *(at(item) for item in path)),
+                values={"what": what, "loop_line": scope.blocks[block].line},
+            )
+
+
+def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
+    for target in site.targets:
+        for inner in program.flow.within(target.scope):
+            what = _STALLS.get(inner.name)
+            if what is not None and not _rare(inner.scope, inner.call.block, 0):
+                return what, (inner,)
+    return None
+
+
+def _rare(scope: Scope, block: int, loop: int) -> bool:
+    """Tell whether a place inside a loop is under a condition or a handler of its own."""
+    while block >= 0 and block != loop:
+        if scope.blocks[block].kind in ("if", "except", "match"):
+            return True
+        block = scope.blocks[block].parent
+    return False
+
+
+def _over_data(program: Program, scope: Scope, block: int) -> bool:
+    """Tell whether a loop goes over a dataset or over steps, rather than over epochs."""
+    test = scope.blocks[block].test
+    for kind, _, where, number in program.flow.consumed:
+        if kind == "loop" and where is scope and number == block:
+            return True
+    if test is None:
+        return False
+    shown = text(test, scope).lower()
+    return (
+        "step" in shown or "batch" in shown or "dataset" in shown or "loader" in shown
+    ) and "epoch" not in shown.replace("per_epoch", "")
+
+
+def host_reads(program: Program) -> Iterator[Hit]:
+    """Several values of a step read on the host in every step: `float(loss)`, `loss.numpy()`."""
+    hot = hot_paths(program)
+    done: set[tuple[int, int]] = set()
+    for scope, block, step in hot.step_loops():
+        if in_tests(scope) or (id(scope), block) in done or not _over_data(program, scope, block):
+            continue
+        done.add((id(scope), block))
+        results = _results(scope, step)
+        reads = []
+        for call in scope.calls:
+            if innermost_loop(scope, call.block) != block or _rare(scope, call.block, block):
+                continue
+            by_method = call.method == "numpy" and not call.args and _head(call.func[1]) in results
+            by_float = call.func[0] == NAME and call.func[1] == "float" and len(call.args) == 1
+            if by_method or (by_float and _head(call.args[0]) in results):
+                reads.append(call)
+        if len(reads) >= 2:
+            first = reads[0]
+            yield Hit(
+                scope,
+                first.name_place,
+                first.block,
+                {"count": len(reads), "loop_line": scope.blocks[block].line},
+                related=tuple(Step(scope, call.name_place, call.block, "and here") for call in reads[1:6]),
+            )
+
+
+def _results(scope: Scope, step: Site) -> set[str]:
+    for event in scope.events():
+        if event.kind == "assign" and event.value == (CALL, step.call.number):
+            return {
+                part[1]
+                for target in event.targets
+                for part in (target[2] if target[0] == ITEMS else (target,))
+                if part[0] == NAME
+            }
+    return set()
+
+
+def _head(expr: Expr) -> str:
+    while expr[0] in (ATTRIBUTE, "s"):
+        expr = expr[1]
+    return str(expr[1]) if expr[0] == NAME else ""
+
+
+def policy_late(program: Program) -> Iterator[Hit]:
+    """The precision policy set after layers of the same scope were made."""
+    for name in (
+        "keras.mixed_precision.set_global_policy",
+        "keras.mixed_precision.experimental.set_policy",
+        "keras.config.set_dtype_policy",
+    ):
+        for site in program.flow.named(name):
+            if in_tests(site.scope):
+                continue
+            policy = site.argument(0, "policy")
+            if isinstance(policy, Constant) and policy.value in ("float32", None):
+                continue
+            earlier = None
+            later = False
+            for other in program.flow.within(site.scope):
+                if (
+                    other.name.startswith(("keras.layers.", "keras.applications."))
+                    and other.name.count(".") == 2
+                ):
+                    if other.call.number < site.call.number and other.call.block == site.call.block:
+                        earlier = earlier or other
+                    elif other.call.number > site.call.number:
+                        later = True
+            if earlier is not None and not later:
+                yield hit_at(
+                    site,
+                    values={"layer": short(earlier), "line_of": earlier.call.name_place[0]},
+                    related=(at(earlier, label="made with the old policy"),),
+                )
+
+
+def unscaled_loss(program: Program) -> Iterator[Hit]:
+    """Gradients of a loss that was not scaled, applied by a loss-scaling optimizer."""
+    makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
+    for scope in {id(s.scope): s.scope for s in program.flow.named("tensorflow.GradientTape")}.values():
+        if in_tests(scope):
+            continue
+        applies = [
+            site
+            for site in program.flow.within(scope)
+            if site.call.method == "apply_gradients"
+            and any(isinstance(item, Made) and item.name in makers for item in alternatives(site.receiver))
+        ]
+        if not applies:
+            continue
+        if any(call.method in ("scale_loss", "get_scaled_loss", "scale") for call in scope.calls):
+            continue
+        if any(
+            target.scope.calls
+            for site in program.flow.within(scope)
+            for target in site.targets
+            if any(call.method in ("scale_loss", "get_scaled_loss") for call in target.scope.calls)
+        ):
+            continue
+        yield hit_at(applies[0], values={})
+
+
+def old_scaling(program: Program) -> Iterator[Hit]:
+    """`get_scaled_loss` and `get_unscaled_gradients` of a Keras 3 optimizer."""
+    makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
+    for maker in makers:
+        for method in ("get_scaled_loss", "get_unscaled_gradients"):
+            for site in program.flow.named(f"{maker}.{method}"):
+                if site.raw.startswith("tf_keras") or _guarded(site, "hasattr", "version"):
+                    continue
+                rewrites: tuple[Rewrite, ...] = ()
+                if method == "get_scaled_loss":
+                    rewrites = (Rewrite("rename", site.scope, site.call.func[3], "scale_loss"),)
+                elif len(site.call.args) == 1 and dotted(site.call.args[0]) is not None:
+                    rewrites = (
+                        Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),
+                    )
+                yield hit_at(site, values={"method": method}, rewrites=rewrites)
+
+
+def remainder_signature(program: Program) -> Iterator[Hit]:
+    """A function with a fixed batch size in its `input_signature`, fed by a dataset that keeps its remainder."""
+    hot = hot_paths(program)
+    seen: set[int] = set()
+    for site in program.flow.sites:
+        if (
+            not site.targets
+            or in_tests(site.scope)
+            or hot.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None
+        ):
+            continue
+        for target in site.targets:
+            made = target.compiled
+            if made is None or id(made.call) in seen:
+                continue
+            size = _fixed_batch(made)
+            if size is None:
+                continue
+            for value in site.args:
+                batch = _with_remainder(value)
+                if batch is None or batch.site is None:
+                    continue
+                seen.add(id(made.call))
+                yield hit_at(
+                    batch.site,
+                    values={"size": size, "function": target.scope.name, "line_of": made.call.place[0]},
+                    needs=((site.scope, site.call.block), (made.scope, made.call.block)),
+                    related=(
+                        Step(
+                            made.scope,
+                            made.call.name_place if made.call.number >= 0 else made.call.place,
+                            made.call.block,
+                            "fixes the batch size",
+                        ),
+                    ),
+                    rewrites=(
+                        Rewrite("keyword", batch.site.scope, batch.site.call.place, "True", "drop_remainder"),
+                    ),
+                )
+                break
+
+
+def _fixed_batch(made: Site) -> int | None:
+    signature = made.call.keyword("input_signature")
+    if signature is None or signature[0] != ITEMS or not signature[2]:
+        return None
+    first = signature[2][0]
+    if first[0] != CALL:
+        return None
+    shape = made.scope.calls[first[1]].argument(0, "shape")
+    value = constant(shape)
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], int) and value[0] > 1:
+        return value[0]
+    return None
+
+
+def _with_remainder(value: Value) -> Dataset | None:
+    for item in alternatives(value):
+        if isinstance(item, Element):
+            for step in (item.dataset, *upstream(item.dataset)):
+                if step.op in ("batch", "padded_batch") and step.site is not None:
+                    position = 1 if step.op == "batch" else 3
+                    given = step.site.call.argument(position, "drop_remainder")
+                    if step.site.call.opaque:
+                        return None
+                    return step if given is None or constant(given) is False else None
+                if step.op in ("repeat", "unbatch", "rebatch"):
+                    return None
+    return None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return eager_step(program)

@@ -1,0 +1,490 @@
+"""What does not do what it looks like inside a compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import COMPILED, flag, in_tests, inside_function, short, tensorflow_alias
+from cfgfix.source.expr import dotted, text, walk
+from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
+from cfgfix.source.hotpath import ELEMENT, GRAPH, PY_FUNCTIONS, PYTHON, Reach, Root, hot_paths, innermost_loop
+from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, FORMAT, NAME, Expr, Scope
+from cfgfix.source.values import Function
+
+NEEDLES = COMPILED
+
+
+def _graph(program: Program, scope: Scope) -> Reach | None:
+    """Return how a scope is compiled, where it is never run by the interpreter as well."""
+    hot = hot_paths(program)
+    if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
+        return None
+    return hot.reach(scope, GRAPH)
+
+
+def _compiled_for_sure(reach: Reach) -> bool:
+    """Whether a decorator or a call of tf.function compiles it, not only Keras, which can be told not to."""
+    return not reach.root.what.startswith("Keras")
+
+
+def _scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
+    for reach in hot_paths(program).reached(GRAPH):
+        if _graph(program, reach.scope) is not None:
+            yield reach.scope, reach
+
+
+def _eager_guard(scope: Scope, block: int) -> bool:
+    """Tell whether a block only runs outside a graph: under `tf.executing_eagerly()` or `tf.inside_function()`."""
+    for item in scope.block_chain(block):
+        if item.kind == "if" and item.test is not None:
+            shown = text(item.test, scope)
+            if (
+                "executing_eagerly" in shown
+                or "inside_function" in shown
+                or "is_eager" in shown
+                or "hasattr" in shown
+            ):
+                return True
+        if item.kind in ("try", "except"):
+            return True
+        if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
+            return True
+    return False
+
+
+def numpy_method(program: Program) -> Iterator[Hit]:
+    """`.numpy()` in a compiled function."""
+    for scope, reach in _scopes(program):
+        for call in scope.calls:
+            if call.method != "numpy" or call.args or call.keywords or _eager_guard(scope, call.block):
+                continue
+            if not _tensor_like(program, scope, call.func[1], reach):
+                continue
+            step = Step(scope, call.name_place, call.block, "")
+            yield Hit(
+                scope,
+                step.place,
+                call.block,
+                {"expr": text((CALL, call.number), scope), "via": reach.via},
+                flow=reach.flow(),
+                confidence=None if _compiled_for_sure(reach) else "medium",
+            )
+
+
+def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bool:
+    """Tell whether an expression is computed in the function: from its parameters or by TensorFlow."""
+    names = {item[0] for item in scope.params} if not reach.path else set()
+    if scope.params and program.owner(scope) is not None:
+        names.discard(scope.params[0][0])
+    for _ in range(4):
+        for event in scope.events():
+            if event.kind in ("assign", "augment") and event.value is not None:
+                computed = any(
+                    (part[0] == NAME and part[1] in names)
+                    or (part[0] == CALL and _is_tensor_call(program, scope, part[1]))
+                    for part in walk(event.value, scope)
+                )
+                if computed:
+                    for target in event.targets:
+                        for part in walk(target, scope):
+                            if part[0] == NAME:
+                                names.add(part[1])
+    head = expr
+    while head[0] in (ATTRIBUTE, "s"):
+        head = head[1]
+    if head[0] == NAME:
+        return head[1] in names and not (expr[0] == ATTRIBUTE and head[1] == "self")
+    if head[0] == CALL:
+        return _is_tensor_call(program, scope, head[1])
+    return False
+
+
+def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
+    return any(
+        site.call.number == number
+        and site.name.startswith("tensorflow.")
+        and not site.name.startswith(("tensorflow.io.gfile", "tensorflow.config", "tensorflow.get_logger"))
+        for site in program.flow.within(scope)
+    )
+
+
+def printed(program: Program) -> Iterator[Hit]:
+    """`print` of a value in a compiled function: it runs while tracing only."""
+    for site in program.flow.named("builtins.print"):
+        reach = _graph(program, site.scope)
+        if (
+            reach is None
+            or reach.path
+            or not _compiled_for_sure(reach)
+            or _eager_guard(site.scope, site.call.block)
+        ):
+            continue
+        values = [arg for arg in site.call.args if not _is_text(arg)]
+        if not values or any("rac" in text(arg, site.scope) for arg in site.call.args if _is_text(arg)):
+            continue
+        if not any(
+            _tensor_like(program, site.scope, part, reach) for arg in values for part in walk(arg, site.scope)
+        ):
+            continue
+        plain = not site.call.keywords and not any(arg[0] == FORMAT for arg in site.call.args)
+        alias = tensorflow_alias(site.scope)
+        yield hit_at(
+            site,
+            flow=reach.flow(),
+            values={"via": reach.via},
+            rewrites=(Rewrite("replace", site.scope, site.call.func[2], f"{alias}.print"),)
+            if plain and alias and site.call.func[0] == NAME
+            else (),
+            no_fix=None
+            if plain
+            else "a formatted text is made while tracing; give tf.print the values themselves",
+        )
+
+
+def _is_text(expr: Expr) -> bool:
+    return expr[0] == CONSTANT and isinstance(expr[1], str)
+
+
+def mutated(program: Program) -> Iterator[Hit]:
+    """A list that is appended to, or a counter that is raised, outside a compiled function from inside it."""
+    for scope, reach in _scopes(program):
+        if reach.path or not _compiled_for_sure(reach):
+            continue
+        own = scope.params[0][0] if scope.params and program.owner(scope) is not None else None
+        for call in scope.calls:
+            if call.method not in ("append", "extend", "add") or len(call.args) != 1:
+                continue
+            target = call.func[1]
+            outside = (
+                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            )
+            outside = outside or (target[0] == NAME and target[1] in scope.outer)
+            if outside and not _eager_guard(scope, call.block) and _is_list(program, scope, target):
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"what": f"{text(target, scope)}.{call.method}", "via": reach.via},
+                    flow=reach.flow(),
+                )
+        for event in scope.events():
+            if event.kind != "augment" or _eager_guard(scope, event.block):
+                continue
+            target = event.targets[0]
+            outside = (
+                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            )
+            outside = outside or (target[0] == NAME and target[1] in scope.outer)
+            if (
+                outside
+                and event.value is not None
+                and event.value[0] == CONSTANT
+                and _is_number(program, scope, target)
+            ):
+                yield Hit(
+                    scope,
+                    event.place,
+                    event.block,
+                    {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
+                    flow=reach.flow(),
+                )
+
+
+def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
+    """Return what is assigned to an attribute in `__init__`, or to a global at module level."""
+    found: list[tuple[Expr | None, Scope]] = []
+    if target[0] == ATTRIBUTE:
+        owner = program.owner(scope)
+        init = program.method(owner, "__init__") if owner is not None else None
+        if init is None or not init.params:
+            return []
+        for event in init.events():
+            for item in event.targets:
+                if (
+                    item[0] == ATTRIBUTE
+                    and item[2] == target[2]
+                    and item[1][0] == NAME
+                    and item[1][1] == init.params[0][0]
+                ):
+                    found.append((event.value, init))
+    else:
+        top = scope.module.scope
+        for event in top.body:
+            for item in event.targets:
+                if item[0] == NAME and item[1] == target[1]:
+                    found.append((event.value, top))
+    return found
+
+
+def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
+    initial = _initial(program, scope, target)
+    return bool(initial) and all(
+        value is not None
+        and (
+            (value[0] == "t" and value[1] in ("list", "set"))
+            or (value[0] == CALL and dotted(where.calls[value[1]].func) in ("list", "set"))
+        )
+        for value, where in initial
+    )
+
+
+def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
+    initial = _initial(program, scope, target)
+    return bool(initial) and all(
+        value is not None and value[0] == CONSTANT and type(value[1]) in (int, float) for value, _ in initial
+    )
+
+
+def captured(program: Program) -> Iterator[Hit]:
+    """A plain number of the object that a compiled method reads and another method changes."""
+    seen: set[tuple[int, str]] = set()
+    for scope, reach in _scopes(program):
+        owner = program.owner(scope)
+        if owner is None or not scope.params or not _compiled_for_sure(reach):
+            continue
+        own = scope.params[0][0]
+        for event in scope.events():
+            for expr in (event.value, *(block.test for block in scope.blocks[event.block : event.block + 1])):
+                if expr is None:
+                    continue
+                for part in walk(expr, scope):
+                    if part[0] != ATTRIBUTE or part[1][0] != NAME or part[1][1] != own:
+                        continue
+                    if (id(owner), part[2]) in seen or not _is_number(program, scope, part):
+                        continue
+                    where = _changed(program, owner, part[2])
+                    if where is None:
+                        continue
+                    seen.add((id(owner), part[2]))
+                    yield Hit(
+                        scope,
+                        part[3],
+                        event.block,
+                        {"what": f"{own}.{part[2]}", "via": reach.via, "line_of": where.place[0]},
+                        flow=reach.flow(),
+                        related=(where,),
+                    )
+
+
+def _changed(program: Program, owner: Scope, name: str) -> Step | None:
+    """Return where a method other than `__init__` assigns an attribute, outside a compiled function."""
+    for number in range(owner.number + 1, len(owner.module.summary.scopes)):
+        method = owner.module.summary.scopes[number]
+        if method.place[0] > owner.place[2]:
+            break
+        if method.parent != owner.number or method.kind != "function" or not method.params:
+            continue
+        if method.name in ("__init__", "build") or _graph(program, method) is not None:
+            continue
+        for event in method.events():
+            for target in event.targets:
+                if (
+                    target[0] == ATTRIBUTE
+                    and target[2] == name
+                    and target[1][0] == NAME
+                    and target[1][1] == method.params[0][0]
+                ):
+                    return Step(method, event.place, event.block, "changed here")
+    return None
+
+
+def variable(program: Program) -> Iterator[Hit]:
+    """A variable made in a compiled function without a guard that makes it once."""
+    for site in program.flow.named("tensorflow.Variable"):
+        reach = _graph(program, site.scope)
+        if reach is None or not _compiled_for_sure(reach) or reach.path:
+            continue
+        if site.scope.name in ("build", "__init__") or any(
+            block.kind in ("if", "try", "except", "with") for block in site.scope.block_chain(site.call.block)
+        ):
+            continue
+        yield hit_at(site, flow=reach.flow(), values={"via": reach.via})
+
+
+def unrolled(program: Program) -> Iterator[Hit]:
+    """A long Python `range` loop in a compiled function."""
+    for scope, reach in _scopes(program):
+        if not _compiled_for_sure(reach):
+            continue
+        for event in scope.events():
+            if event.kind != "for" or event.value is None or event.value[0] != CALL:
+                continue
+            call = scope.calls[event.value[1]]
+            if call.func[0] != NAME or call.func[1] != "range" or "range" in scope.names or not call.args:
+                continue
+            bound = call.args[1] if len(call.args) > 1 else call.args[0]
+            if bound[0] == CONSTANT and type(bound[1]) is int and bound[1] > 50 and event.bodies[0][1]:
+                yield Hit(
+                    scope, call.place, event.block, {"n": bound[1], "via": reach.via}, flow=reach.flow()
+                )
+
+
+_NOT_COMPILED = {
+    **dict.fromkeys(PY_FUNCTIONS, "Python code"),
+    "tensorflow.print": "tf.print, which formats text",
+    "tensorflow.strings.": "a text operation",
+    "tensorflow.io.": "a file or decoding operation",
+}
+
+
+def not_for_xla(program: Program) -> Iterator[Hit]:
+    """An operation without an XLA kernel in a function with `jit_compile=True`."""
+    for root in hot_paths(program).roots:
+        if root.kind != GRAPH or not _is_jit(program, root):
+            continue
+        for site, path in inside_function(program, root.scope, depth=4):
+            what = next(
+                (
+                    text_
+                    for name, text_ in _NOT_COMPILED.items()
+                    if site.name == name or (name.endswith(".") and site.name.startswith(name))
+                ),
+                None,
+            )
+            if what is None or site.name.startswith("tensorflow.io.gfile") or in_tests(site.scope):
+                continue
+            if _eager_guard(site.scope, site.call.block):
+                continue
+            reach = Reach(root, site.scope, path)
+            needs = tuple((outer.scope, outer.call.block) for outer in path)
+            if root.step is not None:
+                needs = (*needs, (root.step.scope, root.step.block))
+            yield hit_at(
+                site,
+                flow=reach.flow(),
+                needs=needs,
+                values={"call": short(site), "what": what, "via": reach.via},
+            )
+
+
+def _is_jit(program: Program, root: Root) -> bool:
+    if root.site is not None and root.site.name == "tensorflow.function":
+        return (
+            flag(root.site.argument(3, "jit_compile")) is True
+            or flag(root.site.keywords.get("experimental_compile")) is True
+        )
+    outer = program.outer(root.scope)
+    if outer is None:
+        return False
+    for decorator in root.scope.decorators:
+        if decorator[0] == CALL:
+            for name in ("jit_compile", "experimental_compile"):
+                value = outer.calls[decorator[1]].keyword(name)
+                if value is not None and value[0] == CONSTANT and value[1] is True:
+                    return True
+    return False
+
+
+def made_in_loop(program: Program) -> Iterator[Hit]:
+    """A `tf.function` made anew in every turn of a loop over steps or data."""
+    for site in program.flow.named("tensorflow.function"):
+        if in_tests(site.scope) or site.call.number < 0:
+            continue
+        yield from _in_loop(site.scope, site.call.block, site.call.name_place)
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            outer = program.outer(scope)
+            if scope.kind != "function" or outer is None or not scope.decorators or in_tests(scope):
+                continue
+            for decorator in scope.decorators:
+                if decorator[0] != CALL and program.static_name(decorator, outer) == "tensorflow.function":
+                    place = decorator[-1]
+                    yield from _in_loop(outer, scope.block, place)
+
+
+def _in_loop(scope: Scope, block: int, place: tuple[int, int, int, int]) -> Iterator[Hit]:
+    loop = innermost_loop(scope, block)
+    if loop is None:
+        return
+    item = scope.blocks[loop]
+    if item.kind == "for":
+        if item.test is None or item.test[0] != CALL:
+            return
+        func = scope.calls[item.test[1]].func
+        if func[0] != NAME or func[1] not in ("range", "tqdm", "trange"):
+            return
+    yield Hit(scope, place, block, {"loop_line": item.line})
+
+
+def scalar_argument(program: Program) -> Iterator[Hit]:
+    """A Python number that changes with each call of a compiled function: each value is traced anew."""
+    hot = hot_paths(program)
+    for site in program.flow.sites:
+        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        compiled = [target for target in site.targets if target.compiled is not None]
+        if len(compiled) != len(site.targets) or _signature_given(compiled):
+            continue
+        loop = innermost_loop(site.scope, site.call.block)
+        if loop is None:
+            continue
+        counters = _counters(site.scope, site.call.block)
+        for expr in (*site.call.args, *(value for name, value in site.call.keywords if name != "training")):
+            changing = _changing_number(expr, site.scope, counters)
+            if changing is not None:
+                yield hit_at(
+                    site,
+                    flow=(),
+                    values={
+                        "value": text(expr, site.scope),
+                        "what": changing,
+                        "function": compiled[0].scope.name,
+                    },
+                )
+                break
+
+
+def _signature_given(functions: list[Function]) -> bool:
+    return any(
+        function.compiled is not None
+        and (
+            function.compiled.call.keyword("input_signature") is not None
+            or function.compiled.call.opaque
+            or len(function.compiled.call.args) > 1
+        )
+        for function in functions
+    )
+
+
+def _counters(scope: Scope, block: int) -> set[str]:
+    """Return the names that loops around a block count in Python: over `range` or `enumerate`."""
+    found: set[str] = set()
+    loops = {number for number in _chain(scope, block) if scope.blocks[number].kind == "for"}
+    for event in scope.events():
+        if event.kind != "for" or not event.bodies or event.bodies[0][0] not in loops or event.value is None:
+            continue
+        if event.value[0] != CALL:
+            continue
+        func = scope.calls[event.value[1]].func
+        target = event.targets[0]
+        if func[0] == NAME and func[1] == "range" and target[0] == NAME:
+            found.add(target[1])
+        elif (
+            func[0] == NAME
+            and func[1] == "enumerate"
+            and target[0] == "t"
+            and target[2]
+            and target[2][0][0] == NAME
+        ):
+            found.add(target[2][0][1])
+    return found
+
+
+def _chain(scope: Scope, block: int) -> Iterator[int]:
+    while block >= 0:
+        yield block
+        block = scope.blocks[block].parent
+
+
+def _changing_number(expr: Expr, scope: Scope, counters: set[str]) -> str | None:
+    if expr[0] == NAME and expr[1] in counters:
+        return "the loop's counter"
+    if expr[0] == "b" and expr[1] in ("+", "-", "*", "/", "//"):
+        return _changing_number(expr[2], scope, counters) or _changing_number(expr[3], scope, counters)
+    return None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return numpy_method(program)

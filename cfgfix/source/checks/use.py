@@ -1,0 +1,273 @@
+"""How datasets are used: results thrown away, iterators begun anew, pipelines built anew, options that are copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import bound_in_loop, in_tests, method_of, names_in, upstream
+from cfgfix.source.expr import constant
+from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
+from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
+from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL, COMPREHENSION, CONSTANT, NAME, Event, Expr, Scope
+from cfgfix.source.values import Constant, Dataset, Made, Site, alternatives, first_dataset
+
+NEEDLES = (b"Dataset", b"next(", b".options()", b"enable_debug_mode", b".cache(", b"list(", b"sum(")
+
+
+def _sites(program: Program, scope: Scope) -> dict[int, Site]:
+    """Return the sites of a scope by the number of their call; a dataset's wins over one that is not known."""
+    found: dict[int, Site] = {}
+    for site in program.flow.within(scope):
+        if site.call.number not in found or method_of(site):
+            found[site.call.number] = site
+    return found
+
+
+def _scopes(program: Program) -> Iterator[Scope]:
+    for module in program.modules:
+        yield from module.summary.scopes
+
+
+def discarded(program: Program) -> Iterator[Hit]:
+    """A transformation whose result is thrown away."""
+    for scope in _scopes(program):
+        if scope.kind == "lambda" or not scope.calls or in_tests(scope):
+            continue
+        sites: dict[int, Site] | None = None
+        for event in scope.events():
+            if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+                continue
+            call = scope.calls[event.value[1]]
+            if call.method not in TRANSFORMATIONS:
+                continue
+            if sites is None:
+                sites = _sites(program, scope)
+            site = sites.get(call.number)
+            if site is None or not method_of(site) or not _only_dataset(site):
+                continue
+            if event is scope.body[-1] and scope.module.path.endswith(".ipynb"):
+                continue
+            head: Expr = call.func
+            while head[0] == ATTRIBUTE or head[0] == CALL:
+                head = head[1] if head[0] == ATTRIBUTE else scope.calls[head[1]].func
+            rewrites: tuple[Rewrite, ...] = ()
+            if head[0] == NAME:
+                rewrites = (Rewrite("replace", scope, head[2], f"{head[1]} = {head[1]}"),)
+            yield hit_at(site, values={"method": call.method}, rewrites=rewrites)
+
+
+def _only_dataset(site: Site) -> bool:
+    return all(isinstance(item, Dataset) for item in alternatives(site.receiver))
+
+
+def options_copy(program: Program) -> Iterator[Hit]:
+    """Setting an attribute of what `ds.options()` returns."""
+    for scope in _scopes(program):
+        sites: dict[int, Site] | None = None
+        for event in scope.events():
+            if event.kind != "assign":
+                continue
+            for target in event.targets:
+                if target[0] != ATTRIBUTE:
+                    continue
+                base = target[1]
+                while base[0] == ATTRIBUTE:
+                    base = base[1]
+                if base[0] != CALL or scope.calls[base[1]].method != "options":
+                    continue
+                if sites is None:
+                    sites = _sites(program, scope)
+                site = sites.get(base[1])
+                if site is not None and method_of(site) == "options":
+                    yield hit_at(site, values={})
+
+
+def next_iter(program: Program) -> Iterator[Hit]:
+    """`next(iter(ds))` in a loop: every turn begins anew."""
+    for site in program.flow.named("builtins.next"):
+        if len(site.call.args) != 1 or site.call.args[0][0] != CALL or in_tests(site.scope):
+            continue
+        inner = site.scope.calls[site.call.args[0][1]]
+        if inner.func[0] != NAME or inner.func[1] != "iter" or len(inner.args) != 1:
+            continue
+        value = site.args[0] if site.args else None
+        if not (isinstance(value, Made) and value.name == "iterator" and value.site is not None):
+            continue
+        if first_dataset(value.site.args[0]) is None or inner.args[0][0] not in (NAME, ATTRIBUTE):
+            continue
+        loop = innermost_loop(site.scope, site.call.block)
+        if loop is None or hot_paths(program).reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
+            continue
+        yield hit_at(site, whole=True, values={"loop_line": site.scope.blocks[loop].line})
+
+
+def rebuilt(program: Program) -> Iterator[Hit]:
+    """A dataset built inside a loop from things that do not change in it."""
+    hot = hot_paths(program)
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if site is None or site.name not in CONSTRUCTORS or site.through or in_tests(site.scope):
+            continue
+        loop = innermost_loop(site.scope, site.call.block)
+        if (
+            loop is None
+            or site.scope.blocks[loop].kind != "for"
+            or hot.reach(site.scope, ELEMENT, GRAPH, PYTHON) is not None
+        ):
+            continue
+        mapped = [
+            use
+            for use in _below(dataset)
+            if use.functions and use.site is not None and use.site.scope is site.scope
+        ]
+        if not mapped:
+            continue
+        changing = bound_in_loop(site.scope, loop)
+        used: set[str] = set()
+        for step in (dataset, *_below(dataset)):
+            if step.site is not None and step.site.scope is site.scope:
+                for expr in (*step.site.call.args, *(value for _, value in step.site.call.keywords)):
+                    used |= names_in(expr, site.scope)
+        if used & changing:
+            continue
+        yield hit_at(
+            site,
+            values={"loop_line": site.scope.blocks[loop].line},
+            related=(at(mapped[0].site, label="traced again in every turn"),) if mapped[0].site else (),
+        )
+
+
+def _below(dataset: Dataset) -> list[Dataset]:
+    from cfgfix.source.checks.common import downstream
+
+    return list(downstream(dataset))
+
+
+def counted(program: Program) -> Iterator[Hit]:
+    """Counting a dataset by reading all of it."""
+    for site in program.flow.named("builtins.len"):
+        if len(site.call.args) == 1 and site.call.args[0][0] == CALL and not in_tests(site.scope):
+            inner = site.scope.calls[site.call.args[0][1]]
+            if inner.func[0] == NAME and inner.func[1] == "list" and len(inner.args) == 1:
+                dataset = _value(program, site.scope, inner.args[0])
+                if dataset is not None:
+                    yield _count(site, dataset)
+    for site in program.flow.named("builtins.sum"):
+        if len(site.call.args) == 1 and site.call.args[0][0] == COMPREHENSION and not in_tests(site.scope):
+            parts = site.call.args[0][2]
+            if len(parts) == 2 and parts[1][0] == CONSTANT and parts[1][1] == 1:
+                dataset = _value(program, site.scope, parts[0])
+                if dataset is not None:
+                    yield _count(site, dataset)
+
+
+def _count(site: Site, dataset: Dataset) -> Hit:
+    unknown = next(
+        (
+            step.op
+            for step in (dataset, *upstream(dataset))
+            if step.op
+            in (
+                "filter",
+                "from_generator",
+                "flat_map",
+                "interleave",
+                "unbatch",
+                "TFRecordDataset",
+                "TextLineDataset",
+                "take_while",
+                "parameter",
+            )
+        ),
+        None,
+    )
+    return hit_at(
+        site,
+        whole=True,
+        values={
+            "rest": f"; here {unknown} hides the number, so count once and keep it"
+            if unknown
+            else ": ds.cardinality() knows it"
+        },
+    )
+
+
+def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
+    if expr[0] != NAME:
+        return None
+    env = program.flow.env_of(scope)
+    while env is not None:
+        value = env.names.get(expr[1])
+        if value is not None:
+            return first_dataset(value)
+        env = env.parent
+    return None
+
+
+def file_cache(program: Program) -> Iterator[Hit]:
+    """`cache` in a file of a fixed name."""
+    for site in program.flow.named(f"{DATASET}.cache"):
+        name = site.argument(0, "filename")
+        if (
+            isinstance(name, Constant)
+            and isinstance(name.value, str)
+            and name.value
+            and not in_tests(site.scope)
+        ):
+            yield hit_at(site, values={"file": name.value})
+
+
+def debug_mode(program: Program) -> Iterator[Hit]:
+    """`tf.data.experimental.enable_debug_mode()` outside a debug switch."""
+    for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
+        if in_tests(site.scope) or _guarded(site):
+            continue
+        event = _statement(site)
+        yield hit_at(
+            site,
+            rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
+        )
+
+
+def _guarded(site: Site) -> bool:
+    return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
+
+
+def _statement(site: Site) -> Event | None:
+    for event in site.scope.events():
+        if event.kind == "expr" and event.value == (CALL, site.call.number):
+            return event
+    return None
+
+
+def ignored_arguments(program: Program) -> Iterator[Hit]:
+    """`fit(dataset, batch_size=..., shuffle=...)`: both are for arrays."""
+    for name in ("fit", "evaluate", "predict"):
+        for site in _keras(program, name):
+            dataset = first_dataset(site.argument(0, "x"))
+            if dataset is None:
+                continue
+            for keyword in ("batch_size", "shuffle") if name == "fit" else ("batch_size",):
+                value = site.call.keyword(keyword)
+                if value is None or constant(value) is None or site.call.opaque:
+                    continue
+                yield hit_at(
+                    site,
+                    values={"method": name, "argument": keyword},
+                    rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name=keyword),),
+                )
+                break
+
+
+def _keras(program: Program, method: str) -> Iterator[Site]:
+    for name in ("keras.Model", "keras.Sequential"):
+        yield from program.flow.named(f"{name}.{method}")
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return discarded(program)

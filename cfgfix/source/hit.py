@@ -1,0 +1,125 @@
+"""What a check of Python source yields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from cfgfix.records import dataclass, field
+from cfgfix.source.program import Program
+from cfgfix.source.summary import Place, Scope
+from cfgfix.source.values import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One place on the way to a hit, or beside it.
+
+    Attributes:
+        scope: The scope it stands in.
+        place: Its span.
+        block: The block it stands in, whose guards count for the state of the finding; -1 for none.
+        label: What happens there, in a few words.
+    """
+
+    scope: Scope
+    place: Place
+    block: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One change of Python source, by what it does to a node; `source/rewrite.py` carries it out with libcst.
+
+    Kinds, each about the node at `place`:
+        `replace`: the expression becomes `text`;
+        `rename`: the last name of the dotted expression becomes `text`;
+        `unchain`: the method call at `place` is dropped from its chain, `a.b().c()` without `.b()`;
+        `keyword`: the call gets the keyword `name=text`, or an existing one of that name the value `text`;
+        `drop-keyword`: the call loses the keyword `name`;
+        `rename-keyword`: the keyword `name` of the call is called `text`;
+        `signature`: the call's `output_types` and `output_shapes` become `output_signature=text`;
+        `drop-statement`: the statement goes, with what stands on its line; `pass` where it was the only one.
+    """
+
+    kind: str
+    scope: Scope
+    place: Place
+    text: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place that a check found.
+
+    Attributes:
+        scope: The scope it stands in.
+        place: The span to show: narrow, such as the method's name in a chain.
+        block: The block it stands in, for the guards around it.
+        values: Operands of the rule's message.
+        flow: The way to it from the hot root, in order, without the place itself.
+        needs: Further blocks whose guards must hold, as `(scope, block)`.
+        related: Other places with their labels.
+        severity, confidence: Where they differ from the rule's.
+        rewrites: The fix, empty for none.
+        safety, title: Where they differ from the rule's fix.
+        no_fix: Why there is no fix here although the rule usually has one.
+        notes: Further lines for a reader.
+        seen: Whether there is nothing for libcst to confirm: the hit is about the file as a whole.
+    """
+
+    scope: Scope
+    place: Place
+    block: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    flow: tuple[Step, ...] = ()
+    needs: tuple[tuple[Scope, int], ...] = ()
+    related: tuple[Step, ...] = ()
+    severity: str | None = None
+    confidence: str | None = None
+    rewrites: tuple[Rewrite, ...] = ()
+    safety: str | None = None
+    title: str | None = None
+    no_fix: str | None = None
+    notes: tuple[str, ...] = ()
+    seen: bool = False
+
+
+class Check(Protocol):
+    """A function of a module in `cfgfix/source/checks/`: the program in, hits out.
+
+    The rule file names it: `check: source.<module>` means the function `check` of that module, and
+    `check: source.<module>.<function>` another one. The module's `NEEDLES` are byte strings of which a file must
+    hold at least one to matter for the rules of that module.
+    """
+
+    def __call__(self, program: Program) -> Iterable[Hit]:
+        """Yield what is wrong."""
+
+
+def at(site: Site, *, label: str = "", whole: bool = False) -> Step:
+    """Return the place of a call: its last name, or the whole call."""
+    return Step(site.scope, site.call.place if whole else site.call.name_place, site.call.block, label)
+
+
+def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
+    """Return a hit at a call, with the calls it was reached through as its flow."""
+    step = at(site, whole=whole)
+    flow = fields.pop("flow", None)
+    if flow is None:
+        flow = tuple(at(outer, label=f"calls {site_name(outer)}") for outer in site.through)
+    return Hit(step.scope, step.place, step.block, flow=flow, **fields)
+
+
+def site_name(site: Site) -> str:
+    """Return a short name of what a site calls."""
+    if site.targets:
+        return site.targets[0].scope.qualname
+    func = site.call.func
+    if func[0] == "a":
+        return str(func[2])
+    if func[0] == "n":
+        return str(func[1])
+    return site.name.rsplit(".", 1)[-1] or "it"

@@ -1,0 +1,509 @@
+"""The summaries of a project, linked: modules by name, names to what they stand for, classes with their bases.
+
+Modules outside the prefilter are summarised when something asks for them. What a function does with datasets and
+callbacks is in `flow.py`, which runs on top of this.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from cfgfix.errors import UnreadableError
+from cfgfix.files import SourceFile
+from cfgfix.source import discover
+from cfgfix.source.cache import SummaryStore, digest, dump, undump
+from cfgfix.source.discover import PythonFile
+from cfgfix.source.expr import dotted
+from cfgfix.source.summary import Expr, ModuleSummary, Place, Scope, broken, pack, summarise, unpack
+from cfgfix.source.values import ClassValue, External, Function, ModuleValue, Value
+
+FRAMEWORKS = (b"tensorflow", b"keras")
+"""A file without any of these bytes can only matter when another file calls into it."""
+CONFIG_NEEDLES = (b"dataclass", b"BaseModel", b"attr.s", b"define", b"NamedTuple", b"TypedDict")
+NEEDLE_RULES, NEEDLE_FRAMEWORK, NEEDLE_CONFIG = 1, 2, 4
+"""Bits of what a file's bytes hold: something a selected rule asks for, a framework's name, a config class."""
+
+_FOLDS = (
+    ("tensorflow.compat.v2.", "tensorflow."),
+    ("tensorflow.compat.v1.", "tensorflow."),
+    ("tensorflow.keras.", "keras."),
+    ("tensorflow.python.keras.", "keras."),
+    ("tensorflow.contrib.", "tensorflow.contrib."),
+    ("tf_keras.", "keras."),
+    ("keras.api.", "keras."),
+    ("keras.src.", "keras."),
+    ("keras.preprocessing.image_dataset", "keras.utils.image_dataset"),
+    ("keras.preprocessing.text_dataset", "keras.utils.text_dataset"),
+    ("keras.preprocessing.timeseries_dataset", "keras.utils.timeseries_dataset"),
+    ("tensorflow.python.data.ops.dataset_ops.Dataset", "tensorflow.data.Dataset"),
+    ("tensorflow.data.experimental.AUTOTUNE", "tensorflow.data.AUTOTUNE"),
+    ("keras.engine.training.Model", "keras.Model"),
+    ("keras.models.Model", "keras.Model"),
+    ("keras.training.Model", "keras.Model"),
+    ("keras.models.Sequential", "keras.Sequential"),
+    ("keras.layers.experimental.preprocessing.", "keras.layers."),
+    ("keras.layers.Layer", "keras.Layer"),
+    ("tensorflow.Module", "tensorflow.Module"),
+    ("tensorflow.function", "tensorflow.function"),
+)
+
+
+def fold(name: str) -> str:
+    """Return the canonical form of a full dotted name: compatibility prefixes and moved modules folded away."""
+    if name.startswith(("tensorflow", "keras", "tf_keras")):
+        if name in ("tensorflow.keras", "tf_keras"):
+            return "keras"
+        for old, new in _FOLDS:
+            if name.startswith(old):
+                name = new + name[len(old) :]
+    return name
+
+
+class Module:
+    """One file of the project, summarised.
+
+    Attributes:
+        path: As shown to the user.
+        name: Dotted name from its import root; a package's `__init__.py` has the package's name.
+        is_package: Whether it is an `__init__.py`.
+        summary: What it does.
+        needles: What its bytes hold.
+        file: The discovered file.
+        content: Bytes that stand for those on disk, or None.
+    """
+
+    __slots__ = ("content", "file", "is_package", "name", "needles", "path", "summary")
+
+    def __init__(
+        self, file: PythonFile, name: str, *, is_package: bool, summary: ModuleSummary, needles: int
+    ) -> None:
+        self.file = file
+        self.path = file.path
+        self.name = name
+        self.is_package = is_package
+        self.summary = summary
+        self.needles = needles
+        self.content: bytes | None = None
+        for scope in summary.scopes:
+            scope.module = self
+
+    def source_file(self) -> SourceFile:
+        """Read the text again, for places and code frames; a notebook's joined cells.
+
+        A file that is gone or has become unreadable gives empty text.
+        """
+        data = self.content if self.content is not None else discover.read_bytes(self.path)
+        if isinstance(data, str):
+            return SourceFile.from_text("", self.path)
+        if not self.path.endswith(".ipynb"):
+            try:
+                return SourceFile.from_bytes(data, self.path)
+            except UnreadableError:
+                pass
+        decoded = discover.decode(data, self.path)
+        return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", self.path)
+
+    def cell(self, line: int) -> str | None:
+        """Return in words where in a notebook a line of the joined text stands; None for a plain file."""
+        cells = self.summary.cells
+        if not cells:
+            return None
+        start, number = max((item for item in cells if item[0] <= line), default=cells[0])
+        return f"cell {number}, line {max(1, line - start)}"
+
+    @property
+    def scope(self) -> Scope | None:
+        """The module's own scope; None for a file that could not be read."""
+        return self.summary.scopes[0] if self.summary.scopes else None
+
+
+class Program:
+    """The files of a project and what links them.
+
+    Args:
+        files: The discovered files.
+        store: Where summaries are kept.
+        needles: Byte strings of the selected rules; a file with a framework's name and none of these is not read
+            unless something refers to it.
+        overlay: Contents that stand for those on disk, by path.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[PythonFile],
+        store: SummaryStore,
+        needles: Iterable[bytes],
+        overlay: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self._store = store
+        self._overlay = overlay or {}
+        self._needles = tuple(needles)
+        self._loaded: dict[str, Module] = {}
+        self._loading: dict[str, int] = {}
+        self.files = {os.path.normpath(file.path): file for file in files}
+        self._names: dict[str, str] | None = None
+        self._bits: dict[str, int] = {}
+        self.modules: list[Module] = []
+        """Modules that the prefilter lets through, in order of path."""
+        self.problems: list[Module] = []
+        """Files that could not be read."""
+        self.flow: Any = None
+        """The runs over the program (`flow.Flow`), once made."""
+        self.facts: dict[str, Any] = {}
+        """What checks found out once for all of them, by name."""
+        self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
+
+    def scan(self) -> None:
+        """Read the bytes of every file that is not known yet, and summarise those that matter."""
+        for key in self.files:
+            bits = self._scan_file(key)
+            self._bits[key] = bits
+            if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
+                module = self._load(key)
+                if module is not None:
+                    self.modules.append(module)
+
+    def _scan_file(self, key: str) -> int:
+        file = self.files[key]
+        known = self._store.by_stamp(key, file.stamp) if file.path not in self._overlay else None
+        if known is not None:
+            return known[0]
+        data = self._read(file.path)
+        if isinstance(data, str):
+            self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken(data))
+            return NEEDLE_FRAMEWORK | NEEDLE_RULES
+        content = digest(data)
+        known = self._store.by_content(key, file.stamp, content)
+        if known is not None:
+            return known[0]
+        bits = self.needles_of(data)
+        if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
+            self._keep(key, file, content, bits, self._summarise(data, file.path))
+        else:
+            self._store.put(key, file.stamp, content, bits, None)
+        return bits
+
+    def _read(self, path: str) -> bytes | str:
+        data = self._overlay.get(path)
+        return data if data is not None else discover.read_bytes(path)
+
+    def needles_of(self, data: bytes) -> int:
+        """Return what some bytes hold."""
+        bits = 0
+        if any(needle in data for needle in FRAMEWORKS):
+            bits |= NEEDLE_FRAMEWORK
+            if any(needle in data for needle in self._needles):
+                bits |= NEEDLE_RULES
+        if any(needle in data for needle in CONFIG_NEEDLES):
+            bits |= NEEDLE_CONFIG
+        return bits
+
+    def _summarise(self, data: bytes, path: str) -> ModuleSummary:
+        decoded = discover.decode(data, path)
+        if isinstance(decoded, str):
+            return broken(decoded)
+        text, cells = decoded
+        summary = summarise(text, path)
+        summary.cells = cells
+        if cells and summary.problem is not None:
+            # One cell that does not parse must not hide the others.
+            repaired = _without_broken_cells(text, cells, path)
+            if repaired is not None:
+                return repaired
+        return summary
+
+    def _keep(self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary) -> None:
+        self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.enabled else None)
+        self._make(key, file, summary, bits)
+
+    def _make(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
+        name, is_package = dotted_name(file.path, file.root or discover.package_root(file.path))
+        module = Module(file, name, is_package=is_package, summary=summary, needles=bits)
+        module.content = self._overlay.get(file.path)
+        self._loaded[key] = module
+        if summary.problem is not None and bits & NEEDLE_FRAMEWORK:
+            self.problems.append(module)
+        return module
+
+    def _load(self, key: str) -> Module | None:
+        """Return the module of a file, summarising it if need be; None where the file is gone."""
+        found = self._loaded.get(key)
+        if found is not None:
+            return found
+        file = self.files.get(key)
+        if file is None:
+            return None
+        known = self._store.by_stamp(key, file.stamp)
+        if known is not None and known[1] is not None:
+            data = undump(known[1])
+            if data is not None:
+                return self._make(key, file, unpack(data), known[0])
+        raw = self._read(file.path)
+        if isinstance(raw, str):
+            return self._make(key, file, broken(raw), 0)
+        bits = self.needles_of(raw)
+        self._keep(key, file, digest(raw), bits, self._summarise(raw, file.path))
+        return self._loaded[key]
+
+    def all_modules(self, bits: int = 0) -> Iterator[Module]:
+        """Yield every module whose bytes hold all of `bits`, summarising what is not yet: for whole-project questions."""
+        for key in list(self.files):
+            if self._bits.get(key, 0) & bits == bits:
+                module = self._load(key)
+                if module is not None and module.summary.scopes:
+                    yield module
+
+    # Names
+
+    def _index(self) -> dict[str, str]:
+        names = self._names
+        if names is None:
+            names = {}
+            for key, file in self.files.items():
+                if key.endswith(".py"):
+                    name, _ = dotted_name(file.path, file.root or discover.package_root(file.path))
+                    names.setdefault(name, key)
+                    # Namespace folders without `__init__.py`: the path from the working folder is a name too.
+                    parts = key[:-3].replace(os.sep, "/").split("/")
+                    if parts and parts[-1] == "__init__":
+                        parts.pop()
+                    while len(parts) > 1:
+                        names.setdefault(".".join(parts), key)
+                        parts = parts[1:] if len(parts) <= 6 else parts[-6:]
+            self._names = names
+        return names
+
+    def module(self, name: str, importer: Module | None = None) -> Module | None:
+        """Return the project's module of that dotted name, or None; relative names start with dots."""
+        if importer is not None:
+            name = absolute(name, importer)
+        names = self._index()
+        if importer is not None and "." not in name:
+            # A script sees the modules beside it.
+            beside = os.path.normpath(os.path.join(os.path.dirname(importer.path), name + ".py"))
+            if beside in self.files:
+                return self._load(beside)
+        key = names.get(name)
+        return self._load(key) if key is not None else None
+
+    def find(self, name: str, importer: Module | None = None, depth: int = 0) -> Value:
+        """Return what a dotted import source stands for: a module, class or function of the project, or an external."""
+        if importer is not None:
+            name = absolute(name, importer)
+        if depth > 12:
+            return External(name)
+        module = self.module(name, importer)
+        if module is not None:
+            return ModuleValue(module)
+        head, _, last = name.rpartition(".")
+        if head:
+            above = self.module(head, importer)
+            if above is None and "." in head:
+                outer = self.find(head, importer, depth + 1)
+                if isinstance(outer, ClassValue):
+                    child = outer.scope.children.get(last)
+                    if child is not None:
+                        return self.defined(outer.scope.module.summary.scopes[child])
+                above = outer.module if isinstance(outer, ModuleValue) else None
+            if above is not None:
+                return self.member(above, last, depth + 1)
+        return External(name)
+
+    def member(self, module: Module, name: str, depth: int = 0) -> Value:
+        """Return what a module's top-level name stands for, through re-exports."""
+        scope = module.scope
+        if scope is None or depth > 12:
+            return External(f"{module.name}.{name}")
+        child = scope.children.get(name)
+        if child is not None:
+            return self.defined(module.summary.scopes[child])
+        source = scope.imports.get(name)
+        if source is not None:
+            return self.find(source, module, depth + 1)
+        if module.is_package or not scope.names:
+            inner = self.module(f"{module.name}.{name}")
+            if inner is not None:
+                return ModuleValue(inner)
+        for star in scope.stars:
+            found = self.find(star, module, depth + 1)
+            if isinstance(found, ModuleValue) and found.module is not module:
+                value = self.member(found.module, name, depth + 1)
+                if not isinstance(value, External):
+                    return value
+        return External(f"{module.name}.{name}")
+
+    def defined(self, scope: Scope) -> Value:
+        """Return the value of a function or class definition."""
+        return ClassValue(scope) if scope.kind == "class" else Function(scope)
+
+    def imported(self, scope: Scope, name: str) -> Value | None:
+        """Return what a name stands for through an import that this scope or one around it makes, or None."""
+        here: Scope | None = scope
+        while here is not None:
+            source = here.imports.get(name)
+            if source is not None:
+                return self.find(source, here.module)
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        return None
+
+    def static_name(self, expr: Expr, scope: Scope) -> str | None:
+        """Return the full dotted name an expression has by imports alone, such as `tensorflow.keras.Model`; or None.
+
+        A name that a scope on the way binds otherwise gives None.
+        """
+        text = dotted(expr)
+        if text is None:
+            return None
+        head, _, rest = text.partition(".")
+        here: Scope | None = scope
+        while here is not None:
+            source = here.imports.get(head)
+            if source is not None:
+                full = absolute(source, here.module)
+                return f"{full}.{rest}" if rest else full
+            if head in here.names and not (here.kind == "class" and here is not scope):
+                child = here.children.get(head)
+                if child is not None:
+                    return None
+                return None
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        return None
+
+    # Classes
+
+    def bases(self, scope: Scope) -> tuple[list[Scope], list[str]]:
+        """Return a class with its project base classes, nearest first, and the canonical names of external bases."""
+        known = self._mro.get(id(scope))
+        if known is not None:
+            return known
+        classes: list[Scope] = [scope]
+        outside: list[str] = []
+        self._mro[id(scope)] = (classes, outside)
+        outer = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
+        for base in scope.bases:
+            value = self.static_value(base, outer)
+            if isinstance(value, ClassValue):
+                inner, others = self.bases(value.scope)
+                classes += [item for item in inner if item not in classes]
+                outside += others
+            elif isinstance(value, External):
+                outside.append(fold(value.name))
+        return classes, outside
+
+    def static_value(self, expr: Expr, scope: Scope) -> Value | None:
+        """Return what a dotted expression stands for by definitions and imports alone, or None."""
+        text = dotted(expr)
+        if text is None:
+            return None
+        head, *rest = text.split(".")
+        here: Scope | None = scope
+        value: Value | None = None
+        while here is not None and value is None:
+            if head in here.children and head not in here.imports:
+                value = self.defined(here.module.summary.scopes[here.children[head]])
+            elif head in here.imports:
+                value = self.find(here.imports[head], here.module)
+            elif head in here.names:
+                return None
+            elif here.parent < 0:
+                for star in here.stars:
+                    found = self.find(star, here.module)
+                    if isinstance(found, ModuleValue):
+                        member = self.member(found.module, head)
+                        if not isinstance(member, External):
+                            value = member
+                            break
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        for part in rest:
+            if isinstance(value, ModuleValue):
+                value = self.member(value.module, part)
+            elif isinstance(value, External):
+                value = External(f"{value.name}.{part}")
+            elif isinstance(value, ClassValue):
+                child = value.scope.children.get(part)
+                value = self.defined(value.scope.module.summary.scopes[child]) if child is not None else None
+            else:
+                return None
+        return value
+
+    def method(self, owner: Scope, name: str) -> Scope | None:
+        """Return the method of a class by name, looked for in its bases in order."""
+        for scope in self.bases(owner)[0]:
+            child = scope.children.get(name)
+            if child is not None:
+                found: Scope = scope.module.summary.scopes[child]
+                return found
+        return None
+
+    def is_subclass(self, owner: Scope, names: frozenset[str]) -> bool:
+        """Tell whether a class has one of some external classes (canonical names) among its bases."""
+        return any(name in names for name in self.bases(owner)[1])
+
+    def owner(self, scope: Scope) -> Scope | None:
+        """Return the class a method belongs to, or None."""
+        if scope.kind != "function" or scope.parent < 0:
+            return None
+        above: Scope = scope.module.summary.scopes[scope.parent]
+        return above if above.kind == "class" else None
+
+    def outer(self, scope: Scope) -> Scope | None:
+        """Return the scope around a scope, or None for a module."""
+        return scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
+
+    def save(self) -> None:
+        """Keep the summaries for the next run."""
+        self._store.save()
+
+
+def dotted_name(path: str, root: str) -> tuple[str, bool]:
+    """Return the dotted name of a file below an import root, and whether it is a package's `__init__.py`."""
+    inner = os.path.relpath(path, root or ".") if root != "." else path
+    stem = inner[: -len(".py")] if inner.endswith(".py") else inner.rsplit(".", 1)[0]
+    parts = [part for part in stem.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
+    is_package = bool(parts) and parts[-1] == "__init__"
+    if is_package:
+        parts.pop()
+        if not parts:
+            parts = [os.path.basename(os.path.abspath(root or "."))]
+    return ".".join(parts), is_package
+
+
+def absolute(name: str, importer: Module) -> str:
+    """Return an import source without leading dots, as seen from a module."""
+    if not name.startswith("."):
+        return name
+    level = len(name) - len(name.lstrip("."))
+    parts = importer.name.split(".")
+    drop = level - 1 if importer.is_package else level
+    base = parts[: len(parts) - drop] if drop else parts
+    rest = name[level:]
+    return ".".join([*base, rest] if rest else base)
+
+
+def _without_broken_cells(text: str, cells: tuple[tuple[int, int], ...], path: str) -> ModuleSummary | None:
+    """Summarise a notebook leaving out the cells that are no Python on their own; None where none is left."""
+    lines = text.split("\n")
+    starts = [start for start, _ in cells]
+    good = False
+    for begin, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
+        body = "\n".join(lines[begin - 1 : end - 1])
+        if summarise(body, path).problem is None:
+            good = True
+            continue
+        for index in range(begin - 1, min(end - 1, len(lines))):
+            lines[index] = ""
+    if not good:
+        return None
+    summary = summarise("\n".join(lines), path)
+    summary.cells = cells
+    return summary if summary.problem is None else None
+
+
+def start_of(place: Place) -> tuple[int, int]:
+    """Return where a place begins: 1-based line, UTF-8 column from 0."""
+    return place[0], place[1]
+
+
+Loader = Callable[[str], Module | None]

@@ -1,0 +1,411 @@
+"""Run the selected source rules over a project's Python files: files in, findings out, kept for the next run."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from cfgfix.catalog.expression import Missing
+from cfgfix.catalog.rule import Rule
+from cfgfix.edits import Fix, ReplaceText, Safety
+from cfgfix.files import SourceFile
+from cfgfix.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.records import dataclass
+from cfgfix.source import cache
+from cfgfix.source.conditions import UNKNOWN, Conditions
+from cfgfix.source.discover import PythonFile, clear_package_cache
+from cfgfix.source.flow import Flow
+from cfgfix.source.hit import Hit
+from cfgfix.source.program import Module, Program
+from cfgfix.source.requirements import find_requirement
+from cfgfix.source.rewrite import CannotRewriteError, Offsets, changes, confirm
+from cfgfix.source.summary import Place, Scope
+
+PREFIX = "source."
+MAX_FINDINGS = 200
+"""Most findings of one rule in one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFacts:
+    """What one config says, for guards.
+
+    Attributes:
+        path: Its file, for messages.
+        leaves: Key paths and their values as the project's loader gives them.
+    """
+
+    path: str
+    leaves: Mapping[tuple[str, ...], Any]
+
+    def lookup(self) -> Callable[[tuple[str, ...]], Any]:
+        """Return the function that finds the value of a key by the end of its path."""
+        by_last: dict[str, list[tuple[tuple[str, ...], Any]]] = {}
+        for path, value in self.leaves.items():
+            by_last.setdefault(path[-1], []).append((path, value))
+
+        def look(path: tuple[str, ...]) -> Any:
+            found = by_last.get(path[-1], [])
+            exact = [value for key, value in found if key[-len(path) :] == path]
+            if not exact and len(path) > 1:
+                section = path[-2].replace("_config", "").replace("_cfg", "")
+                exact = [value for key, value in found if len(key) > 1 and key[-2] == section]
+            if not exact and len(path) == 1:
+                exact = [value for _, value in found]
+            if not exact:
+                return UNKNOWN
+            first = exact[0]
+            return first if all(type(v) is type(first) and v == first for v in exact) else UNKNOWN
+
+        return look
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What a scan came to.
+
+    Attributes:
+        findings: By path, ordered by place.
+        scanned: How many files were read as Python or known from before.
+        cached: Whether all of it was known from the run before.
+        marked: Files with suppression comments.
+        looked_in: Requirement files that were looked for.
+    """
+
+    findings: dict[str, list[Finding]]
+    scanned: int
+    cached: bool
+    marked: tuple[str, ...] = ()
+    looked_in: tuple[str, ...] = ()
+
+
+def source_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules whose check reads Python source."""
+    return [rule for rule in rules if rule.check is not None and rule.check.startswith(PREFIX)]
+
+
+def check_function(rule: Rule) -> tuple[Callable[[Program], Iterable[Hit]], tuple[bytes, ...]]:
+    """Return the function of a source rule and the byte strings a file must hold one of."""
+    assert rule.check is not None
+    name, _, function = rule.check[len(PREFIX) :].partition(".")
+    module = importlib.import_module(f"cfgfix.source.checks.{name}")
+    return getattr(module, function or "check"), tuple(module.NEEDLES)
+
+
+def scan(
+    files: Sequence[PythonFile],
+    rules: Iterable[Rule],
+    configs: Sequence[ConfigFacts],
+    *,
+    severity: Callable[[Rule, Severity], Severity],
+    key: object,
+    overlay: Mapping[str, bytes] | None = None,
+    use_cache: bool = True,
+) -> ScanResult:
+    """Return what the rules find in the files under the configs.
+
+    Args:
+        files: The files, as discovered.
+        rules: The selected rules; those that do not read source are passed over.
+        configs: What the guards are judged under; none means every key is unknown.
+        severity: A rule's severity as the settings want it.
+        key: What else the result depends on (the rules' content, the tool's version), for the caches.
+        overlay: Contents that stand for those on disk, by path.
+        use_cache: Whether to keep and use results between runs.
+    """
+    chosen = source_rules(rules)
+    if not chosen or not files:
+        return ScanResult({}, len(files), cached=False)
+    use_cache = use_cache and not overlay
+    requirement = find_requirement([file.path for file in files])
+    name, question = "", None
+    if use_cache:
+        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+        facts = cache.digest(
+            cache.dump(
+                (
+                    [(file.path, file.stamp) for file in files],
+                    [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
+                    [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
+                    repr(key),
+                    (requirement.path, requirement.text),
+                )
+            )
+        )
+        name, question = tree, facts
+        known = cache.load_result(name, question)
+        if known is not None:
+            kept, marked = known
+            return ScanResult(
+                {path: [_unpack(item) for item in items] for path, items in kept.items()},
+                len(files),
+                cached=True,
+                marked=marked,
+                looked_in=requirement.looked_in,
+            )
+    clear_package_cache()
+    functions = [(rule, *check_function(rule)) for rule in chosen]
+    needles = sorted({needle for _, _, found in functions for needle in found})
+    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
+    program = Program(files, store, needles, overlay or {})
+    program.facts["requirement"] = requirement
+    program.facts["configs"] = tuple(configs)
+    program.scan()
+    Flow(program).run()
+    conditions: list[tuple[ConfigFacts | None, Conditions]] = [
+        (config, Conditions(program, config.lookup())) for config in configs
+    ]
+    conditions = conditions or [(None, Conditions(program, None))]
+    maker = _Maker(conditions, severity)
+    for rule, function, _ in functions:
+        for hit in function(program):
+            maker.add(rule, hit)
+    for items in maker.findings.values():
+        items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+    marked = tuple(module.path for module in program.modules if module.summary.suppressions)
+    if use_cache:
+        store.keep_only(set(program.files))
+        program.save()
+        packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
+        cache.store_result(name, question, (packed, marked))
+    return ScanResult(
+        maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
+    )
+
+
+class _Maker:
+    """Hits to findings."""
+
+    def __init__(
+        self,
+        conditions: Sequence[tuple[ConfigFacts | None, Conditions]],
+        severity: Callable[[Rule, Severity], Severity],
+    ) -> None:
+        self.findings: dict[str, list[Finding]] = {}
+        self._conditions = conditions
+        self._severity = severity
+        self._seen: dict[tuple[str, str, Place], tuple[str, int]] = {}
+        self._offsets: dict[str, Offsets] = {}
+        self._sources: dict[str, SourceFile] = {}
+        self._confirmed: dict[tuple[int, Place], bool] = {}
+        self._count: dict[tuple[str, str], int] = {}
+
+    def add(self, rule: Rule, hit: Hit) -> None:
+        module: Module = hit.scope.module
+        path = module.path
+        identity = (rule.id, path, hit.place)
+        state, notes = self._state(hit)
+        if state is not State.ACTIVE and (
+            hit.severity == "info" or (hit.severity is None and rule.severity is Severity.INFO)
+        ):
+            # What is only worth knowing is not worth knowing where it does not happen.
+            return
+        previous = self._seen.get(identity)
+        if previous is not None:
+            # The same place by another way: the way that takes effect is the one to show.
+            where, index = previous
+            old = self.findings[where][index]
+            if old.state is State.ACTIVE or state is not State.ACTIVE:
+                return
+            finding = self._finding(rule, hit, module, state, notes)
+            if finding is not None:
+                self.findings[where][index] = finding
+            return
+        if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
+            return
+        key = (id(hit.scope), hit.place)
+        confirmed = True if hit.seen else self._confirmed.get(key)
+        if confirmed is None:
+            confirmed = self._confirmed[key] = confirm(hit.scope, hit.place, self._offsets_of(module))
+        if not confirmed:
+            return
+        finding = self._finding(rule, hit, module, state, notes)
+        if finding is None:
+            return
+        items = self.findings.setdefault(path, [])
+        self._seen[identity] = (path, len(items))
+        self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
+        items.append(finding)
+
+    def _state(self, hit: Hit) -> tuple[State, tuple[str, ...]]:
+        guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]
+        guards += [(step.scope, step.block) for step in hit.flow if step.block >= 0]
+        guards += list(hit.needs)
+        found: list[tuple[ConfigFacts | None, State, str]] = []
+        for config, conditions in self._conditions:
+            state, guard = conditions.state(guards)
+            found.append((config, state, guard))
+        best = min(found, key=lambda item: _ORDER[item[1]])[1]
+        if len(found) == 1:
+            config, state, guard = found[0]
+            if state is State.DORMANT:
+                return state, (
+                    f"not with {config.path}: it takes effect when `{guard}` holds"
+                    if config
+                    else f"it takes effect when `{guard}` holds",
+                )
+            if state is State.FALLBACK:
+                return state, (f"only reached after an error: {guard}",)
+            return state, ()
+        notes = []
+        active = [config.path for config, state, _ in found if state is State.ACTIVE and config is not None]
+        other = [
+            (config.path, state, guard)
+            for config, state, guard in found
+            if state is not State.ACTIVE and config is not None
+        ]
+        if other and active:
+            notes.append("active under " + ", ".join(active[:6]) + (" ..." if len(active) > 6 else ""))
+        notes += [f"{state.value} under {path}: `{guard}` decides" for path, state, guard in other[:4]]
+        return best, tuple(notes)
+
+    def _offsets_of(self, module: Module) -> Offsets:
+        found = self._offsets.get(module.path)
+        if found is None:
+            found = self._offsets[module.path] = Offsets(self._source_of(module).text)
+        return found
+
+    def _source_of(self, module: Module) -> SourceFile:
+        found = self._sources.get(module.path)
+        if found is None:
+            found = self._sources[module.path] = module.source_file()
+        return found
+
+    def _location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+        module: Module = scope.module
+        start, end = self._offsets_of(module).span(place)
+        return self._source_of(module).location(start, max(start, end), label)
+
+    def _finding(
+        self, rule: Rule, hit: Hit, module: Module, state: State, notes: tuple[str, ...]
+    ) -> Finding | None:
+        source = self._source_of(module)
+        location = self._location(hit.scope, hit.place)
+        scope = _Values(
+            {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
+        )
+        fix, reason = self._fix(rule, hit, module, scope)
+        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        severity = self._severity(rule, severity)
+        if state is not State.ACTIVE:
+            severity = Severity.INFO
+        cell = module.cell(location.line)
+        if cell is not None:
+            notes = (*notes, cell)
+        return Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=severity,
+            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
+            message=str(rule.message(scope)),
+            location=location,
+            related=tuple(self._location(step.scope, step.place, step.label) for step in hit.related),
+            state=state,
+            fix=fix,
+            no_fix_reason=reason,
+            notes=(*hit.notes, *notes),
+            flow=tuple(self._location(step.scope, step.place, step.label) for step in hit.flow),
+            context=source.line_text(location.line).strip()[:200],
+        )
+
+    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: _Values) -> tuple[Fix | None, str | None]:
+        if not hit.rewrites:
+            return None, hit.no_fix or rule.no_fix
+        if module.path.endswith(".ipynb"):
+            return None, "a notebook is only read"
+        try:
+            found = changes(hit.rewrites, self._offsets_of(module))
+        except CannotRewriteError as error:
+            return None, str(error)
+        spec = rule.fixes[0] if rule.fixes else None
+        safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
+        title = hit.title or (str(spec.title(scope)) if spec else "")
+        return Fix(title, safety, found, spec.why if spec else ""), None
+
+
+_ORDER = {State.ACTIVE: 0, State.FALLBACK: 1, State.DORMANT: 2}
+
+
+class _Values:
+    """Operands of a message that has only its own names."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
+        self._own = own
+
+    def value(self, name: str) -> Any:
+        if name in self._own and self._own[name] is not None:
+            return self._own[name]
+        raise Missing(name)
+
+    def has(self, name: str) -> bool:
+        return self._own.get(name) is not None
+
+    def given(self, name: str) -> bool:
+        return self.has(name)
+
+    def tier(self, table: str, column: str, gib: float) -> Any:
+        raise Missing(f"{table}.{column} at {gib}")
+
+    def gpu(self, index: int, field: str) -> Any:
+        raise Missing(f"{field} of {index}")
+
+
+# Findings as data that `marshal` can write.
+
+
+def _pack_location(item: Location) -> tuple[Any, ...]:
+    return (
+        item.path,
+        item.start,
+        item.end,
+        item.line,
+        item.column,
+        item.end_line,
+        item.end_column,
+        item.label,
+    )
+
+
+def _pack(item: Finding) -> tuple[Any, ...]:
+    fix = None
+    if item.fix is not None:
+        fix = (
+            item.fix.title,
+            int(item.fix.safety),
+            [(c.start, c.end, c.new) for c in item.fix.changes if isinstance(c, ReplaceText)],
+            item.fix.why,
+        )
+    return (
+        item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
+        [_pack_location(other) for other in item.related], item.state.value, fix, item.no_fix_reason, item.notes,
+        [_pack_location(step) for step in item.flow], item.context,
+    )  # fmt: skip
+
+
+def _unpack(data: tuple[Any, ...]) -> Finding:
+    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
+        data
+    )
+    return Finding(
+        rule=rule,
+        name=name,
+        severity=Severity(severity),
+        confidence=Confidence(confidence),
+        message=message,
+        location=Location(*location),
+        related=tuple(Location(*item) for item in related),
+        state=State(state),
+        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
+        if fix
+        else None,
+        no_fix_reason=reason,
+        notes=notes,
+        flow=tuple(Location(*item) for item in flow),
+        context=context,
+    )
+
+
+__all__ = ["ConfigFacts", "ScanResult", "check_function", "scan", "source_rules"]

@@ -1,0 +1,305 @@
+"""What an expression may stand for, as far as reading the code tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.source.summary import Call, Scope
+
+
+class Value:
+    """Something a name or an expression stands for; this class itself means: not known."""
+
+    __slots__ = ()
+
+
+UNKNOWN = Value()
+
+
+class External(Value):
+    """A thing outside the project, by its full dotted name such as `tensorflow.data.AUTOTUNE`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Made(Value):
+    """What a call of something outside the project returned: an object of `name`, made by `site`."""
+
+    __slots__ = ("name", "site")
+
+    def __init__(self, name: str, site: Site | None) -> None:
+        self.name = name
+        self.site = site
+
+
+class Constant(Value):
+    """A plain constant."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Items(Value):
+    """A tuple or list of known length."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Value, ...]) -> None:
+        self.items = items
+
+
+class ModuleValue(Value):
+    """A module of the project."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+
+class ClassValue(Value):
+    """A class of the project."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+
+class Instance(Value):
+    """An object of a class of the project."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+
+class Function(Value):
+    """A function, method or lambda of the project.
+
+    Attributes:
+        scope: Its code.
+        receiver: The object a method is bound to, or None.
+        compiled: The site or decorator that compiles it with `tf.function`, or None.
+        env: Names of the function it is defined in, for free variables.
+        partial: How many leading positional arguments are already given.
+    """
+
+    __slots__ = ("compiled", "env", "partial", "receiver", "scope")
+
+    def __init__(
+        self,
+        scope: Scope,
+        receiver: Value | None = None,
+        compiled: Site | None = None,
+        env: Env | None = None,
+        partial: int = 0,
+    ) -> None:
+        self.scope = scope
+        self.receiver = receiver
+        self.compiled = compiled
+        self.env = env
+        self.partial = partial
+
+
+class Many(Value):
+    """One of several things, depending on the way taken."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Value, ...]) -> None:
+        self.values = values
+
+
+class Element(Value):
+    """An element of a dataset: tensors."""
+
+    __slots__ = ("dataset",)
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+
+
+class Dataset(Value):
+    """A `tf.data.Dataset` and how it came to be.
+
+    Attributes:
+        op: The method or constructor (`map`, `from_tensor_slices`), `parameter` for one that comes from a caller,
+            `either` where two ways meet, `opaque` for one whose making is not known.
+        site: The call that made it; None for `parameter` and `either`.
+        parents: The datasets it is made from.
+        functions: The functions given to the call.
+        uses: What is done with it: children are datasets, consumers are `(kind, site)`.
+        detail: For `apply`: what was applied (`prefetch_to_device`); else empty.
+    """
+
+    __slots__ = ("detail", "functions", "op", "parents", "site", "uses")
+
+    def __init__(
+        self,
+        op: str,
+        site: Site | None,
+        parents: tuple[Dataset, ...] = (),
+        functions: tuple[Function, ...] = (),
+        detail: str = "",
+    ) -> None:
+        self.op = op
+        self.site = site
+        self.parents = parents
+        self.functions = functions
+        self.uses: list[Dataset | tuple[str, Site | None]] = []
+        self.detail = detail
+        for parent in parents:
+            parent.uses.append(self)
+
+    @property
+    def call(self) -> Call | None:
+        """The call that made it."""
+        return self.site.call if self.site is not None else None
+
+
+class Env:
+    """The names of one run of a scope."""
+
+    __slots__ = ("names", "parent", "scope")
+
+    def __init__(self, scope: Scope, parent: Env | None) -> None:
+        self.scope = scope
+        self.parent = parent
+        self.names: dict[str, Value] = {}
+
+
+class Site:
+    """One call, resolved.
+
+    Attributes:
+        scope: The scope it stands in.
+        call: The call.
+        name: Full dotted name of what is called, canonical (`tensorflow.compat.v1`, `.v2` and `tensorflow.keras` are
+            folded into `tensorflow` and `keras`); a method is `tensorflow.data.Dataset.map`; empty when it is
+            something of the project or not known.
+        raw: The name as imported, nothing folded.
+        receiver: For a method what it is called on, else None.
+        args: The values of the positional arguments.
+        keywords: The values of the named arguments.
+        targets: The functions of the project it may enter.
+        result: What it returned.
+        expanded: Whether `*items` among the arguments stand in `args` one by one.
+        open: Whether it may call something that is not known as well.
+        through: The sites by which the scope was entered, outermost first; empty for a run on its own.
+    """
+
+    __slots__ = (
+        "args",
+        "call",
+        "expanded",
+        "keywords",
+        "name",
+        "open",
+        "raw",
+        "receiver",
+        "result",
+        "scope",
+        "targets",
+        "through",
+    )
+
+    def __init__(self, scope: Scope, call: Call, through: tuple[Site, ...]) -> None:
+        self.scope = scope
+        self.call = call
+        self.through = through
+        self.name = ""
+        self.raw = ""
+        self.open = False
+        self.expanded = False
+        self.receiver: Value | None = None
+        self.args: tuple[Value, ...] = ()
+        self.keywords: dict[str, Value] = {}
+        self.targets: tuple[Function, ...] = ()
+        self.result: Value = UNKNOWN
+
+    def argument(self, position: int, name: str) -> Value | None:
+        """Return the value of an argument given by position or by name, or None where it is not given."""
+        if name in self.keywords:
+            return self.keywords[name]
+        given = self.expanded or self.call.argument(position, name) is not None
+        if given and position < len(self.args):
+            return self.args[position]
+        return None
+
+
+def alternatives(value: Value | None) -> Iterator[Value]:
+    """Yield what a value may be, each alternative once."""
+    if value is None:
+        return
+    if isinstance(value, Many):
+        yield from value.values
+    else:
+        yield value
+
+
+def _joined(sets: list[Dataset]) -> Value:
+    merged: Value = sets[0]
+    for following in sets[1:]:
+        merged = join(merged, following)
+    return merged
+
+
+def join(first: Value, second: Value) -> Value:
+    """Return what is known where two ways meet."""
+    if first is second:
+        return first
+    if isinstance(first, Dataset) and isinstance(second, Dataset):
+        parents: list[Dataset] = []
+        for way in (first, second):
+            # Nested joins are kept flat, so that a long ladder of branches stays small.
+            for parent in way.parents if way.op == "either" else (way,):
+                if parent not in parents:
+                    parents.append(parent)
+        return Dataset("either", None, tuple(parents[:16]))
+    if isinstance(first, Constant) and isinstance(second, Constant):
+        if type(first.value) is type(second.value) and first.value == second.value:
+            return first
+    elif (isinstance(first, External) and isinstance(second, External) and first.name == second.name) or (
+        isinstance(first, Instance) and isinstance(second, Instance) and first.scope is second.scope
+    ):
+        return first
+    elif (
+        isinstance(first, Function)
+        and isinstance(second, Function)
+        and first.scope is second.scope
+        and first.compiled is second.compiled
+    ):
+        return second
+    found: list[Value] = []
+    sets: list[Dataset] = []
+    for item in (*alternatives(first), *alternatives(second)):
+        if isinstance(item, Dataset):
+            sets.append(item)
+        elif item not in found:
+            found.append(item)
+    if sets:
+        found.append(_joined(sets))
+    if len(found) == 1:
+        return found[0]
+    return Many(tuple(found[:8]))
+
+
+def first_dataset(value: Value | None) -> Dataset | None:
+    """Return the dataset a value may be, or None."""
+    for item in alternatives(value):
+        if isinstance(item, Dataset):
+            return item
+    return None
+
+
+def functions_of(value: Value | None) -> tuple[Function, ...]:
+    """Return the project functions a value may be."""
+    return tuple(item for item in alternatives(value) if isinstance(item, Function))

@@ -1,0 +1,285 @@
+"""Python files in a run: which are scanned, under which configs, and their reports.
+
+Imported only when there is Python to look at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from cfgfix.catalog.load import Catalogue
+from cfgfix.catalog.rule import Rule
+from cfgfix.discovery import Matcher
+from cfgfix.edits import Edit, ReplaceText, splice
+from cfgfix.errors import UnreadableError
+from cfgfix.files import SourceFile, read_source
+from cfgfix.findings import Applied, Finding, Refused, Severity
+from cfgfix.records import dataclass
+from cfgfix.settings import Settings
+from cfgfix.silence import about_suppressions, apply, written_beside
+from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python
+from cfgfix.source.scan import ConfigFacts, ScanResult, scan
+from cfgfix.suppressions import NEEDLE, Suppression, find
+
+MAX_CONFIGS = 32
+"""Most configs whose guards are evaluated in one run; the first ones in order count."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """What came of one Python file; the engine makes its own report of it.
+
+    Attributes:
+        path: The file.
+        text: The text its findings' places refer to.
+        findings: What is shown.
+        hidden: What comments silence.
+        applied: Fixes made.
+        refused: Fixes that could not be made.
+        cycle: Rules that kept undoing each other.
+        before: The text before fixing, where it changed; else None.
+        encoded: The new bytes, where it changed; else None.
+    """
+
+    path: str
+    text: str
+    findings: tuple[Finding, ...]
+    hidden: tuple[Finding, ...] = ()
+    applied: tuple[Applied, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    cycle: tuple[str, ...] = ()
+    before: str | None = None
+    encoded: bytes | None = None
+
+
+def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
+    """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
+    roots = [
+        root if os.path.isabs(root) else os.path.join(settings.root, root) for root in settings.source_roots
+    ]
+    roots = [_shown(root) for root in roots]
+    named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
+    wanted = (named or roots or ["."]) if not paths else [*named, *roots]
+    return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
+
+
+def _shown(path: str) -> str:
+    """Return a path as seen from the working folder where it lies below it."""
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith("..") else path
+
+
+class SourceRun:
+    """One run over Python files.
+
+    Args:
+        files: What is scanned.
+        catalogue: All rules.
+        rules: The selected rules.
+        configs: What the guards are judged under.
+        severity: A rule's severity as the settings want it.
+        permitted: Leaves out what the settings ignore in a file.
+        key: What else the results depend on.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[PythonFile],
+        *,
+        catalogue: Catalogue,
+        rules: Sequence[Rule],
+        configs: Sequence[ConfigFacts],
+        severity: Callable[[Rule, Severity], Severity],
+        permitted: Callable[[list[Finding], str], list[Finding]],
+        key: object,
+    ) -> None:
+        self.files = files
+        self._catalogue = catalogue
+        self._rules = rules
+        self._configs = configs[:MAX_CONFIGS]
+        self._severity = severity
+        self._permitted = permitted
+        self._key = key
+        self.looked_in: tuple[str, ...] = ()
+        """Requirement files the last scan looked for."""
+        self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
+        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith("source.")}
+
+    def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
+        """Return what is found when some files have other texts."""
+        overlay = {path: text.encode("utf-8", "surrogatepass") for path, text in (texts or {}).items()}
+        result = scan(
+            self.files, self._rules, self._configs, severity=self._severity, key=self._key, overlay=overlay
+        )
+        self.looked_in = result.looked_in
+        return result
+
+    def check(self) -> list[SourceReport]:
+        """Return a report for each file with something to say."""
+        result = self.scan()
+        reports = []
+        for path in sorted({*result.findings, *result.marked}):
+            source = read_python(path)
+            shown, hidden = self._parted(source, result.findings.get(path, []))
+            if shown or hidden:
+                reports.append(SourceReport(path, source.text, tuple(shown), tuple(hidden)))
+        return reports
+
+    def fix(self, *, unsafe: bool) -> list[SourceReport]:
+        """Return a report for each file, with the texts as fixed; nothing is written."""
+        from cfgfix.source.fixing import fix_files
+
+        sources: dict[str, SourceFile] = {}
+
+        def text_of(path: str) -> str:
+            if path not in sources:
+                sources[path] = read_python(path)
+            return sources[path].text
+
+        def found(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
+            result = self.scan(texts)
+            answer = {}
+            for path in sorted({*result.findings, *result.marked}):
+                text = texts.get(path)
+                source = SourceFile.from_text(text, path) if text is not None else read_python(path)
+                answer[path] = self._parted(source, result.findings.get(path, []))[0]
+            return answer
+
+        outcome = fix_files(text_of, found, unsafe=unsafe)
+        reports = []
+        for path in sorted({*outcome.findings, *outcome.texts, *(path for path, *_ in outcome.refused)}):
+            before = text_of(path)
+            after = outcome.texts.get(path)
+            source = SourceFile.from_text(after, path) if after is not None else sources[path]
+            reports.append(
+                SourceReport(
+                    path,
+                    source.text,
+                    tuple(outcome.findings.get(path, ())),
+                    applied=tuple(
+                        Applied(item, edits) for place, item, edits in outcome.applied if place == path
+                    ),
+                    refused=tuple(
+                        Refused(item, reason) for place, item, reason in outcome.refused if place == path
+                    ),
+                    cycle=outcome.cycles.get(path, ()),
+                    before=before if after is not None else None,
+                    encoded=sources[path].encode(after) if after is not None else None,
+                )
+            )
+        return reports
+
+    def silence(self, reason: str) -> list[SourceReport]:
+        """Return reports with a suppression comment written for every finding; the comments must change nothing else."""
+        reports = []
+        for report in self.check():
+            if report.path.endswith(".ipynb"):
+                reports.append(report)
+                continue
+            source = read_python(report.path)
+            text, done, refused = source.text, [], []
+            by_line: dict[int, list[Finding]] = {}
+            for finding in report.findings:
+                by_line.setdefault(finding.location.line, []).append(finding)
+            for line in sorted(by_line, reverse=True):
+                group = by_line[line]
+                here = SourceFile.from_text(text, report.path)
+                edits = [
+                    Edit(item.start, item.end, item.new)
+                    for item in written_beside(here, _comments(here), group, reason)
+                ]
+                after = splice(text, edits)
+                if _same_program(text, after):
+                    text = after
+                    done += [Applied(finding, tuple(edits)) for finding in group]
+                else:
+                    refused += [
+                        Refused(finding, "a comment cannot stand at the end of its line") for finding in group
+                    ]
+            changed = text != source.text
+            reports.append(
+                SourceReport(
+                    report.path,
+                    text,
+                    tuple(item.finding for item in refused),
+                    report.hidden,
+                    tuple(reversed(done)),
+                    tuple(refused),
+                    before=source.text if changed else None,
+                    encoded=source.encode(text) if changed else None,
+                )
+            )
+        return reports
+
+    def _parted(self, source: SourceFile, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+        """Return what is shown and what comments silence in a file."""
+        suppressions = comments_of(source)
+        hidden: list[Finding] = []
+        if suppressions:
+            result = apply(findings, suppressions)
+            about = about_suppressions(source, result, self._catalogue, self._judged, self._about)
+            findings, hidden = [*result.shown, *about], result.hidden
+        findings = self._permitted(findings, source.path)
+        findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+        return findings, hidden
+
+
+def edits_of(finding: Finding) -> tuple[Edit, ...] | None:
+    """Return the edits of a finding's fix, or None where it has none."""
+    if finding.fix is None:
+        return None
+    return tuple(
+        Edit(item.start, item.end, item.new) for item in finding.fix.changes if isinstance(item, ReplaceText)
+    )
+
+
+def read_python(path: str) -> SourceFile:
+    """Return a Python file's text, a notebook's joined cells, or empty text where it cannot be read any more."""
+    try:
+        if path.endswith(".ipynb"):
+            with open(path, "rb") as stream:
+                decoded = decode(stream.read(MAX_NOTEBOOK), path)
+            return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)
+        return read_source(path)
+    except (UnreadableError, OSError):
+        pass
+    try:
+        with open(path, "rb") as stream:
+            decoded = decode(stream.read(MAX_NOTEBOOK), path)
+    except OSError:
+        return SourceFile.from_text("", path)
+    return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)
+
+
+def comments_of(source: SourceFile) -> list[Suppression]:
+    """Return the suppression comments of a Python file; a text that only looks like one is none."""
+    if NEEDLE not in source.text:
+        return []
+    comments = _comments(source)
+    places = {place for start, text in comments for place in range(start, start + len(text))}
+    return find(source.text, source.position, lambda offset: offset in places)
+
+
+def _comments(source: SourceFile) -> list[tuple[int, str]]:
+    """Return the comments of a Python text as (offset, text), up to where it is no Python any more."""
+    import io
+    import tokenize
+
+    found: list[tuple[int, str]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            if token.type == tokenize.COMMENT:
+                found.append((source.line_start(token.start[0]) + token.start[1], token.string))
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return found
+
+
+def _same_program(before: str, after: str) -> bool:
+    import ast
+
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False

@@ -1,0 +1,1 @@
+"""Independent opinions on edits of YAML texts, for tests and benchmarks."""
