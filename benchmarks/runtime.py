@@ -28,7 +28,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import runtime_functions as work  # noqa: E402 - beside this file
+import runtime_functions as work
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 RESULTS = ROOT / "benchmarks" / "results" / "runtime.json"
@@ -328,15 +328,12 @@ def devices() -> dict[str, Any]:
         command = [sys.executable, "-c", DEVICES, str(ROUNDS), kind]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         rounds = json.loads(done.stdout.splitlines()[-1])
-        ratios = {
-            "wall_over_longer": [row["both"] / max(row["prepare"], row["step"]) for row in rounds],
-            "wall_over_sum": [row["both"] / (row["prepare"] + row["step"]) for row in rounds],
-            "overlap": [row["overlap"] for row in rounds],
-        }
-        best = min(rounds, key=lambda row: row["both"])
+        best = {key: min(row[key] for row in rounds) for key in ("prepare", "step", "turns", "both")}
         found[name] = {
-            **{f"{key}_seconds": round(best[key], 3) for key in ("prepare", "step", "turns", "both")},
-            **{key: round(statistics.median(values), 2) for key, values in ratios.items()},
+            **{f"{key}_seconds": round(value, 3) for key, value in best.items()},
+            "wall_over_longer": round(best["both"] / max(best["prepare"], best["step"]), 2),
+            "wall_over_sum": round(best["both"] / (best["prepare"] + best["step"]), 2),
+            "overlap": round(statistics.median(row["overlap"] for row in rounds), 2),
         }
         show("two logical CPU devices, one thread each, 60 batches", {name: found[name]})
     return found
@@ -398,10 +395,10 @@ def workers() -> dict[str, Any]:
     times = []
     for _ in range(ROUNDS * 2):
         start = time.perf_counter()
-        with parallel._worker() as process:  # noqa: SLF001 - its cost is the question
-            parallel._send(process.stdin, work.tokenize)  # noqa: SLF001 - as above
-            parallel._send(process.stdin, ["a"])  # noqa: SLF001 - as above
-            assert parallel._receive(process.stdout)[0]  # noqa: SLF001 - as above
+        with parallel._worker() as process:
+            parallel._send(process.stdin, work.tokenize)
+            parallel._send(process.stdin, ["a"])
+            assert parallel._receive(process.stdout)[0]
             times.append(time.perf_counter() - start)
     found = {"first_result_seconds": round(statistics.median(times), 3)}
     show("a worker process", {"first result": found})
@@ -444,7 +441,7 @@ def render(data: dict[str, Any]) -> str:
     lines = [
         (
             f"One run on {where['cpus']:g} CPUs and {where['gpus'] or 'no'} GPU, Python {where['python']}, TensorFlow"
-            f" {where['tensorflow']}, {where['rounds']} rounds. Seconds are the fastest round's; ratios are medians of rounds. Other work was on the machine:"
+            f" {where['tensorflow']}, {where['rounds']} rounds. Seconds are the fastest round's; ratios are medians of rounds (of two devices: of the fastest). Other work was on the machine:"
             f" a load of {where['load']:g} when the run began."
         ),
         "",
