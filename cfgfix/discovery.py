@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.errors import UnreadableError
+from cfgfix.files import is_inside, project
 from cfgfix.records import dataclass
 from cfgfix.settings import Finder, Settings
 
@@ -62,7 +63,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
     """Return the YAML files that the paths mean, each once, in order.
 
     A file that the user names is taken whatever its name, unless its settings have `force-exclude`; a folder is
-    searched, without following links to folders.
+    searched, without following links to folders or to files outside the project.
 
     Args:
         paths: Files and folders.
@@ -131,4 +132,7 @@ def _walk(
             if entry.is_dir(follow_symlinks=False):
                 pending.append((path, settings))
             elif matcher.included(path) and entry.is_file():
+                if entry.is_symlink() and not is_inside(path, project(folder)):
+                    # A link in an untrusted checkout must not have a file elsewhere shown, or changed.
+                    continue
                 yield path, settings

@@ -27,7 +27,7 @@ from cfgfix.dialects.dialect import (
     schema_data,
 )
 from cfgfix.discovery import find
-from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfgfix.fixing import Outcome
+    from cfgfix.schema.infer import Inferred
+    from cfgfix.source.config_reads import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class Report:
     """Baseline entries that nothing matches any more."""
     sources: int = 0
     """How many Python files were scanned."""
+    loading: str = ""
+    """One line: how the project's code loads its configs, where that is known."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -208,6 +212,14 @@ class _Run:
     left: dict[Key, int]
     configs: list[tuple[Document, Loader]]
     """The configs of the run as overridden, for the guards in code."""
+    files: list[str]
+    """The configs that are checked, whose keys are asked for where no class is known."""
+    inferred: Inferred | None = None
+    """The schema read from a class, where the settings name one."""
+    usage: Usage | None = None
+    usage_known: bool = False
+    sources: tuple[str, ...] = ()
+    """The Python files that the usage rests on."""
 
 
 class _Runs:
@@ -268,6 +280,7 @@ class _Runs:
             baseline=self.baseline,
             left=self.left,
             configs=self.configs,
+            files=[],
         )
 
 
@@ -296,6 +309,9 @@ def _run(request: Request) -> Report:
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
+            for found in files:
+                if found.path.endswith((".yaml", ".yml")):
+                    runs.of(found.settings).files.append(found.path)
             for number, found in enumerate(files):
                 if request.progress is not None:
                     request.progress(number, len(files))
@@ -323,6 +339,10 @@ def _run(request: Request) -> Report:
     finally:
         if collecting:
             gc.enable()
+    for one in runs.all():
+        if one.inferred is not None:
+            runs.inputs += one.inferred.files
+        runs.inputs += one.sources
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -346,7 +366,19 @@ def _run(request: Request) -> Report:
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
         sources=sources,
+        loading=_loading(runs),
     )
+
+
+def _loading(runs: _Runs) -> str:
+    """Return how the code loads the configs of all runs, or nothing where that is not known."""
+    lines = []
+    for run in runs.all():
+        if run.usage is not None:
+            from cfgfix.crossref import told
+
+            lines.append(told(run.usage))
+    return "; ".join(dict.fromkeys(line for line in lines if line))
 
 
 def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
@@ -416,6 +448,7 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
         ),
         key=_stamp(run.judge.rules),
+        extra=_in_code(run, runs.configs),
     )
     if request.add_ignores is not None:
         found = scan.silence(request.add_ignores)
@@ -447,6 +480,19 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             )
         )
     return len(files)
+
+
+def _in_code(run: _Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
+    """Return what a config and the code together show in the code; None where no config is known to the code."""
+    usage = _usage(run)
+    if usage is None:
+        return None
+    from cfgfix.crossref import findings_in_code
+
+    dialect = next(
+        (found for document, _ in configs[:1] if (found := _dialect_of(document, run)) is not None), None
+    )
+    return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
 
 
 def _one(
@@ -824,6 +870,8 @@ def _dialect_of(document: Document, run: _Run) -> Dialect | None:
         found = detect(root, run.dialects.values())
         if found is not None:
             return found
+    if run.settings.schema and names_class(run.settings.schema) and _fits_class(document, run):
+        return run.dialects.get("generic")
     if run.settings.keys or run.settings.schema:
         generic = run.dialects.get("generic")
         if generic is not None and _has_own_keys(document, run, generic):
@@ -836,6 +884,18 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
     patterns = [pattern for concept in run.settings.keys for pattern in generic.concepts.get(concept, ())]
     return any(exists(root, pattern) for root in document.roots for pattern in patterns)
+
+
+def _fits_class(document: Document, run: _Run) -> bool:
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name."""
+    run.inferred = run.inferred or _infer(run.settings)
+    known = run.inferred.schema.get("properties", {})
+    for root in document.roots:
+        if root.kind == Kind.MAPPING and root.items:
+            found = sum(1 for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known)
+            if found and 2 * found >= len(root.items):
+                return True
+    return False
 
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
@@ -869,21 +929,51 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
     key = (dialect.name, machine.profile)
     target = run.targets.get(key)
     if target is None:
-        loader = LOADERS[run.settings.loader or dialect.loader]
+        usage = _usage(run)
+        found = usage.loader if usage is not None else None
+        loader = LOADERS[run.settings.loader or (found if found in LOADERS else None) or dialect.loader]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
-        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label)
+        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
         run.targets[key] = target
     return target
+
+
+def _usage(run: _Run) -> Usage | None:
+    """Return what the code does with the configs; None where no class and no source root is known."""
+    if run.usage_known:
+        return run.usage
+    run.usage_known = True
+    settings = run.settings
+    by_class = settings.schema is not None and names_class(settings.schema)
+    if not run.judge.code or not (by_class or settings.source_roots):
+        return None
+    from cfgfix.crossref import key_paths, project_files, usage_of
+
+    files = project_files(settings)
+    if not files:
+        return None
+    run.sources = tuple(file.path for file in files)
+    if by_class:
+        run.inferred = run.inferred or _infer(settings)
+    paths: list[tuple[str, ...]] = []
+    if not by_class:
+        for path in run.files:
+            try:
+                paths += key_paths(compose(read_source(path)))
+            except UnreadableError:
+                continue
+    run.usage = usage_of(files, settings, run.inferred if by_class else None, paths, _stamp(()))
+    return run.usage
 
 
 def _schema(run: _Run, dialect: Dialect) -> Schema | None:
     if run.settings.schema is not None:
         path = _inside(run.settings, run.settings.schema)
-        if ":" in os.path.basename(run.settings.schema):
-            raise CfgfixError(
-                f"schema {run.settings.schema!r} is no JSON Schema file", path=run.settings.origin
-            )
+        if names_class(run.settings.schema):
+            inferred = run.inferred or _infer(run.settings)
+            run.inferred = inferred
+            return Schema.load(inferred.schema, run.settings.schema)
         import json
 
         source = read_source(path)
@@ -899,6 +989,25 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
     if own and dialect.schema is not None:
         return Schema.load(data, dialect.schema, base_dir=os.path.dirname(dialect.schema))
     return Schema.load(data, f"{dialect.name}/schema.json")
+
+
+def names_class(schema: str) -> bool:
+    """Tell whether a `schema` setting names a class in the code and not a JSON Schema file."""
+    place, sign, name = schema.rpartition(":")
+    return (
+        bool(sign)
+        and len(place) > 1
+        and not name.endswith(".json")
+        and "/" not in name
+        and os.sep not in name
+    )
+
+
+def _infer(settings: Settings) -> Inferred:
+    from cfgfix.schema.infer import infer
+
+    assert settings.schema is not None
+    return infer(settings.schema, settings.root, settings.source_roots)
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:

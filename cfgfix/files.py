@@ -420,3 +420,39 @@ def _flush_folder(folder: str) -> None:
         pass
     finally:
         os.close(handle)
+
+
+def read_regular(path: str, most: int) -> bytes:
+    """Return the first `most` bytes of a regular file; never waits on a pipe, never opens a device.
+
+    Raises:
+        OSError: It is no regular file, or cannot be read.
+    """
+    if not stat_module.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        return _read_up_to(handle, most)
+    finally:
+        os.close(handle)
+
+
+def project(folder: str) -> str:
+    """Return the folder of the repository that `folder` lies in, else `folder` itself; links are followed."""
+    folder = os.path.realpath(folder)
+    here = folder
+    while not os.path.exists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return folder
+        here = above
+    return here
+
+
+def is_inside(place: str, folder: str) -> bool:
+    """Tell whether a path leads to a folder or below it; `folder` is as `project` returns it."""
+    try:
+        whole = os.path.realpath(place)
+    except ValueError:
+        return False
+    return whole == folder or whole.startswith(folder.rstrip(os.sep) + os.sep)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Container, Mapping
 
 from cfgfix.errors import CfgfixError
+from cfgfix.files import is_inside, project
 from cfgfix.findings import Severity
 from cfgfix.records import dataclass, field, replace
 
@@ -273,7 +274,42 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
                 }
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
+    _require_inside(values, path)
     return Settings(**values)
+
+
+_FILE_ENDINGS = (".yaml", ".yml", ".json")
+"""What a machine's name ends with where it is a file."""
+
+
+def _require_inside(values: Mapping[str, Any], path: str) -> None:
+    """Refuse places outside the project: a settings file may come from an untrusted checkout.
+
+    The project is the repository that the settings file lies in, or its folder where there is none. Links are
+    followed first.
+
+    Raises:
+        CfgfixError: A setting names a place that lies elsewhere.
+    """
+    places = [
+        (name, place) for name in ("rules", "dialects", "source_roots") for place in values.get(name, ())
+    ]
+    if "schema" in values:
+        places.append(("schema", values["schema"]))
+    machines = [("hardware", values.get("hardware"))]
+    machines += [(f"hardware.profiles.{name}", place) for name, place in values.get("profiles", {}).items()]
+    places += [(name, place) for name, place in machines if place and place.endswith(_FILE_ENDINGS)]
+    if not places:
+        return
+    root = values["root"]
+    limit = project(root)
+    for name, place in places:
+        if not is_inside(os.path.join(root, os.path.expanduser(place)), limit):
+            raise CfgfixError(
+                f"{name.replace('_', '-')}: {place!r} leads out of the project",
+                path=path,
+                hint="copy it into the project",
+            )
 
 
 def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cfgfix.edits import Edit, ReplaceText, splice
 from cfgfix.errors import UnreadableError
 from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
-from cfgfix.records import dataclass
+from cfgfix.records import dataclass, replace
 from cfgfix.settings import Settings
 from cfgfix.silence import about_suppressions, apply, written_beside
 from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python
@@ -58,13 +58,13 @@ def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     roots = [
         root if os.path.isabs(root) else os.path.join(settings.root, root) for root in settings.source_roots
     ]
-    roots = [_shown(root) for root in roots]
+    roots = [shown(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = (named or roots or ["."]) if not paths else [*named, *roots]
     return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """Return a path as seen from the working folder where it lies below it."""
     relative = os.path.relpath(path)
     return relative if not relative.startswith("..") else path
@@ -81,6 +81,7 @@ class SourceRun:
         severity: A rule's severity as the settings want it.
         permitted: Leaves out what the settings ignore in a file.
         key: What else the results depend on.
+        extra: Findings about these files from elsewhere, by file.
     """
 
     def __init__(
@@ -93,8 +94,11 @@ class SourceRun:
         severity: Callable[[Rule, Severity], Severity],
         permitted: Callable[[list[Finding], str], list[Finding]],
         key: object,
+        extra: Mapping[str, Sequence[Finding]] | None = None,
     ) -> None:
         self.files = files
+        self._extra = extra
+        """Findings that rest on a config and the code together, by file."""
         self._catalogue = catalogue
         self._rules = rules
         self._configs = configs[:MAX_CONFIGS]
@@ -104,7 +108,8 @@ class SourceRun:
         self.looked_in: tuple[str, ...] = ()
         """Requirement files the last scan looked for."""
         self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
-        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith("source.")}
+        judged = ("source.", "code.") if extra is not None else ("source.",)
+        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith(judged)}
 
     def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
         """Return what is found when some files have other texts."""
@@ -113,6 +118,14 @@ class SourceRun:
             self.files, self._rules, self._configs, severity=self._severity, key=self._key, overlay=overlay
         )
         self.looked_in = result.looked_in
+        extra = {path: items for path, items in (self._extra or {}).items() if path not in (texts or {})}
+        if extra:
+            here = {file.path for file in self.files}
+            merged = {path: list(items) for path, items in result.findings.items()}
+            for path, items in extra.items():
+                if path in here:
+                    merged.setdefault(path, []).extend(items)
+            result = replace(result, findings=merged)
         return result
 
     def check(self) -> list[SourceReport]:

@@ -16,7 +16,7 @@ with common.instrument():
     from cfgfix.errors import CfgfixError
     from cfgfix.settings import Settings
 
-FOLDER = tempfile.mkdtemp(prefix="cfgfix-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+FOLDER = tempfile.mkdtemp(prefix="cfgfix-fuzz-")
 CONFIG = b"training: {learning_rate: 1e-4, epochs: 10}\ndata: {batch_size: 8, num_workers: 64, prefetch_buffer_size: 2}\n"
 WORDS = ["id: ", "name: ", "when: ", "message: ", "fix: {set: workers, to: 1, safety: safe, title: t, why: w}\n", "each: {keys: [a]}\n", "at: batch_size\n", "let: {x: 1}\n", "tables: {}\n", "cases: []\n", "evidence: [{source: s}]\n", "{batch_size}", "{batch_size|bytes}", "hardware.cpu.usable", "check: yaml.x\n", "check: source.x\n", "related: []\n", "escalate: {error: 'true'}\n", "dialects: [generic]\n", "notes: []\n", "folklore: {}\n", "__import__('os')", "'", '"', "\\", "'''", "\n", "')", "]", "lambda s: "]  # fmt: skip
 

@@ -49,11 +49,11 @@ def section(title: str) -> None:
     print(f"\n{title}")
 
 
-def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS) -> None:
+def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS, *, waits: bool = False) -> None:
     """Print the time of each variant and how many times as fast as the first it is.
 
     Rounds beyond those asked for are run until every variant has a few samples that no other work disturbed, or the
-    time is up. A variant may return the seconds to be counted; otherwise its whole call counts. The ratio of minima is the one to
+    time is up; variants that mostly wait (`waits`) need none. A variant may return the seconds to be counted; otherwise its whole call counts. The ratio of minima is the one to
     trust where other work disturbs the machine: nothing makes a run faster than it is.
     """
     for run in variants.values():
@@ -75,7 +75,9 @@ def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS) -> N
     base = next(iter(times.values()))
     print(f"\n{title} ({rounds} rounds)")
     rows: list[dict[str, object]] = []
-    TABLES.append({"title": title, "rounds": rounds, "quiet": min(quiet.values()), "times": rows})
+    TABLES.append(
+        {"title": title, "rounds": rounds, "quiet": min(quiet.values()), "waits": waits, "times": rows}
+    )
     for name, values in times.items():
         paired = statistics.median(first / value for first, value in zip(base, values, strict=True))
         rows.append(

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from harness import QUIET_SAMPLES, busy_seconds
+from harness import QUIET_SAMPLES, QUIET_SHARE, busy_seconds
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"
@@ -101,7 +101,11 @@ def shipped(results: dict[str, Any]) -> dict[str, Any]:
                 tables[table["title"]] = {row["name"]: row["value"] for row in table["facts"]}
         timed = sorted(table["title"] for table in result["tables"] if "times" in table)
         disturbed = sorted(
-            table["title"] for table in result["tables"] if table.get("quiet", QUIET_SAMPLES) < QUIET_SAMPLES
+            table["title"]
+            for table in result["tables"]
+            if "times" in table
+            and not table.get("waits")
+            and (table["quiet"] < QUIET_SAMPLES if "quiet" in table else result["others"] > QUIET_SHARE)
         )
         small[name] = {key: result[key] for key in ("date", "versions", "machine", "others")} | {
             "tables": tables,

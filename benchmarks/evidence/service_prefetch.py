@@ -41,4 +41,5 @@ compare(
         "prefetch(AUTOTUNE)": lambda: run(tf.data.AUTOTUNE),
     },
     rounds=3,
+    waits=True,
 )

@@ -63,6 +63,7 @@ _CASE_KEYS = frozenset(
         "schema",
         "set",
         "settings",
+        "class",
         "finds",
         "severity",
         "message",

@@ -20,6 +20,11 @@ _COMMANDS = {
         "Explain a rule, or what is known about a key on this machine.",
     ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "schema": (
+        "cfgfix.cli.schema",
+        "schema",
+        "Print the JSON Schema of a config, from a dialect or from the class that loads it.",
+    ),
     "recommend": (
         "cfgfix.cli.recommend",
         "command",

@@ -59,6 +59,10 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
             click.echo("\n".join(rule_page(rule, data)))
         return
     page = subject_page(what, catalogue, request, dialect)
+    code = _in_code(what)
+    if page is None and code:
+        click.echo(json.dumps({"code": code}, indent=2) if as_json else "\n".join(code))
+        return
     if page is None:
         import difflib
 
@@ -75,9 +79,24 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
             hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
         )
     if as_json:
-        click.echo(json.dumps(page.data(), indent=2, ensure_ascii=False, default=str))
+        data = page.data()
+        if code:
+            data["code"] = code
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
     else:
-        click.echo("\n".join(page.text()))
+        click.echo("\n".join([*page.text(), *([""] if code else []), *code]))
+
+
+def _in_code(what: str) -> list[str]:
+    """Return what the project's code does with a key, where a class or a source root of it is known."""
+    from cfgfix.settings import discover
+
+    settings = discover(".")
+    if settings.schema is None and not settings.source_roots:
+        return []
+    from cfgfix.keyuse import key_lines
+
+    return key_lines(what, settings)
 
 
 def _catalogue() -> Catalogue:

@@ -459,6 +459,8 @@ def _own_schema(path: str) -> dict[str, Any]:
 
     from cfgfix.files import read_source
 
+    if os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):
+        raise CfgfixError("is a link that leads out of its folder", path=path)
     try:
         data = json.loads(read_source(path).text)
     except (ValueError, RecursionError) as error:

@@ -729,7 +729,7 @@ def _python_stage(
         why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
     elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
         why = "which runs Python that waits, one call at a time, rather than computes"
-        rules = (*rules, "TFD006")
+        rules = (*rules, "TFD005", "TFD006")
         change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
     elif lock is not None and lock.high < LOCK_BOUND:
         why = "which runs Python that waits rather than computes"

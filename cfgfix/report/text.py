@@ -229,6 +229,8 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         lines.append(f"{_plural(hidden, 'finding')} silenced by comments or the baseline")
     if report.hardware and checked:
         lines.append(report.hardware)
+    if report.loading and checked:
+        lines.append(report.loading)
     return lines
 
 

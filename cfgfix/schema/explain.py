@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cfgfix.documents.compose import (
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 Error: TypeAlias = "Any"
 """A `jsonschema.ValidationError`; its own annotations say less than is known here."""
+
+MAX_SECONDS = 20.0
+"""Validation of one document stops after so long: alternatives within alternatives can make every step slow."""
 
 MAX_STEPS = 2_000_000
 """Keywords that one validation may apply. At about half a million a second this ends after some seconds; the schema
@@ -100,6 +104,7 @@ class _Machinery:
         from referencing.jsonschema import DRAFT202012
 
         self.steps = 0
+        self.deadline = 0.0
         self.unsure = False
         self.patterns = schema.loaded.patterns
         checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
@@ -117,13 +122,14 @@ class _Machinery:
 
     def errors(self, instance: object) -> Iterator[Error]:
         self.steps = 0
+        self.deadline = monotonic() + MAX_SECONDS
         self.unsure = False
         yield from self.validator.iter_errors(instance)
 
     def _guard(self, check: Callable[..., Any]) -> Callable[..., Any]:
         def run(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
             self.steps += 1
-            if self.steps > MAX_STEPS:
+            if self.steps > MAX_STEPS or (not self.steps % 256 and monotonic() > self.deadline):
                 raise _TooMuch
             if instance is OPAQUE:
                 return ()
@@ -245,7 +251,7 @@ class _Explainer:
                     notes.append(f"there are more than {self.limit:,} problems; the rest is not shown")
                     break
         except _TooMuch:
-            notes.append(f"checking stopped after {MAX_STEPS:,} steps; the rest of the file is not checked")
+            notes.append("checking took too long and was stopped; the rest of the file is not checked")
         except RecursionError:
             notes.append("the file is nested too deeply for this schema; the rest of it is not checked")
         except Exception as error:

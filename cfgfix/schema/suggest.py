@@ -145,6 +145,7 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(word for word in name.casefold().split("_") if word)
 
 
+@lru_cache(_REMEMBERED)
 def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
     """Return how many slips lie between two names, or None where they are two names.
 

@@ -134,7 +134,7 @@ class Schema:
         """
         found = self._types.get(path, MISSING)
         if isinstance(found, Missing):
-            found = self._types_at(self.loaded.root, path, 0)
+            found = self._types_at(self.loaded.root, path, 0, {})
             if len(self._types) < _MEMO:
                 self._types[path] = found
         return found
@@ -273,27 +273,49 @@ class Schema:
         if not matched and "additionalProperties" in node:
             yield node["additionalProperties"]
 
-    def _types_at(self, node: SchemaNode, path: KeyPath, depth: int) -> frozenset[str] | None:
-        """The types one subschema allows at a path; None where it says nothing."""
+    def _types_at(
+        self,
+        node: SchemaNode,
+        path: KeyPath,
+        depth: int,
+        done: dict[tuple[int, int], frozenset[str] | None],
+    ) -> frozenset[str] | None:
+        """The types one subschema allows at a path; None where it says nothing.
+
+        `done` has the answers of this call by subschema and steps left: forty definitions that refer to the next one
+        twice are reached in two to the power of forty ways.
+        """
         if isinstance(node, bool) or depth > 200:
             return None
+        place = (id(node), len(path))
+        if place not in done:
+            done[place] = self._types_of(node, path, depth, done)
+        return done[place]
+
+    def _types_of(
+        self,
+        node: dict[str, Any],
+        path: KeyPath,
+        depth: int,
+        done: dict[tuple[int, int], frozenset[str] | None],
+    ) -> frozenset[str] | None:
         found: frozenset[str] | None = None
         if path:
             for child in self._children(node, path[0]):
-                found = _intersect(found, self._types_at(child, path[1:], depth + 1))
+                found = _intersect(found, self._types_at(child, path[1:], depth + 1, done))
         else:
             found = _own_types(node)
         target = self.loaded.targets.get(id(node))
         if target is not None:
-            found = _intersect(found, self._types_at(target, path, depth + 1))
+            found = _intersect(found, self._types_at(target, path, depth + 1, done))
         every: Any = node.get("allOf", ())
         for branch in every:
-            found = _intersect(found, self._types_at(branch, path, depth + 1))
+            found = _intersect(found, self._types_at(branch, path, depth + 1, done))
         for keyword in ("anyOf", "oneOf"):
             branches: Any = node.get(keyword, ())
             either: frozenset[str] = frozenset()
             for branch in branches:
-                types = self._types_at(branch, path, depth + 1)
+                types = self._types_at(branch, path, depth + 1, done)
                 if types is None:
                     if not path:
                         either = frozenset()  # this branch takes anything

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 
+from cfgfix.files import is_inside, project, read_regular
 from cfgfix.records import dataclass
 from cfgfix.source.summary import MAX_BYTES
 
@@ -35,8 +36,8 @@ class PythonFile:
 def find_python(paths: Iterable[str], excluded: Callable[[str], bool]) -> list[PythonFile]:
     """Return the Python files and notebooks that the paths mean, each once, in order.
 
-    A named file is taken whatever the ignore files say; a folder is searched without following links to folders,
-    honouring `.gitignore` files, what the caller excludes and virtual environments' markers.
+    A named file is taken whatever the ignore files say; a folder is searched without following links to folders
+    or to files outside the project, honouring `.gitignore` files, what the caller excludes and virtual environments' markers.
     """
     found: dict[str, PythonFile] = {}
     for path in paths:
@@ -97,7 +98,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
                     continue
             if is_folder:
                 pending.append((path, ignores, ignored))
-            else:
+            elif not entry.is_symlink() or is_inside(path, project(folder)):
                 _add(path, "", found)
 
 
@@ -115,8 +116,8 @@ class _Ignore:
     @classmethod
     def read(cls, folder: str) -> _Ignore | None:
         try:
-            with open(os.path.join(folder, ".gitignore"), "rb") as stream:
-                lines = stream.read(256 * 1024).decode("utf-8", "replace").splitlines()
+            data = read_regular(os.path.join(folder, ".gitignore"), 256 * 1024)
+            lines = data.decode("utf-8", "replace").splitlines()
         except OSError:
             return None
         lines = [line for line in lines if line.strip() and not line.startswith("#")]
@@ -162,11 +163,9 @@ class _Tracked:
         place = os.path.join(here, ".git")
         try:
             if os.path.isfile(place):
-                with open(place, encoding="utf-8") as stream:
-                    named = stream.read(4096).partition("gitdir:")[2].strip()
+                named = read_regular(place, 4096).decode("utf-8").partition("gitdir:")[2].strip()
                 place = os.path.join(here, named)
-            with open(os.path.join(place, "index"), "rb") as raw:
-                data = raw.read(MAX_INDEX)
+            data = read_regular(os.path.join(place, "index"), MAX_INDEX)
             return cls(here, {path for path in _index_paths(data) if path.endswith(SUFFIXES)})
         except (OSError, ValueError, IndexError):
             return cls(here, set())

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.catalog import read as catalog
 from cfgfix.measure.verdicts import (
     RULES,
     Outcome,
@@ -25,7 +24,6 @@ def test_rule_names_are_those_of_the_rule_files(repo_root):
     for path in (repo_root / "rules").rglob("*.yaml"):
         identity, _, name = path.stem.partition("-")
         names[identity] = name
-    assert catalog is not None
     wrong = {rule: name for rule, name in RULES.items() if rule in names and names[rule] != name}
     assert not wrong
 
@@ -74,10 +72,22 @@ def test_the_fix_is_what_cfgfix_fix_would_write(tmp_path):
     lookup = look_up_fixes(str(path))
     assert lookup.error is None
     found = with_fixes([Verdict("cpus", Outcome.PROBLEM, "slow", (), tuple(sorted(lookup.found)))], lookup)
-    assert any(f"{path}:" in fix for fix in found[0].fixes)
+    assert any(f"{path}:" in fix and fix.endswith(("safe)", "fix)")) for fix in found[0].fixes)
     assert path.read_text(encoding="utf-8") == text
     other = with_fixes([Verdict("graph", Outcome.PROBLEM, "eager", (), ("TFF010",))], lookup)
     assert "changes nothing" in other[0].fixes[0]
+
+
+def test_the_users_functions_are_looked_at_too(tmp_path):
+    path = tmp_path / "pipeline.py"
+    path.write_text(
+        "import tensorflow as tf\n\n\n"
+        "def load(name):\n    return tf.numpy_function(len, [name], tf.int64)\n\n\n"
+        "def make():\n    return tf.data.Dataset.list_files('*.wav').map(load)\n",
+        encoding="utf-8",
+    )
+    found = with_fixes([Verdict("stage", Outcome.PROBLEM, "slow", (), ("TFD001",))], look_up_fixes(str(path)))
+    assert found[0].fixes[0].startswith(f"{path}:")
 
 
 def test_a_config_that_cannot_be_checked_is_told(tmp_path):
