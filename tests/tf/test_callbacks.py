@@ -111,7 +111,8 @@ def test_memory_that_creeps_is_told_and_not_warned_about(clock: Clock, monkeypat
     assert "MiB over" in recorder.statistics().leak
 
 
-def test_oscillation_is_said(clock: Clock) -> None:
+def test_oscillation_is_said(clock: Clock, monkeypatch) -> None:
+    monkeypatch.setattr(callbacks, "LOOK_STEPS", 120)
     recorder = StepRecorder(warmup=0)
     with pytest.warns(TrainingWarning, match="swing with a period of 10"):  # noqa: PT031 - the loop is what warns
         for index in range(1600):
