@@ -190,6 +190,16 @@ def test_parts_do_what_the_pipeline_does() -> None:
     assert [int(step(prepare(item))) for item in source] == [1, -5]
 
 
+def test_parts_are_what_profiles_of_devices_run() -> None:
+    from cfgfix.measure.devices import run_pipeline
+
+    pipeline = DevicePipeline(tf.data.Dataset.range(12), lambda x: x + 1, prepare_device="CPU:0")
+    source, stages = pipeline.parts(lambda x: x * 2)
+    found = run_pipeline(source, stages, items=8)
+    assert found.stages == ("prepare on CPU:0", "step")
+    assert found.items == 8
+
+
 def test_overlap_is_counted_from_the_times() -> None:
     pipeline = DevicePipeline(range(1), lambda x: x)
     pipeline._timings.extend(
