@@ -1,7 +1,7 @@
 """How wrong the instruments are: pipelines and steps whose truth is known, and the error of every figure.
 
     python benchmarks/instruments.py                 everything (some minutes)
-    python benchmarks/instruments.py oscillation     one part
+    python benchmarks/instruments.py stages          one part
     python benchmarks/instruments.py --strict        exit 1 where an error is beyond its limit
 
 The truth of a stage that sleeps or spins is the time it was told to take; of a stage that computes, its time measured alone.
@@ -118,10 +118,12 @@ def signals(count: int, random: np.random.Generator) -> Iterator[tuple[str, floa
     yield "stall every 12 among disturbances", 12.0, disturbed
 
 
-def oscillation(quick: bool) -> None:
+def oscillation(quick: bool, counts: tuple[int, ...] = (50, 100, 500)) -> None:
     """False alarms, detection and period errors of the test."""
-    repeats = {50: 100, 100: 100, 500: 40} if quick else {50: 500, 100: 400, 500: 200}
+    repeats = {50: 100, 100: 100, 500: 40} if quick else {50: 250, 100: 200, 500: 100}
     for count, times in repeats.items():
+        if count not in counts:
+            continue
         random = np.random.default_rng(count)
         alarms: dict[str, list[bool]] = {}
         doubts: dict[str, int] = {}
@@ -820,8 +822,25 @@ def overlap(quick: bool) -> None:
         )
 
 
+def oscillation_short(quick: bool) -> None:
+    """False alarms, detection and period errors of the test at 50 batches."""
+    oscillation(quick, (50,))
+
+
+def oscillation_usual(quick: bool) -> None:
+    """False alarms, detection and period errors of the test at 100 batches."""
+    oscillation(quick, (100,))
+
+
+def oscillation_long(quick: bool) -> None:
+    """False alarms, detection and period errors of the test at 500 batches."""
+    oscillation(quick, (500,))
+
+
 PARTS = {
-    "oscillation": oscillation,
+    "oscillation50": oscillation_short,
+    "oscillation100": oscillation_usual,
+    "oscillation500": oscillation_long,
     "steadiness": steadiness,
     "stages": stages,
     "periods": periods,

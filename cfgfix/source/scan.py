@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -155,7 +156,7 @@ def scan(
     program = Program(files, store, needles, overlay or {})
     program.facts["requirement"] = requirement
     program.facts["configs"] = tuple(configs)
-    program.scan(progress)
+    program.scan(_jobs(), progress)
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [
         (config, Conditions(program, config.lookup())) for config in configs
@@ -178,6 +179,15 @@ def scan(
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )
+
+
+def _jobs() -> int:
+    """Return how many processes may read files: `CFGFIX_JOBS`, else as many as there are CPUs, at most four."""
+    wanted = os.environ.get("CFGFIX_JOBS", "")
+    if wanted.isdigit():
+        return max(1, min(int(wanted), 64))
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(usable, 4))
 
 
 class _Maker:
