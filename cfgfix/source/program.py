@@ -165,7 +165,7 @@ class Program:
         With several jobs and enough to read, other processes do the reading; what comes out is the same.
 
         Args:
-            jobs: How many processes may read.
+            jobs: Most processes at once.
             progress: Called with the number of files done and of all files.
         """
         if jobs > 1:
