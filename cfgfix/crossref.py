@@ -38,6 +38,8 @@ PREFIX = "code."
 MAX_DEPTH = 40
 MAX_KEYS = 20_000
 """Most keys of one config that are looked at."""
+MAX_PATHS = 5_000
+"""Most key paths of the configs of one project that are asked for; nothing is said of others."""
 _KINDS = {NEVER: "dead-key", TOOLS: "aside-key", INFERENCE: "aside-key", ONLY_LOGGED: "logged-key", OVERWRITTEN: "overwritten-key"}  # fmt: skip
 _ABSENT: Any = object()
 
@@ -52,6 +54,7 @@ def usage_of(
     paths: Iterable[tuple[str, ...]],
     key: object,
     *,
+    shared: tuple[Sequence[Rule], object] | None = None,
     use_cache: bool = True,
 ) -> Usage:
     """Return what a project's code does with its config, from the cache where nothing changed.
@@ -62,9 +65,10 @@ def usage_of(
         inferred: The schema of the config class; None for a project without one.
         paths: Key paths of the config files, for a project without a class.
         key: What else the answer depends on, for the caches.
+        shared: The rules and the key of the scan of the same files, whose summaries are then used and added to.
         use_cache: Whether to keep and use answers between runs.
     """
-    wanted = () if inferred is not None else tuple(sorted(set(paths)))
+    wanted = () if inferred is not None else tuple(sorted(set(paths))[:MAX_PATHS])
     tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
     question = cache.digest(
         cache.dump(
@@ -89,15 +93,26 @@ def usage_of(
     from cfgfix.source.program import Program
 
     clear_package_cache()
-    store = cache.SummaryStore(f"code-{tree}", ((), repr(key)), enabled=use_cache)
-    program = Program(files, store, ())
+    needles: list[bytes] = []
+    name_of_store, key_of_store = f"code-{tree}", repr(key)
+    if shared is not None:
+        from cfgfix.source.scan import check_function, source_rules
+
+        needles = sorted({needle for rule in source_rules(shared[0]) for needle in check_function(rule)[1]})
+        name_of_store, key_of_store = tree, repr(shared[1])
+    store = cache.SummaryStore(name_of_store, (tuple(needles), key_of_store), enabled=use_cache)
+    program = Program(files, store, needles)
     program.scan()
-    made = usage(
-        program,
-        settings.root,
-        (inferred.schema, inferred.sections) if inferred is not None else None,
-        wanted,
-    )
+    try:
+        made = usage(
+            program,
+            settings.root,
+            (inferred.schema, inferred.sections) if inferred is not None else None,
+            wanted,
+        )
+    except RecursionError:
+        # Code that nests deeper than can be followed: nothing is said of any key.
+        made = Usage({})
     if use_cache:
         store.keep_only(set(program.files))
         program.save()
@@ -125,6 +140,21 @@ def _unpack(data: Any) -> Any:
     if data[0] == "d":
         return {_unpack(key): _unpack(item) for key, item in data[1]}
     return tuple(_unpack(item) for item in data[1])
+
+
+def overruled(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
+    """Return a class's schema with another answer to keys that the class does not have: `fatal` or `ignored`."""
+    changed = {
+        name: overruled(value, unknown)
+        if isinstance(value, Mapping)
+        else [overruled(item, unknown) if isinstance(item, Mapping) else item for item in value]
+        if isinstance(value, list)
+        else value
+        for name, value in schema.items()
+    }
+    if changed.get("additionalProperties") is False and "properties" in changed:
+        changed["x-unknown"] = unknown
+    return changed
 
 
 def key_paths(document: Document) -> Iterator[tuple[str, ...]]:

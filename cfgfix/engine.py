@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cfgfix.fixing import Outcome
     from cfgfix.schema.infer import Inferred
     from cfgfix.source.config_reads import Usage
+    from cfgfix.source.discover import PythonFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ class _Run:
 class _Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
-    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left")
+    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left", "scanned")
 
     def __init__(self, request: Request) -> None:
         self.finder = Finder(request.settings, request.adjust)
@@ -235,6 +236,8 @@ class _Runs:
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs: list[tuple[Document, Loader]] = []
+        self.scanned: list[str] = []
+        """Python files; those without findings have no report."""
 
     def of(self, settings: Settings) -> _Run:
         """Return the run of these settings.
@@ -305,7 +308,12 @@ def _run(request: Request) -> Report:
             except UnreadableError as error:
                 errors.append(error)
             else:
-                reports.append(_one(run, source, request, skips))
+                if os.path.isfile(request.stdin_name) and not request.stdin_name.endswith(".py"):
+                    run.files.append(request.stdin_name)
+                if request.stdin_name.endswith(".py"):
+                    sources = _source_text(runs, run, source, request, reports)
+                else:
+                    reports.append(_one(run, source, request, skips))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
@@ -392,9 +400,8 @@ def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]
     judged = {rule.id for run in runs.all() for rule in run.judge.rules}
     known = {rule.id for run in runs.all() for rule in run.judge.catalogue.rules}
     checked = {
-        os.path.relpath(report.path, root).replace(os.sep, "/")
-        for report in reports
-        if report.text is not None
+        os.path.relpath(path, root).replace(os.sep, "/")
+        for path in (*(report.path for report in reports if report.text is not None), *runs.scanned)
     }
     for (path, rule, place), count in runs.left.items():
         if not count:
@@ -422,22 +429,77 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
     The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
     ignored in a file is said by the settings nearest to it.
     """
-    run = runs.of(base)
-    rules = [rule for rule in run.judge.rules if rule.check and rule.check.startswith("source.")]
     paths = request.paths
-    if not rules or (
+    if (
         paths
         and not base.source_roots
         and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
     ):
         return 0
-    from cfgfix.source.configs import facts_of
-    from cfgfix.sourcing import SourceRun, edits_of, python_files
+    run = runs.of(base)
+    if not _source_rules(run):
+        return 0
+    from cfgfix.sourcing import python_files
 
     files = python_files(paths, base)
-    if not files:
-        return 0
-    runs.inputs += [file.path for file in files]
+    if files:
+        runs.inputs += [file.path for file in files]
+        runs.scanned = [file.path for file in files]
+        reports += _scanned(runs, run, request, files)
+    return len(files)
+
+
+def _source_rules(run: _Run) -> bool:
+    return any(rule.check and rule.check.startswith("source.") for rule in run.judge.rules)
+
+
+MAX_LOOKED_AT = 500
+"""Most YAML files that are looked through for the configs of a program of which one text is checked."""
+
+
+def _source_text(
+    runs: _Runs, run: _Run, source: SourceFile, request: Request, reports: list[FileReport]
+) -> int:
+    """Scan one Python text as a part of its project's program, under the project's configs, and add its report."""
+    from cfgfix.sourcing import MAX_CONFIGS, program_around
+
+    settings = run.settings
+    place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
+    # Standard input is given back as it came where there is nothing to repair.
+    same = source.encode(source.text)
+    empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
+    if not _source_rules(run):
+        reports.append(empty)
+        return 1
+    for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
+        if len(runs.configs) >= MAX_CONFIGS:
+            break
+        try:
+            document = compose(read_source(found.path))
+        except UnreadableError:
+            continue
+        own = runs.of(found.settings)
+        dialect = _dialect_of(document, own)
+        if dialect is not None and document.problem is None:
+            own.files.append(found.path)
+            runs.configs.append((document, _target(own, dialect, own.machines[0]).loader))
+    files, path = program_around(request.stdin_name, place, settings)
+    made = list(_scanned(runs, run, request, files, {path: source.text}))
+    reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
+    return 1
+
+
+def _scanned(
+    runs: _Runs,
+    run: _Run,
+    request: Request,
+    files: Sequence[PythonFile],
+    texts: Mapping[str, str] | None = None,
+) -> Iterator[FileReport]:
+    """Yield the reports of Python files, or of the one whose text is given."""
+    from cfgfix.source.configs import facts_of
+    from cfgfix.sourcing import SourceRun, edits_of
+
     scan = SourceRun(
         files,
         catalogue=run.judge.catalogue,
@@ -448,6 +510,9 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
         ),
         key=_stamp(run.judge.rules),
+        texts=texts,
+        only=next(iter(texts)) if texts else None,
+        progress=request.progress,
         extra=_in_code(run, runs.configs),
     )
     if request.add_ignores is not None:
@@ -462,24 +527,21 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
         known: list[Finding] = []
         if runs.baseline is not None:
             findings, known = split_known(findings, runs.baseline, runs.left)
-        reports.append(
-            FileReport(
-                item.path,
-                item.text,
-                findings=tuple(findings),
-                hidden=(*item.hidden, *known),
-                edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
-                applied=item.applied,
-                refused=item.refused,
-                cycle=item.cycle,
-                before=item.before,
-                after=item.text if item.before is not None else None,
-                encoded=item.encoded,
-                language="python",
-                settings=run.settings,
-            )
+        yield FileReport(
+            item.path,
+            item.text,
+            findings=tuple(findings),
+            hidden=(*item.hidden, *known),
+            edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+            applied=item.applied,
+            refused=item.refused,
+            cycle=item.cycle,
+            before=item.before,
+            after=item.text if item.before is not None else None,
+            encoded=item.encoded,
+            language="python",
+            settings=run.settings,
         )
-    return len(files)
 
 
 def _in_code(run: _Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
@@ -931,7 +993,12 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
     if target is None:
         usage = _usage(run)
         found = usage.loader if usage is not None else None
-        loader = LOADERS[run.settings.loader or (found if found in LOADERS else None) or dialect.loader]
+        loader = LOADERS[run.settings.loader or dialect.loader]
+        if run.settings.loader is None and found in LOADERS:
+            # A dialect knows its own program better than which function is called, unless that reads other YAML.
+            assert found is not None
+            if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
+                loader = LOADERS[found]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
         target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
@@ -963,7 +1030,14 @@ def _usage(run: _Run) -> Usage | None:
                 paths += key_paths(compose(read_source(path)))
             except UnreadableError:
                 continue
-    run.usage = usage_of(files, settings, run.inferred if by_class else None, paths, _stamp(()))
+    run.usage = usage_of(
+        files,
+        settings,
+        run.inferred if by_class else None,
+        paths,
+        _stamp(()),
+        shared=(run.judge.rules, _stamp(run.judge.rules)),
+    )
     return run.usage
 
 
@@ -1007,7 +1081,12 @@ def _infer(settings: Settings) -> Inferred:
     from cfgfix.schema.infer import infer
 
     assert settings.schema is not None
-    return infer(settings.schema, settings.root, settings.source_roots)
+    found = infer(settings.schema, settings.root, settings.source_roots)
+    if settings.unknown_keys is not None:
+        from cfgfix.crossref import overruled
+
+        found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
+    return found
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
@@ -1120,6 +1199,7 @@ __all__ = [
     "applicable",
     "check",
     "fix",
+    "known_dialects",
     "select",
     "sight",
 ]

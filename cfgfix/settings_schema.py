@@ -8,7 +8,7 @@ from cfgfix.catalog.load import builtin
 from cfgfix.dialects.dialect import dialects
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.findings import Severity
-from cfgfix.settings import FAIL_ON, NAMES, Settings
+from cfgfix.settings import FAIL_ON, NAMES, UNKNOWN_KEYS, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ TEXTS: dict[str, str] = {
     "dialect": "The dialect of all configs. Without it each file is told by its content, and a file that is no training config is passed over.",
     "dialects": "Files or folders with dialects of the project's own.",
     "loader": "How the program reads YAML; by default the dialect says it.",
+    "unknown-keys": "What a key does that the class named by `schema` does not have: fatal, the program stops, or ignored. By default the code that loads the file tells.",
     "keys": "Where the project keeps a concept: its name, and one key path or several (`a.b`, `jobs[].size`, `*.size`).",
     "hardware": "The machine that the configs are meant for: auto, none, all, a profile such as rtx4090x2,cpus=16,ram=64, or a file that `cfgfix hardware --save` wrote. As a table: `default` and `profiles`, machines by name.",
     "select": "The rules that are run: ids, names, families or ALL.",
@@ -117,6 +118,8 @@ def _shape(name: str, *, names: bool) -> dict[str, Any]:
         return _offered(sorted(dialects()) if names else ())
     if name == "loader":
         return {"enum": sorted(LOADERS)}
+    if name == "unknown-keys":
+        return {"enum": list(UNKNOWN_KEYS)}
     if name == "fail-on":
         return {"enum": list(FAIL_ON)}
     default = getattr(Settings(), name.replace("-", "_"))

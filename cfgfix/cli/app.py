@@ -23,7 +23,7 @@ _COMMANDS = {
     "schema": (
         "cfgfix.cli.schema",
         "schema",
-        "Print the JSON Schema of a config, from a dialect or from the class that loads it.",
+        "Print the JSON Schema of a config, from a dialect or the class that loads it.",
     ),
     "recommend": (
         "cfgfix.cli.recommend",
@@ -46,6 +46,11 @@ _COMMANDS = {
         "cfgfix.cli.tf_env",
         "tf_env",
         "Print the environment variables that TensorFlow reads only at its start.",
+    ),
+    "diagnose": (
+        "cfgfix.cli.diagnose",
+        "diagnose",
+        "Say before a long run whether machine, config, code and pipeline are fit.",
     ),
     "profile": (
         "cfgfix.cli.profile",

@@ -150,10 +150,15 @@ def _score(rows: Floats) -> _Peaks:
     return _Peaks(best[row, place], index[place] / (_OVERSAMPLING * count), used[row, place])
 
 
+def _highest(count: int) -> float:
+    """Return the Nyquist frequency and what cannot be told from it: a cycle of 12.01 values needs its sixth harmonic too."""
+    return 0.5 + 0.5 / count
+
+
 def _waves(count: int, frequency: float, harmonics: int) -> Floats:
-    """Return cosines and sines of a frequency and its harmonics below the Nyquist frequency, shape (count, 2k)."""
+    """Return cosines and sines of a frequency and its harmonics up to the Nyquist frequency, shape (count, 2k)."""
     order = np.arange(1, harmonics + 1)
-    order = order[order * frequency <= 0.5 + 1e-9]
+    order = order[order * frequency <= _highest(count)]
     angle = 2 * math.pi * frequency * np.arange(count)[:, None] * order
     return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
 
@@ -272,7 +277,7 @@ def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
         if not MIN_CYCLES / count <= candidate <= 0.5:
             continue
         for harmonics in range(1, HARMONICS + 1):
-            if harmonics > 1 and harmonics * candidate > 0.5:
+            if harmonics > 1 and harmonics * candidate > _highest(count):
                 break
             centre = _refined(series, candidate, harmonics)
             left = series - _cycle(series, centre, harmonics)
@@ -280,6 +285,18 @@ def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
             if cost < best[0]:
                 best = (cost, centre, harmonics)
     return best[1], best[2]
+
+
+def _harmonics(series: Floats, frequency: float) -> int:
+    """Return the number of harmonics that Schwarz's criterion prefers at a frequency."""
+    costs = []
+    for harmonics in range(1, HARMONICS + 1):
+        if harmonics > 1 and harmonics * frequency > _highest(series.size):
+            break
+        left = series - _cycle(series, frequency, harmonics)
+        power = max(float(left @ left), 1e-12 * float(series @ series))
+        costs.append(series.size * math.log(power) + 2 * harmonics * math.log(series.size))
+    return int(np.argmin(costs)) + 1
 
 
 def _refined(series: Floats, frequency: float, harmonics: int) -> float:
@@ -349,6 +366,10 @@ def _tested(series: Floats, seed: int) -> _View:
     count = int(series.size)
     peak = _score(series[None, :])
     frequency, harmonics, score = float(peak.frequency[0]), int(peak.harmonics[0]), float(peak.score[0])
+    # What the candidate leaves of its own cycle would look like memory: its frequency lies between those of the grid, and the
+    # score, which charges little for a harmonic but looks at the wrong places for the high ones, may have left some out.
+    frequency = _refined(series, frequency, harmonics)
+    harmonics = _harmonics(series, frequency)
     cycle = _cycle(series, frequency, harmonics)
     phi = _memory(series - cycle, min(8, count // 12))
     random = np.random.default_rng(seed)

@@ -169,13 +169,13 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     lines: list[str] = []
     for file in report.files:
         for applied in file.applied:
-            assert applied.finding.fix is not None
             verb = "fixed" if report.written else "would fix"
             if not report.fixed:
                 lines.append(
                     f"{paint('good', 'silenced')} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
                 )
                 continue
+            assert applied.finding.fix is not None
             lines.append(
                 f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
             )

@@ -19,7 +19,6 @@ from cfgfix.source.following import (
     MAX_STEPS,
     OTHER,
     UNKNOWN,
-    YAML_LOADS,
     Atoms,
     Follower,
     Path,
@@ -42,7 +41,7 @@ from cfgfix.source.summary import (
     Expr,
     Scope,
 )
-from cfgfix.source.uses import HARMLESS, LOGGED, USED, Guard, Guards, Loads, Sink, Uses, parameters
+from cfgfix.source.uses import COPIED, HARMLESS, LOGGED, USED, Guard, Guards, Loads, Sink, Uses, parameters
 
 LIVE, NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN, UNSURE = (
     "live", "never", "tools", "inference", "logged", "overwritten", "unsure",
@@ -117,12 +116,14 @@ class Loading:
         name: The function, such as `yaml.safe_load`.
         role: Which part of the project it stands in.
         unknown: What a key does that the class does not have: `fatal`, `ignored`, or `free` where no class takes it.
+        kind: The name that cfgfix has for the way of reading, such as `pyyaml`.
     """
 
     spot: Spot
     name: str
     role: str
     unknown: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ class Usage:
     @property
     def loader(self) -> str | None:
         """The loader that all config files of the project go through; None where there are several kinds or none."""
-        kinds = {_LOADER_KINDS.get(item.name) for item in self.loadings if item.role == CORE}
+        kinds = {item.kind for item in self.loadings if item.role == CORE}
         return next(iter(kinds)) if len(kinds) == 1 else None
 
     @property
@@ -233,12 +234,6 @@ class Usage:
             if kind in found:
                 return kind
         return None
-
-
-_LOADER_KINDS = {
-    name: "ruamel" if "YAML()" in name else "ruamel-1.1" if name.startswith("ruamel") else "pyyaml"
-    for name in YAML_LOADS
-}
 
 
 def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
@@ -610,6 +605,12 @@ class Collector:
                 if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
                     if all(self._followed(atom, argument[1]) for atom in callee):
                         return
+                elif (
+                    names == {"functools.partial"}
+                    and kinds == {"x"}
+                    and self._bound(call, argument[1], scope)
+                ):
+                    return
                 elif names and kinds == {"x"} and names <= HARMLESS:
                     fate = LOGGED
                 elif (
@@ -629,6 +630,16 @@ class Collector:
                     return
         for path in paths:
             self._used_whole(path, fate, value, scope)
+
+    def _bound(self, call: Call, role: Any, scope: Scope) -> bool:
+        """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
+        if not call.args or role == 0 or role in ("*", "**"):
+            return False
+        functions = self.follower.of(call.args[0], scope)
+        place = role - 1 if isinstance(role, int) else role
+        return bool(functions) and all(
+            atom[0] in ("f", "b", "C") and self._followed(atom, place) for atom in functions
+        )
 
     def _followed(self, atom: Any, role: Any) -> bool:
         """Tell whether an argument becomes a parameter or attribute that is followed by name."""
@@ -830,7 +841,8 @@ class Collector:
             status = UNSURE
         elif sinks or core_reads or any(self.core(item[2]) for item in key.whole):
             # A whole that is only stored names no key.
-            status = ONLY_LOGGED if core_reads or sinks else NEVER
+            copied = bool(sinks) and all(sink.kind == COPIED for sink in sinks)
+            status = ONLY_LOGGED if (core_reads or sinks) and not copied else NEVER
         else:
             status = NEVER
         if status == ONLY_LOGGED and inference:

@@ -38,8 +38,8 @@ Path = tuple[str, ...]
 Atom = tuple[Any, ...]
 Atoms = frozenset[Atom]
 
-MAX_STEPS = 3_000_000
-"""Steps of following values in one project; a project of 50,000 lines takes a tenth of it. Beyond it every object is
+MAX_STEPS = 1_000_000
+"""Steps of following values in one project; a project of 50,000 lines takes 60,000. Beyond it every object is
 unknown, so nothing is claimed."""
 MAX_DEPTH = 40
 """How far one value is followed."""
@@ -537,6 +537,8 @@ class Follower:
             )
         if param[3] in ("*", "**"):
             return _UNKNOWN
+        if position == 0 and self.composed(scope):
+            return frozenset({("m", ())})
         outer = self.program.outer(scope) or scope
         if param[1] is not None:
             annotated = self._annotated(param[1], outer)
@@ -609,6 +611,17 @@ class Follower:
                         pending.extend(children(expr, scope))
             self._referenced = found
         return self._referenced
+
+    def composed(self, scope: Scope) -> bool:
+        """Tell whether Hydra gives a function the config it made of the files."""
+        outer = self.program.outer(scope)
+        if scope.kind != "function" or outer is None:
+            return False
+        for decorator in scope.decorators:
+            func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            if self.program.static_name(func, outer) == "hydra.main":
+                return True
+        return False
 
     def _aliases(self, owner: Scope) -> list[str]:
         """Return the names of the classes that inherit a class's `__init__`."""

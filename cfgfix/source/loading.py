@@ -56,6 +56,9 @@ def usage(
     found = Collector(program, root, schema, paths)
     about = _About(found)
     keys = {path: about.judged(path, found.use_of(path)) for path in found.keys}
+    if found.sections is None and not any(item.role == CORE for item in about.loadings):
+        # Where nothing loads a file, whatever fills the mapping may read it too.
+        keys = {path: replace(use, status=UNSURE) for path, use in keys.items()}
     owners: dict[Path, str] = {}
     defined: dict[Path, tuple[str, int, str]] = {}
     if found.sections is not None:
@@ -106,9 +109,26 @@ class _About:
                     name = self._loads(call, scope)
                     if name is not None:
                         self.calls.append((scope, call, name))
-        self.loadings = [
+        unknown = self._unknown_keys() if self.calls else "free"
+        hydra = [
             Loading(
-                spot((CALL, call.number), scope), name, found.role[scope.module.path], self._unknown_keys()
+                spot_of(scope, scope.place, scope.name),
+                "hydra.main",
+                found.role[module.path],
+                "free",
+                "omegaconf",
+            )
+            for module in found.modules
+            for scope in module.summary.scopes
+            if self.follower.composed(scope)
+        ]
+        self.loadings = hydra + [
+            Loading(
+                spot((CALL, call.number), scope),
+                name,
+                found.role[scope.module.path],
+                unknown,
+                _kind(name, call, scope),
             )
             for scope, call, name in self.calls
         ]
@@ -510,6 +530,33 @@ class _About:
             for name in ("config", "cfg", "hparams", "hps")
             for value, where in self.follower.stores(name, owner)
         )
+
+
+def _kind(name: str, call: Call, scope: Scope) -> str:
+    """Return the name that cfgfix has for a way of reading YAML."""
+    if name.startswith(("omegaconf", "hydra")):
+        return "omegaconf"
+    if name.startswith("ruamel"):
+        # `yaml.version = (1, 1)` and `load(..., version=(1, 1))` ask for the old rules.
+        old = constant(call.keyword("version")) in ((1, 1), [1, 1], "1.1") or any(
+            event.kind == "assign"
+            and event.value is not None
+            and constant(event.value) in ((1, 1), [1, 1], "1.1")
+            and any(target[0] == ATTRIBUTE and target[2] == "version" for target in event.targets)
+            for other in scope.module.summary.scopes
+            for event in other.events()
+        )
+        return "pyyaml" if old else "ruamel"
+    stated = call.argument(1, "Loader")
+    last = (dotted(stated) or "").rsplit(".", 1)[-1] if stated is not None else name.rsplit(".", 1)[-1]
+    if last in ("FullLoader", "CFullLoader", "full_load"):
+        return "pyyaml-full"
+    if last in ("UnsafeLoader", "CUnsafeLoader", "Loader", "CLoader", "unsafe_load"):
+        return "pyyaml-unsafe"
+    if last in ("SafeLoader", "CSafeLoader", "safe_load", "load", "safe_load_all", "load_all"):
+        return "pyyaml"
+    # A loader of the project's own may read values in another way.
+    return ""
 
 
 def _fixed(value: Expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -102,6 +103,7 @@ def scan(
     key: object,
     overlay: Mapping[str, bytes] | None = None,
     use_cache: bool = True,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
 
@@ -113,15 +115,18 @@ def scan(
         key: What else the result depends on (the rules' content, the tool's version), for the caches.
         overlay: Contents that stand for those on disk, by path.
         use_cache: Whether to keep and use results between runs.
+        progress: Called with the number of files read and of all files.
     """
     chosen = source_rules(rules)
     if not chosen or not files:
         return ScanResult({}, len(files), cached=False)
-    use_cache = use_cache and not overlay
+    # A text that is being typed is judged with what is known of the other files, and nothing is kept of it.
+    keep, use_cache = use_cache, use_cache and not overlay
     requirement = find_requirement([file.path for file in files])
     name, question = "", None
+    if keep:
+        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
     if use_cache:
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         facts = cache.digest(
             cache.dump(
                 (
@@ -133,7 +138,7 @@ def scan(
                 )
             )
         )
-        name, question = tree, facts
+        question = facts
         known = cache.load_result(name, question)
         if known is not None:
             kept, marked = known
@@ -147,11 +152,11 @@ def scan(
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
-    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
+    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep)
     program = Program(files, store, needles, overlay or {})
     program.facts["requirement"] = requirement
     program.facts["configs"] = tuple(configs)
-    program.scan()
+    program.scan(_jobs(), progress)
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [
         (config, Conditions(program, config.lookup())) for config in configs
@@ -169,9 +174,21 @@ def scan(
         program.save()
         packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
         cache.store_result(name, question, (packed, marked))
+    if progress is not None:
+        progress(len(files), len(files))
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )
+
+
+def _jobs() -> int:
+    """Return how many processes may read files: one, or `CFGFIX_JOBS`.
+
+    One is the default by measurement (`benchmarks/scan.py`): linking and judging stay in this process, and handing the
+    summaries over costs more CPU than reading them elsewhere saves on machines that share their CPUs.
+    """
+    wanted = os.environ.get("CFGFIX_JOBS", "")
+    return max(1, min(int(wanted), 64)) if wanted.isdigit() else 1
 
 
 class _Maker:

@@ -40,7 +40,7 @@ from cfgfix.source.summary import (
 )
 from cfgfix.source.summary import UNKNOWN as NOT_KEPT
 
-USED, LOGGED = "used", "logged"
+USED, LOGGED, COPIED = "used", "logged", "copied"
 MAX_VISITS = 4_000
 """Places one value is followed to; beyond it the value counts as used."""
 
@@ -91,7 +91,7 @@ class Sink:
     """Where a value ends.
 
     Attributes:
-        kind: `used` or `logged`.
+        kind: `used`, `logged`, or `copied` where the key itself is given its value again.
         scope: The scope of the place.
         place: Its span.
         guards: What must hold for it to be reached.
@@ -371,7 +371,10 @@ class Uses:
         self._entry[id(scope)] = _NO_GUARDS
         result: Guards | None = None
         if scope.kind == "function" and scope.name not in self.follower.referenced():
+            inside = scope.module.path not in self.aside
             for where, call in self.follower.callers(scope.name):
+                if inside and where.module.path in self.aside:
+                    continue
                 here = self.guards(where, call.block) | self.entry(where, depth + 1)
                 result = here if result is None else result & here
                 if not result:
@@ -640,8 +643,8 @@ class _Trace:
             atoms = self.follower.of(found[0], scope)
             paths = self.uses.paths_of(atoms)
             if paths:
-                if any((*path, found[1]) != self.origin for path in paths):
-                    self.end(USED, scope, expr, guards)
+                own = all((*path, found[1]) == self.origin for path in paths)
+                self.end(COPIED if own else USED, scope, expr, guards)
                 return
         if kind == NAME:
             if scope.kind == "class":
@@ -736,8 +739,8 @@ class _Trace:
             )
             if config is not None:
                 paths = sections.by_class[id(config)][1]
-                if not isinstance(role, str) or any((*path, role) != self.origin for path in paths):
-                    self.end(USED, scope, expr, guards)
+                own = isinstance(role, str) and all((*path, role) == self.origin for path in paths)
+                self.end(COPIED if own else USED, scope, expr, guards)
                 return
         slots = parameters(self.follower, atom, role)
         if slots is None:
@@ -874,6 +877,7 @@ def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Sco
 
 
 __all__ = [
+    "COPIED",
     "LAMBDA",
     "LOGGED",
     "OTHER",

@@ -16,7 +16,8 @@ PATIENCE = 60
 
 
 class Editor:
-    def __init__(self, folder: Path, encodings=("utf-16",)):
+    def __init__(self, folder: Path, encodings=("utf-16",), command=None):
+        self.command = command or [sys.executable, "-m", "cfgfix", "lsp", "--stdio"]
         self.folder = folder
         self.encodings = list(encodings)
         self.client = LanguageClient("editor", "1")
@@ -28,6 +29,14 @@ class Editor:
         def published(params):
             self.told.setdefault(params.uri, asyncio.Queue()).put_nowait(params)
 
+        @self.client.feature(types.WORKSPACE_CONFIGURATION)
+        def settings(params):
+            return [None for _ in params.items]
+
+        @self.client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def registered(_params):
+            return None
+
     async def __aenter__(self):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("CFGFIX_")}
         environment |= {
@@ -35,9 +44,7 @@ class Editor:
             "PYTHONUTF8": "1",
             "CFGFIX_CACHE_DIR": str(self.folder / ".cache-of-cfgfix"),
         }
-        await self.client.start_io(
-            sys.executable, "-m", "cfgfix", "lsp", "--stdio", cwd=str(self.folder), env=environment
-        )
+        await self.client.start_io(*self.command, cwd=str(self.folder), env=environment)
         self.answer = await self.wait(
             self.client.initialize_async(
                 types.InitializeParams(

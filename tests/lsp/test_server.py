@@ -296,3 +296,94 @@ def test_the_server_imports_no_tensorflow_and_prints_nothing_else(tmp_path):
     code = "import cfgfix.lsp.server, sys; cfgfix.lsp.server.make(); print([n for n in ('tensorflow', 'torch', 'keras') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+HELPERS = """\
+import numpy as np
+import tensorflow as tf
+
+
+def spectrum(audio):
+    return np.abs(audio)
+
+
+def load(path):
+    audio = tf.io.read_file(path)
+    return tf.numpy_function(spectrum, [audio], tf.float32)
+"""
+PIPELINE = """\
+import tensorflow as tf
+
+from speech.helpers import load
+
+
+def make(paths, n):
+    data = tf.data.Dataset.from_tensor_slices(paths)
+    # 🎤 as the guide says
+    workers = min(n, tf.data.AUTOTUNE)  # all of them
+    data = data.map(load, num_parallel_calls=workers)
+    return data.batch(8).prefetch(tf.data.AUTOTUNE)
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    package = tmp_path / "src" / "speech"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "helpers.py").write_text(HELPERS)
+    (package / "pipeline.py").write_text(PIPELINE)
+    (tmp_path / "cfgfix.toml").write_text("source-roots = ['src']\nhardware = 'none'\n")
+    return tmp_path
+
+
+def test_python_is_checked_while_typing_as_a_part_of_its_program(program):
+    name, helpers = "src/speech/pipeline.py", "src/speech/helpers.py"
+
+    async def scenario(editor):
+        found = await editor.open(name, PIPELINE)
+        bad = next(item for item in found if item.code == "TFD020")
+        assert bad.range.start == types.Position(8, 14)
+        actions = await editor.actions(name, bad.range)
+        fix = next(item for item in actions if item.is_preferred)
+        changed = editor.applied(name, fix.edit.changes[editor.uri(name)])
+        assert changed == PIPELINE.replace("min(n, tf.data.AUTOTUNE)", "tf.data.AUTOTUNE")
+        silence = next(item for item in actions if item.title == "Silence TFD020 on this line")
+        silenced = editor.applied(name, silence.edit.changes[editor.uri(name)])
+        assert "# all of them  # cfgfix: ignore[TFD020]\n" in silenced
+        editor.replace(name, silenced)
+        assert "TFD020" not in rules(await editor.diagnostics(name))
+        editor.replace(name, changed)
+        assert "TFD020" not in rules(await editor.diagnostics(name))
+        every = await editor.actions(name, everywhere(PIPELINE), [types.CodeActionKind("source.fixAll")])
+        assert every == []
+        # What makes this function hot stands in the other file, on disk.
+        found = await editor.open(helpers, HELPERS)
+        slow = next(item for item in found if item.code == "TFD001")
+        places = [item.location.uri for item in slow.related_information or ()]
+        assert editor.uri(name) in places
+        about = (await editor.hover(helpers, "numpy_function")).contents.value
+        assert "**TFD001**" in about
+
+    session(program, scenario)
+
+
+def test_python_that_is_being_written_is_no_end(program):
+    name = "src/speech/new.py"
+
+    async def scenario(editor):
+        await editor.open(name, "import tensorflow as tf\n\n\ndef f(n):\n    return min(n,")
+        editor.replace(name, "import tensorflow as tf\n\n\ndef f(n):\n    return min(n, tf.data.AUTOTUNE)\n")
+        assert "TFD020" in rules(await editor.diagnostics(name))
+        assert await editor.complete(name, "min", 1) == []
+
+    session(program, scenario)
+
+
+def test_without_its_extra_it_says_what_to_install():
+    import subprocess
+
+    code = "import sys; sys.modules['pygls'] = None; from cfgfix.cli.start import run; sys.exit(run(['lsp']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert 'pip install "cfgfix[lsp]"' in done.stderr

@@ -177,6 +177,24 @@ def test_excluded_files_are_left_out_though_named(project):
     assert done.returncode == 0, done.stdout
 
 
+def test_python_is_checked_too_and_other_python_passed_over(project):
+    place, pre_commit, write = project
+    write(good=GOOD)
+    (place / "data.py").write_text(
+        "import tensorflow as tf\n\n\ndef workers(n):\n    return min(n, tf.data.AUTOTUNE)\n"
+    )
+    (place / "other.py").write_text("def f(n):\n    return min(n, -1)\n")
+    run(["git", "add", "data.py", "other.py"], place)
+    done = pre_commit("run", "cfgfix")
+    assert done.returncode == 1
+    assert "data.py:5:12: error TFD020" in done.stdout
+    assert "other.py:" not in done.stdout
+    fixed = pre_commit("run", "--all-files", "--hook-stage", "manual", "cfgfix-fix")
+    assert "files were modified by this hook" in fixed.stdout
+    run(["git", "add", "data.py"], place)
+    assert pre_commit("run", "cfgfix").returncode == 0
+
+
 def test_the_hook_for_ci_finds_the_configs_itself(project):
     _place, pre_commit, write = project
     write(config=BAD, compose=OTHER)

@@ -14,7 +14,17 @@ from cfgfix.source.requirements import NOTHING
 from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.source.values import Site
 
-NEEDLES = (b"tensorflow",)
+NEEDLES = (
+    b"import tensorflow",
+    b"from tensorflow import",
+    b"from tensorflow.keras",
+    b"from tensorflow.compat",
+    b"from tensorflow.contrib",
+    b"from tensorflow.data",
+    b"from tensorflow.distribute",
+    b"from tensorflow.config",
+)
+"""How files come to have TensorFlow's public names; its own modules import `tensorflow.python` and are passed over."""
 
 _KNOWN_ELSEWHERE = ("tensorflow.contrib",)
 """Modules of TensorFlow 1 that `tf.compat.v1` does not have either (release notes of TensorFlow 2.0.0)."""
@@ -120,6 +130,7 @@ def expects_absence(scope: Scope, block: int) -> bool:
                     word in shown
                     for word in (
                         "hasattr",
+                        "executing_eagerly",
                         "version",
                         "getattr",
                         "tf1",

@@ -321,11 +321,12 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
     """Memory growth for the first GPU only."""
     if any(program.flow.named(*_VISIBLE)) or _environment(program, "CUDA_VISIBLE_DEVICES"):
         return
-    several = any(
-        site.name.startswith("tensorflow.distribute.")
-        and site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
+    several = {
+        id(site.scope.module)
         for site in program.flow.sites
-    )
+        if site.name.startswith("tensorflow.distribute.")
+        and site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
+    }
     for site in program.flow.named(*_GROWTH):
         if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
             continue
@@ -337,7 +338,12 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
         shown = text(device[1], site.scope)
         if _one_only(site, shown):
             continue
-        yield hit_at(site, flow=(), values={"list": shown}, severity="error" if several else "info")
+        yield hit_at(
+            site,
+            flow=(),
+            values={"list": shown},
+            severity="error" if id(site.scope.module) in several else "info",
+        )
 
 
 def _one_only(site: Site, shown: str) -> bool:
