@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgfix.errors import CfgfixError
@@ -266,6 +266,7 @@ class TestLeaks:
             monitor.step()
         assert not monitor.judge().leaking
 
+    @settings(deadline=None)
     @given(st.lists(st.integers(0, 2**30), min_size=8, max_size=8), st.integers(2, 6))
     def test_memory_that_comes_and_goes_is_none(self, pattern: list[int], times: int) -> None:
         readings = iter(pattern * 8 * times)
