@@ -23,11 +23,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cfgfix.dialects.detect import Index  # noqa: E402 - the checkout is measured, installed or not
-from cfgfix.dialects.dialect import dialects  # noqa: E402
-from cfgfix.documents.compose import compose  # noqa: E402
-from cfgfix.errors import UnreadableError  # noqa: E402
-from cfgfix.files import read_source  # noqa: E402
+from cfgfix.dialects.detect import Index
+from cfgfix.dialects.dialect import dialects
+from cfgfix.documents.compose import compose
+from cfgfix.errors import UnreadableError
+from cfgfix.files import read_source
 
 DATA = ROOT / "benchmarks" / "corpus"
 FAMILY_DIALECT = {

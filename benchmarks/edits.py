@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.opinions import judge, trials  # noqa: E402
+from tools.opinions import judge, trials
 
 
 def summed(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from cfgfix.dialects.dialect import (
     schema_data,
 )
 from cfgfix.discovery import find
-from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfgfix.fixing import Outcome
+    from cfgfix.schema.infer import Inferred
+    from cfgfix.source.config_reads import Usage
+    from cfgfix.source.discover import PythonFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,8 @@ class Report:
     """Baseline entries that nothing matches any more."""
     sources: int = 0
     """How many Python files were scanned."""
+    loading: str = ""
+    """One line: how the project's code loads its configs, where that is known."""
 
     def findings(self) -> list[Finding]:
         """Return all findings of all files."""
@@ -208,12 +213,20 @@ class _Run:
     left: dict[Key, int]
     configs: list[tuple[Document, Loader]]
     """The configs of the run as overridden, for the guards in code."""
+    files: list[str]
+    """The configs that are checked, whose keys are asked for where no class is known."""
+    inferred: Inferred | None = None
+    """The schema read from a class, where the settings name one."""
+    usage: Usage | None = None
+    usage_known: bool = False
+    sources: tuple[str, ...] = ()
+    """The Python files that the usage rests on."""
 
 
 class _Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
-    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left")
+    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left", "scanned")
 
     def __init__(self, request: Request) -> None:
         self.finder = Finder(request.settings, request.adjust)
@@ -223,6 +236,8 @@ class _Runs:
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs: list[tuple[Document, Loader]] = []
+        self.scanned: list[str] = []
+        """Python files; those without findings have no report."""
 
     def of(self, settings: Settings) -> _Run:
         """Return the run of these settings.
@@ -268,6 +283,7 @@ class _Runs:
             baseline=self.baseline,
             left=self.left,
             configs=self.configs,
+            files=[],
         )
 
 
@@ -292,10 +308,18 @@ def _run(request: Request) -> Report:
             except UnreadableError as error:
                 errors.append(error)
             else:
-                reports.append(_one(run, source, request, skips))
+                if os.path.isfile(request.stdin_name) and not request.stdin_name.endswith(".py"):
+                    run.files.append(request.stdin_name)
+                if request.stdin_name.endswith(".py"):
+                    sources = _source_text(runs, run, source, request, reports)
+                else:
+                    reports.append(_one(run, source, request, skips))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
+            for found in files:
+                if found.path.endswith((".yaml", ".yml")):
+                    runs.of(found.settings).files.append(found.path)
             for number, found in enumerate(files):
                 if request.progress is not None:
                     request.progress(number, len(files))
@@ -323,6 +347,10 @@ def _run(request: Request) -> Report:
     finally:
         if collecting:
             gc.enable()
+    for one in runs.all():
+        if one.inferred is not None:
+            runs.inputs += one.inferred.files
+        runs.inputs += one.sources
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -346,7 +374,19 @@ def _run(request: Request) -> Report:
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
         sources=sources,
+        loading=_loading(runs),
     )
+
+
+def _loading(runs: _Runs) -> str:
+    """Return how the code loads the configs of all runs, or nothing where that is not known."""
+    lines = []
+    for run in runs.all():
+        if run.usage is not None:
+            from cfgfix.crossref import told
+
+            lines.append(told(run.usage))
+    return "; ".join(dict.fromkeys(line for line in lines if line))
 
 
 def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
@@ -360,9 +400,8 @@ def _stale(runs: _Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]
     judged = {rule.id for run in runs.all() for rule in run.judge.rules}
     known = {rule.id for run in runs.all() for rule in run.judge.catalogue.rules}
     checked = {
-        os.path.relpath(report.path, root).replace(os.sep, "/")
-        for report in reports
-        if report.text is not None
+        os.path.relpath(path, root).replace(os.sep, "/")
+        for path in (*(report.path for report in reports if report.text is not None), *runs.scanned)
     }
     for (path, rule, place), count in runs.left.items():
         if not count:
@@ -390,22 +429,77 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
     The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
     ignored in a file is said by the settings nearest to it.
     """
-    run = runs.of(base)
-    rules = [rule for rule in run.judge.rules if rule.check and rule.check.startswith("source.")]
     paths = request.paths
-    if not rules or (
+    if (
         paths
         and not base.source_roots
         and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
     ):
         return 0
-    from cfgfix.source.configs import facts_of
-    from cfgfix.sourcing import SourceRun, edits_of, python_files
+    run = runs.of(base)
+    if not _source_rules(run):
+        return 0
+    from cfgfix.sourcing import python_files
 
     files = python_files(paths, base)
-    if not files:
-        return 0
-    runs.inputs += [file.path for file in files]
+    if files:
+        runs.inputs += [file.path for file in files]
+        runs.scanned = [file.path for file in files]
+        reports += _scanned(runs, run, request, files)
+    return len(files)
+
+
+def _source_rules(run: _Run) -> bool:
+    return any(rule.check and rule.check.startswith("source.") for rule in run.judge.rules)
+
+
+MAX_LOOKED_AT = 500
+"""Most YAML files that are looked through for the configs of a program of which one text is checked."""
+
+
+def _source_text(
+    runs: _Runs, run: _Run, source: SourceFile, request: Request, reports: list[FileReport]
+) -> int:
+    """Scan one Python text as a part of its project's program, under the project's configs, and add its report."""
+    from cfgfix.sourcing import MAX_CONFIGS, program_around
+
+    settings = run.settings
+    place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
+    # Standard input is given back as it came where there is nothing to repair.
+    same = source.encode(source.text)
+    empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
+    if not _source_rules(run):
+        reports.append(empty)
+        return 1
+    for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
+        if len(runs.configs) >= MAX_CONFIGS:
+            break
+        try:
+            document = compose(read_source(found.path))
+        except UnreadableError:
+            continue
+        own = runs.of(found.settings)
+        dialect = _dialect_of(document, own)
+        if dialect is not None and document.problem is None:
+            own.files.append(found.path)
+            runs.configs.append((document, _target(own, dialect, own.machines[0]).loader))
+    files, path = program_around(request.stdin_name, place, settings)
+    made = list(_scanned(runs, run, request, files, {path: source.text}))
+    reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
+    return 1
+
+
+def _scanned(
+    runs: _Runs,
+    run: _Run,
+    request: Request,
+    files: Sequence[PythonFile],
+    texts: Mapping[str, str] | None = None,
+) -> Iterator[FileReport]:
+    """Yield the reports of Python files, or of the one whose text is given."""
+    from cfgfix.source.configs import facts_of
+    from cfgfix.sourcing import SourceRun, edits_of
+
     scan = SourceRun(
         files,
         catalogue=run.judge.catalogue,
@@ -416,6 +510,9 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
             runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
         ),
         key=_stamp(run.judge.rules),
+        texts=texts,
+        only=next(iter(texts)) if texts else None,
+        extra=_in_code(run, runs.configs),
     )
     if request.add_ignores is not None:
         found = scan.silence(request.add_ignores)
@@ -423,29 +520,40 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
         found = scan.check()
+    runs.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
         known: list[Finding] = []
         if runs.baseline is not None:
             findings, known = split_known(findings, runs.baseline, runs.left)
-        reports.append(
-            FileReport(
-                item.path,
-                item.text,
-                findings=tuple(findings),
-                hidden=(*item.hidden, *known),
-                edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
-                applied=item.applied,
-                refused=item.refused,
-                cycle=item.cycle,
-                before=item.before,
-                after=item.text if item.before is not None else None,
-                encoded=item.encoded,
-                language="python",
-                settings=run.settings,
-            )
+        yield FileReport(
+            item.path,
+            item.text,
+            findings=tuple(findings),
+            hidden=(*item.hidden, *known),
+            edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+            applied=item.applied,
+            refused=item.refused,
+            cycle=item.cycle,
+            before=item.before,
+            after=item.text if item.before is not None else None,
+            encoded=item.encoded,
+            language="python",
+            settings=run.settings,
         )
-    return len(files)
+
+
+def _in_code(run: _Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
+    """Return what a config and the code together show in the code; None where no config is known to the code."""
+    usage = _usage(run)
+    if usage is None:
+        return None
+    from cfgfix.crossref import findings_in_code
+
+    dialect = next(
+        (found for document, _ in configs[:1] if (found := _dialect_of(document, run)) is not None), None
+    )
+    return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
 
 
 def _one(
@@ -733,6 +841,15 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     return Machine(look, hardware.label), line
 
 
+def known_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Raises:
+        CfgfixError: A setting about dialects is wrong.
+    """
+    return _dialects(settings)
+
+
 def _dialects(settings: Settings) -> dict[str, Dialect]:
     """Return the known dialects, with the settings' own key paths in front."""
     known = dict(dialects())
@@ -814,6 +931,8 @@ def _dialect_of(document: Document, run: _Run) -> Dialect | None:
         found = detect(root, run.dialects.values())
         if found is not None:
             return found
+    if run.settings.schema and names_class(run.settings.schema) and _fits_class(document, run):
+        return run.dialects.get("generic")
     if run.settings.keys or run.settings.schema:
         generic = run.dialects.get("generic")
         if generic is not None and _has_own_keys(document, run, generic):
@@ -826,6 +945,18 @@ def _has_own_keys(document: Document, run: _Run, generic: Dialect) -> bool:
 
     patterns = [pattern for concept in run.settings.keys for pattern in generic.concepts.get(concept, ())]
     return any(exists(root, pattern) for root in document.roots for pattern in patterns)
+
+
+def _fits_class(document: Document, run: _Run) -> bool:
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name."""
+    run.inferred = run.inferred or _infer(run.settings)
+    known = run.inferred.schema.get("properties", {})
+    for root in document.roots:
+        if root.kind == Kind.MAPPING and root.items:
+            found = sum(1 for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known)
+            if found and 2 * found >= len(root.items):
+                return True
+    return False
 
 
 def _dialect_by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
@@ -859,21 +990,63 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
     key = (dialect.name, machine.profile)
     target = run.targets.get(key)
     if target is None:
+        usage = _usage(run)
+        found = usage.loader if usage is not None else None
         loader = LOADERS[run.settings.loader or dialect.loader]
+        if run.settings.loader is None and found in LOADERS:
+            # A dialect knows its own program better than which function is called, unless that reads other YAML.
+            assert found is not None
+            if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
+                loader = LOADERS[found]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
-        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label)
+        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
         run.targets[key] = target
     return target
+
+
+def _usage(run: _Run) -> Usage | None:
+    """Return what the code does with the configs; None where no class and no source root is known."""
+    if run.usage_known:
+        return run.usage
+    run.usage_known = True
+    settings = run.settings
+    by_class = settings.schema is not None and names_class(settings.schema)
+    if not run.judge.code or not (by_class or settings.source_roots):
+        return None
+    from cfgfix.crossref import key_paths, project_files, usage_of
+
+    files = project_files(settings)
+    if not files:
+        return None
+    run.sources = tuple(file.path for file in files)
+    if by_class:
+        run.inferred = run.inferred or _infer(settings)
+    paths: list[tuple[str, ...]] = []
+    if not by_class:
+        for path in run.files:
+            try:
+                paths += key_paths(compose(read_source(path)))
+            except UnreadableError:
+                continue
+    run.usage = usage_of(
+        files,
+        settings,
+        run.inferred if by_class else None,
+        paths,
+        _stamp(()),
+        shared=(run.judge.rules, _stamp(run.judge.rules)),
+    )
+    return run.usage
 
 
 def _schema(run: _Run, dialect: Dialect) -> Schema | None:
     if run.settings.schema is not None:
         path = _inside(run.settings, run.settings.schema)
-        if ":" in os.path.basename(run.settings.schema):
-            raise CfgfixError(
-                f"schema {run.settings.schema!r} is no JSON Schema file", path=run.settings.origin
-            )
+        if names_class(run.settings.schema):
+            inferred = run.inferred or _infer(run.settings)
+            run.inferred = inferred
+            return Schema.load(inferred.schema, run.settings.schema)
         import json
 
         source = read_source(path)
@@ -889,6 +1062,30 @@ def _schema(run: _Run, dialect: Dialect) -> Schema | None:
     if own and dialect.schema is not None:
         return Schema.load(data, dialect.schema, base_dir=os.path.dirname(dialect.schema))
     return Schema.load(data, f"{dialect.name}/schema.json")
+
+
+def names_class(schema: str) -> bool:
+    """Tell whether a `schema` setting names a class in the code and not a JSON Schema file."""
+    place, sign, name = schema.rpartition(":")
+    return (
+        bool(sign)
+        and len(place) > 1
+        and not name.endswith(".json")
+        and "/" not in name
+        and os.sep not in name
+    )
+
+
+def _infer(settings: Settings) -> Inferred:
+    from cfgfix.schema.infer import infer
+
+    assert settings.schema is not None
+    found = infer(settings.schema, settings.root, settings.source_roots)
+    if settings.unknown_keys is not None:
+        from cfgfix.crossref import overruled
+
+        found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
+    return found
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
@@ -1001,6 +1198,7 @@ __all__ = [
     "applicable",
     "check",
     "fix",
+    "known_dialects",
     "select",
     "sight",
 ]

@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.source.config_reads import Usage
+
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
 _CODES = {"not-checked": "violation"}
@@ -31,6 +33,8 @@ _OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
 """Rules about the YAML of a file, whatever reads it."""
 MAX_COMMENT_LINES = 20
 """Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
+_REFUSED = frozenset({"SCH001", "REF001", "REF002"})
+"""Rules about a key that the program does not take."""
 _SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
 """Schema rules that stay silent where a more telling rule has found the same value."""
 
@@ -62,6 +66,8 @@ class Target:
     schema: Schema | None
     hardware: Callable[[str], Any] | None
     hardware_label: str | None
+    usage: Usage | None = None
+    """What the project's code does with its config, where that is known."""
 
 
 class Judge:
@@ -82,16 +88,23 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._rules_of: dict[int, tuple[Dialect, list[Rule]]] = {}
+        self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None]]] = {}
         self._cluster = {
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
         }
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
+        self.code = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("code.")}
 
     def document(self, document: Document, target: Target) -> Judged:
         """Return what the rules find in a document, what comments silence, and the rules that could not be judged."""
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
+        if target.usage is None:
+            skips.update(
+                (rule.id, "no class and no source root of the config is known") for rule in self.code.values()
+            )
         if document.problem is not None and not findings:
             findings += self._unparsed(document)
         if document.problem is None:
@@ -99,6 +112,8 @@ class Judge:
                 if document.roots[index].kind != Kind.MAPPING:
                     continue
                 findings += self._by_schema(document, index, target)
+                if target.usage is not None and self.code:
+                    findings += self._by_code(document, index, target, target.usage)
                 view = View(
                     document,
                     index,
@@ -110,9 +125,7 @@ class Judge:
                     missing=MISSING,
                     hardware=target.hardware,
                 )
-                for rule in self._declarative:
-                    if rule.dialects and target.dialect.name not in rule.dialects:
-                        continue
+                for rule in self._applicable(target.dialect):
                     findings += self._declared(rule, view, target, skips)
         findings = _without_echoes(findings)
         if target.dialect.confidence == "low":
@@ -133,6 +146,18 @@ class Judge:
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
 
+    def _applicable(self, dialect: Dialect) -> list[Rule]:
+        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has."""
+        found = self._rules_of.get(id(dialect))
+        if found is None or found[0] is not dialect:
+            rules = [
+                rule
+                for rule in self._declarative
+                if (not rule.dialects or dialect.name in rule.dialects) and _can_bind(rule, dialect)
+            ]
+            found = self._rules_of[id(dialect)] = (dialect, rules)
+        return found[1]
+
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
         return self._severities.get(rule.id, severity)
@@ -148,7 +173,7 @@ class Judge:
             dialect_name=dialect.name,
             expected=schema.expected_types if schema is not None else lambda _path: None,
             coerces=lambda path: any(matches(pattern, path) for pattern in dialect.coerces),
-            concept_of=_concept_lookup(dialect),
+            concept_of=self._lookup(dialect),
             enum=schema.enum if schema is not None else lambda _path: (),
         )
         for name, hits in scan(context, self._wanted).items():
@@ -162,6 +187,12 @@ class Judge:
                 rule = self._cluster[name]
                 for hit in hits[:MAX_FINDINGS]:
                     yield self._from_hit(rule, hit, document)
+
+    def _lookup(self, dialect: Dialect) -> Callable[[KeyPath], str | None]:
+        found = self._lookups.get(id(dialect))
+        if found is None or found[0] is not dialect:
+            found = self._lookups[id(dialect)] = (dialect, _concept_lookup(dialect))
+        return found[1]
 
     def _unparsed(self, document: Document) -> Iterator[Finding]:
         """Tell why a file does not parse, where no rule with a repair has done so."""
@@ -214,19 +245,56 @@ class Judge:
         )
 
     def _by_schema(self, document: Document, index: int, target: Target) -> Iterator[Finding]:
-        if target.schema is None or not self._schema:
+        if target.schema is None or not (self._schema or self.code):
             return
         for problem in target.schema.problems(document, document.roots[index], target.loader)[:MAX_FINDINGS]:
+            told = self._told_by_code(problem, target)
+            if told is not None:
+                yield self._from_problem(told[0], problem, document, told[1])
+                continue
             rule = self._schema.get(_CODES.get(problem.code, problem.code))
             if rule is not None:
                 yield self._from_problem(rule, problem, document)
 
-    def _from_problem(self, rule: Rule, problem: SchemaProblem, document: Document) -> Finding:
-        own = {
+    def _told_by_code(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
+        """Return the rule about the class that tells a problem better, with further operands; or None."""
+        usage = target.usage
+        if usage is None or problem.code not in ("unknown-key", "missing-key"):
+            return None
+        from cfgfix.crossref import class_of, section_of
+
+        name = str(problem.path[-1]) if problem.path else ""
+        own: dict[str, Any] = {"name": name, "owner": class_of(usage, problem.path)}
+        if own["owner"] is None:
+            return None
+        if problem.code == "missing-key":
+            rule = self.code.get("missing-field")
+            return (rule, own) if rule is not None else None
+        own["effect"] = (
+            "loading the file stops with TypeError" if problem.fatal else "it is dropped without a word"
+        )
+        own["place"] = section_of(usage, problem.path, name)
+        rule = self.code.get("key-elsewhere" if own["place"] else "key-not-in-class")
+        return (rule, own) if rule is not None else None
+
+    def _by_code(self, document: Document, index: int, target: Target, usage: Usage) -> Iterator[Finding]:
+        from cfgfix.crossref import hits_in
+
+        count: dict[str, int] = {}
+        for name, hit in hits_in(document, index, usage, target.loader, frozenset(self.code)):
+            count[name] = count.get(name, 0) + 1
+            if count[name] <= MAX_FINDINGS:
+                yield self._from_hit(self.code[name], hit, document)
+
+    def _from_problem(
+        self, rule: Rule, problem: SchemaProblem, document: Document, further: Mapping[str, Any] | None = None
+    ) -> Finding:
+        own: dict[str, Any] = {
             "message": problem.message,
             "expected": problem.expected,
             "suggestion": problem.suggestion,
             "key": format_key_path(problem.path),
+            **(further or {}),
         }
         scope = _PlainScope(own)
         spec = rule.fixes[0] if rule.fixes else None
@@ -362,6 +430,13 @@ def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
     return look
 
 
+def _can_bind(rule: Rule, dialect: Dialect) -> bool:
+    """Tell whether a rule can be about any key of a dialect."""
+    if rule.each is None:
+        return any(concept in dialect.concepts for concept in rule.at)
+    return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
+
+
 def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
     """Yield the places a rule is judged at, with the concept each stands for."""
     each = rule.each
@@ -382,8 +457,16 @@ def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
             for binding in view.all_bindings(concept):
                 yield concept, binding
         return
-    for path, key, node in _entries(view, view.root, (), 0):
-        if path[-1] in each.keys and (not each.under or any(step in each.under for step in path[:-1])):
+    entries = view.by_name
+    if entries is None:
+        entries = view.by_name = {}
+        for entry in _entries(view, view.root, (), 0):
+            entries.setdefault(entry[0][-1], []).append(entry)
+    if entries.keys().isdisjoint(each.keys):
+        return
+    chosen = [entry for name in each.keys for entry in entries.get(name, ())]
+    for path, key, node in sorted(chosen, key=lambda entry: entry[1].start):
+        if not each.under or any(step in each.under for step in path[:-1]):
             try:
                 value = intended(node, view.loader, view.document)
             except Missing:
@@ -532,13 +615,24 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
     refused = {
         finding.key_path
         for finding in findings
-        if finding.rule == "SCH001" and finding.severity == Severity.ERROR
+        if finding.rule in _REFUSED and finding.severity == Severity.ERROR
     }
+    # A required key is missing because it is misspelt.
+    meant = {
+        (*change.path[:-1], change.new)
+        for finding in findings
+        if finding.rule == "SCH001" and finding.fix is not None
+        for change in finding.fix.changes
+        if isinstance(change, RenameKey)
+    }
+    told = {finding.key_path for finding in findings if finding.rule.startswith(("YML", "SCH"))}
     return [
         finding
         for finding in findings
-        if (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
-        and (finding.key_path not in refused or finding.rule == "SCH001" or not finding.key_path)
+        if not (finding.rule == "SCH005" and finding.key_path in meant)
+        and (finding.rule != "REF004" or finding.key_path not in told)
+        and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
+        and (finding.key_path not in refused or finding.rule in _REFUSED or not finding.key_path)
     ]
 
 

@@ -49,7 +49,11 @@ def run_folder(folder: str) -> Iterator[CaseResult]:
 def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
     """Run one case of a rule."""
     try:
-        if "files" in case:
+        if rule.check is not None and rule.check.startswith("code."):
+            from cfgfix.codecases import run_code_case
+
+            problems = run_code_case(rule, case)
+        elif "files" in case:
             from cfgfix.source.cases import run_source_case
 
             problems = run_source_case(rule, case)

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cfgfix import __version__
 from cfgfix.dialects.detect import detect
-from cfgfix.dialects.dialect import Dialect, dialects, schema_data
+from cfgfix.dialects.dialect import Dialect
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import ReplaceText, splice
+from cfgfix.engine import known_dialects, names_class
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import SourceFile, read_source
 from cfgfix.records import dataclass
+from cfgfix.schema.publish import published
 from cfgfix.settings import FILES, Finder, Settings, read
 
 TYPE_CHECKING = False
@@ -77,7 +79,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     files: list[Planned] = []
     finder = Finder(None)
     settings = finder.of(".")
-    configs, others = _configs(finder)
+    configs, others = _configs(finder, settings)
     names = sorted({config.dialect.name for config in configs})
     if configs:
         facts.append(f"training configs: {_listed([config.path for config in configs])}")
@@ -96,12 +98,13 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     own = next((name for name in FILES if os.path.isfile(name) and read(name) is not None), None)
     if own is not None:
         facts.append(f"settings: already in {own}, left as they are")
+        found = settings.schema if settings.schema is not None and names_class(settings.schema) else None
     else:
         files.append(_settings_file(configs, others, names, roots, found, settings))
     if hook:
         _plan_hook(hook_repository, files, facts)
     if editor:
-        _plan_editor(configs, files, facts)
+        _plan_editor(configs, files, facts, _class_schema(found, roots, settings))
     return Plan(tuple(facts), tuple(files))
 
 
@@ -110,9 +113,9 @@ def _listed(paths: Sequence[str]) -> str:
     return shown if len(paths) <= 5 else f"{shown} and {len(paths) - 5} more"
 
 
-def _configs(finder: Finder) -> tuple[list[Config], list[str]]:
+def _configs(finder: Finder, settings: Settings) -> tuple[list[Config], list[str]]:
     """Return the training configs below the working folder, and the other YAML files."""
-    known = dialects()
+    known = known_dialects(settings)
     configs: list[Config] = []
     others: list[str] = []
     for found in find((".",), finder)[:MAX_CONFIGS]:
@@ -309,7 +312,7 @@ _INSTALLED = """\
         name: cfgfix
         entry: cfgfix check --force-exclude --output-format concise
         language: system
-        types: [yaml]
+        types_or: [yaml, python]
         require_serial: true
 """
 _HOOKS_FILE = ".pre-commit-config.yaml"
@@ -378,16 +381,34 @@ def _same_but_one(before: str, after: str) -> bool:
     return bool(old == new and added["hooks"][0]["id"] == "cfgfix")
 
 
-def _plan_editor(configs: Sequence[Config], files: list[Planned], facts: list[str]) -> None:
-    """Plan a schema file for each dialect that has one, and the comment that names it at the top of each config."""
+def _class_schema(
+    spec: str | None, roots: Sequence[str], settings: Settings
+) -> tuple[str, dict[str, Any]] | None:
+    """Return the name and the schema of the config class, or None where there is none that can be read."""
+    if spec is None:
+        return None
+    from cfgfix.schema.infer import infer
+
+    try:
+        found = infer(spec, ".", settings.source_roots or tuple(roots))
+    except CfgfixError:
+        return None
+    return spec.rpartition(":")[2], found.schema
+
+
+def _plan_editor(
+    configs: Sequence[Config],
+    files: list[Planned],
+    facts: list[str],
+    of_class: tuple[str, dict[str, Any]] | None,
+) -> None:
+    """Plan a schema file, of the config class or else of each dialect, and the comment that names it in each config."""
     import json
 
     done = 0
     for config in configs:
-        data = schema_data(config.dialect)
-        if data is None:
-            continue
-        target = f".cfgfix/{config.dialect.name}.schema.json"
+        name, data = of_class or (config.dialect.name, published(config.dialect))
+        target = f".cfgfix/{name}.schema.json"
         text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
         if all(planned.path != target for planned in files):
             current = _text_of(target)

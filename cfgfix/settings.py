@@ -56,6 +56,8 @@ class Settings:
     dialects: tuple[str, ...] = ()
     """Files or folders with the project's own dialects."""
     loader: str | None = None
+    unknown_keys: str | None = None
+    """What a key does that the config class does not have: `fatal` or `ignored`; None as the code tells."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hardware: str | None = None
     profiles: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +84,7 @@ class Settings:
 _LISTS = frozenset(
     {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
 )
-_TEXTS = frozenset({"schema", "dialect", "loader", "hardware", "fail_on"})
+_TEXTS = frozenset({"schema", "dialect", "loader", "unknown_keys", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped", "force_exclude"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
 NAMES = tuple(
@@ -90,6 +92,7 @@ NAMES = tuple(
     for name in Settings.__slots__
     if name not in ("root", "origin", "profiles", "command_hardware")
 )
+UNKNOWN_KEYS = ("fatal", "ignored")
 FAIL_ON = ("info", "warning", "error", "never")
 
 
@@ -272,6 +275,8 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
                 values[attribute] = {
                     str(key): _texts(f"{name}.{key}", item, path) for key, item in value.items()
                 }
+    if "unknown_keys" in values:
+        _choice("unknown-keys", values["unknown_keys"], UNKNOWN_KEYS, path)
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
     _require_inside(values, path)
@@ -292,9 +297,7 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
         CfgfixError: A setting names a place that lies elsewhere.
     """
     places = [
-        (name, place)
-        for name in ("rules", "dialects", "source_roots")
-        for place in values.get(name, ())
+        (name, place) for name in ("rules", "dialects", "source_roots") for place in values.get(name, ())
     ]
     if "schema" in values:
         places.append(("schema", values["schema"]))

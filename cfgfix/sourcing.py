@@ -15,10 +15,10 @@ from cfgfix.edits import Edit, ReplaceText, splice
 from cfgfix.errors import UnreadableError
 from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
-from cfgfix.records import dataclass
+from cfgfix.records import dataclass, replace
 from cfgfix.settings import Settings
 from cfgfix.silence import about_suppressions, apply, written_beside
-from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python
+from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python, package_root
 from cfgfix.source.scan import ConfigFacts, ScanResult, scan
 from cfgfix.suppressions import NEEDLE, Suppression, find
 
@@ -58,13 +58,29 @@ def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     roots = [
         root if os.path.isabs(root) else os.path.join(settings.root, root) for root in settings.source_roots
     ]
-    roots = [_shown(root) for root in roots]
+    roots = [shown(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = (named or roots or ["."]) if not paths else [*named, *roots]
     return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
 
 
-def _shown(path: str) -> str:
+def program_around(path: str, place: str, settings: Settings) -> tuple[list[PythonFile], str]:
+    """Return the Python files that a text being written belongs with, and the path the text has among them.
+
+    Args:
+        path: The name of the text; there need be no such file yet.
+        place: The project's folder, searched where the settings name no source roots.
+        settings: Those in force for the text.
+    """
+    files = python_files([] if settings.source_roots else [shown(place)], settings)
+    whole = os.path.abspath(path)
+    for file in files:
+        if os.path.abspath(file.path) == whole:
+            return files, file.path
+    return [*files, PythonFile(path, package_root(path), (0, 0, 0, 0))], path
+
+
+def shown(path: str) -> str:
     """Return a path as seen from the working folder where it lies below it."""
     relative = os.path.relpath(path)
     return relative if not relative.startswith("..") else path
@@ -81,6 +97,9 @@ class SourceRun:
         severity: A rule's severity as the settings want it.
         permitted: Leaves out what the settings ignore in a file.
         key: What else the results depend on.
+        texts: Texts that stand for those on disk, by path.
+        only: The one file that is reported, where not all are.
+        extra: Findings about these files from elsewhere, by file.
     """
 
     def __init__(
@@ -93,30 +112,55 @@ class SourceRun:
         severity: Callable[[Rule, Severity], Severity],
         permitted: Callable[[list[Finding], str], list[Finding]],
         key: object,
+        texts: Mapping[str, str] | None = None,
+        only: str | None = None,
+        extra: Mapping[str, Sequence[Finding]] | None = None,
     ) -> None:
         self.files = files
+        self._texts = dict(texts or {})
+        self._only = only
+        self._extra = extra
+        """Findings that rest on a config and the code together, by file."""
         self._catalogue = catalogue
         self._rules = rules
         self._configs = configs[:MAX_CONFIGS]
         self._severity = severity
         self._permitted = permitted
         self._key = key
+        self.looked_in: tuple[str, ...] = ()
+        """Requirement files the last scan looked for."""
         self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
-        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith("source.")}
+        judged = ("source.", "code.") if extra is not None else ("source.",)
+        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith(judged)}
 
     def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
         """Return what is found when some files have other texts."""
-        overlay = {path: text.encode("utf-8", "surrogatepass") for path, text in (texts or {}).items()}
-        return scan(
+        overlay = {
+            path: text.encode("utf-8", "surrogatepass")
+            for path, text in {**self._texts, **(texts or {})}.items()
+        }
+        result = scan(
             self.files, self._rules, self._configs, severity=self._severity, key=self._key, overlay=overlay
         )
+        self.looked_in = result.looked_in
+        changed = {path for path, text in self._texts.items() if read_python(path).text != text}
+        changed |= set(texts or {})
+        extra = {path: items for path, items in (self._extra or {}).items() if path not in changed}
+        if extra:
+            here = {file.path for file in self.files}
+            merged = {path: list(items) for path, items in result.findings.items()}
+            for path, items in extra.items():
+                if path in here:
+                    merged.setdefault(path, []).extend(items)
+            result = replace(result, findings=merged)
+        return result
 
     def check(self) -> list[SourceReport]:
         """Return a report for each file with something to say."""
         result = self.scan()
         reports = []
-        for path in sorted({*result.findings, *result.marked}):
-            source = read_python(path)
+        for path in self._told(result):
+            source = self._read(path)
             shown, hidden = self._parted(source, result.findings.get(path, []))
             if shown or hidden:
                 reports.append(SourceReport(path, source.text, tuple(shown), tuple(hidden)))
@@ -130,15 +174,15 @@ class SourceRun:
 
         def text_of(path: str) -> str:
             if path not in sources:
-                sources[path] = read_python(path)
+                sources[path] = self._read(path)
             return sources[path].text
 
         def found(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
             result = self.scan(texts)
             answer = {}
-            for path in sorted({*result.findings, *result.marked}):
+            for path in self._told(result):
                 text = texts.get(path)
-                source = SourceFile.from_text(text, path) if text is not None else read_python(path)
+                source = SourceFile.from_text(text, path) if text is not None else self._read(path)
                 answer[path] = self._parted(source, result.findings.get(path, []))[0]
             return answer
 
@@ -173,22 +217,17 @@ class SourceRun:
             if report.path.endswith(".ipynb"):
                 reports.append(report)
                 continue
-            source = read_python(report.path)
+            source = self._read(report.path)
             text, done, refused = source.text, [], []
             by_line: dict[int, list[Finding]] = {}
             for finding in report.findings:
                 by_line.setdefault(finding.location.line, []).append(finding)
             for line in sorted(by_line, reverse=True):
                 group = by_line[line]
-                here = SourceFile.from_text(text, report.path)
-                edits = [
-                    Edit(item.start, item.end, item.new)
-                    for item in written_beside(here, _comments(here), group, reason)
-                ]
-                after = splice(text, edits)
-                if _same_program(text, after):
-                    text = after
-                    done += [Applied(finding, tuple(edits)) for finding in group]
+                edits = silencing(SourceFile.from_text(text, report.path), group, reason)
+                if edits is not None:
+                    text = splice(text, edits)
+                    done += [Applied(finding, edits) for finding in group]
                 else:
                     refused += [
                         Refused(finding, "a comment cannot stand at the end of its line") for finding in group
@@ -208,6 +247,15 @@ class SourceRun:
             )
         return reports
 
+    def _told(self, result: ScanResult) -> list[str]:
+        """Return the files that a report is about."""
+        found = {*result.findings, *result.marked}
+        return sorted(found if self._only is None else found & {self._only})
+
+    def _read(self, path: str) -> SourceFile:
+        text = self._texts.get(path)
+        return SourceFile.from_text(text, path) if text is not None else read_python(path)
+
     def _parted(self, source: SourceFile, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
         """Return what is shown and what comments silence in a file."""
         suppressions = comments_of(source)
@@ -219,6 +267,15 @@ class SourceRun:
         findings = self._permitted(findings, source.path)
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         return findings, hidden
+
+
+def silencing(source: SourceFile, findings: Sequence[Finding], reason: str) -> tuple[Edit, ...] | None:
+    """Return the edits that silence findings by comments, or None where those would change more than comments."""
+    edits = tuple(
+        Edit(item.start, item.end, item.new)
+        for item in written_beside(source, _comments(source), findings, reason)
+    )
+    return edits if _same_program(source.text, splice(source.text, edits)) else None
 
 
 def edits_of(finding: Finding) -> tuple[Edit, ...] | None:

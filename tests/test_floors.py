@@ -9,8 +9,8 @@ FLOORS = {
     "errors": 0, "edits": 0, "findings": 0, "files": 0, "caching": 0, "suppressions": 0, "records": 0,
     "documents": 1, "hardware": 1, "catalog": 1,
     "dialects": 2, "schema": 2, "pitfalls": 2, "source": 2,
-    "settings": 3, "discovery": 3, "silence": 3, "baseline": 3, "judge": 3, "fixing": 3, "sourcing": 3, "engine": 3, "rulecases": 3,
-    "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "settings_schema": 4,
+    "settings": 3, "discovery": 3, "silence": 3, "baseline": 3, "judge": 3, "fixing": 3, "sourcing": 3, "crossref": 3, "codecases": 3, "engine": 3, "rulecases": 3, "keyuse": 3,
+    "advice": 3, "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "settings_schema": 4,
     "cli": 5, "lsp": 5, "__main__": 6,
 }  # fmt: skip
 """Which floor each room is on."""
@@ -18,10 +18,11 @@ WITHIN = {
     "findings": {"edits", "records"}, "edits": {"records"}, "files": {"errors", "findings", "records"}, "suppressions": {"records"},
     "schema": {"dialects"}, "dialects": set(), "pitfalls": set(), "source": {"dialects", "schema"},
     "documents": set(), "hardware": set(), "catalog": set(),
-    "discovery": {"settings"}, "fixing": set(), "judge": {"silence"}, "rulecases": {"judge", "fixing", "engine"},
+    "discovery": {"settings"}, "fixing": set(), "judge": {"silence", "crossref"}, "crossref": {"settings", "sourcing"}, "codecases": {"crossref", "fixing", "judge", "settings"},
+    "rulecases": {"judge", "fixing", "engine", "codecases"}, "keyuse": {"crossref", "discovery", "engine", "settings"},
     "sourcing": {"silence", "discovery", "settings"},
-    "engine": {"silence", "baseline", "judge", "fixing", "discovery", "settings", "sourcing"},
-    "measure": {"report"}, "tf": {"measure"}, "cli": {"lsp"},
+    "engine": {"silence", "baseline", "judge", "fixing", "discovery", "settings", "sourcing", "crossref"},
+    "advice": set(), "measure": {"report"}, "tf": {"measure"}, "cli": {"lsp"},
 }  # fmt: skip
 """Which rooms of its own floor a room may use; no circles."""
 
@@ -91,3 +92,9 @@ def test_only_the_command_line_prints_or_exits():
             ):
                 wrong.append(f"{path.name}:{node.lineno}")
     assert not wrong
+
+
+def test_test_modules_have_names_of_their_own():
+    places = sorted(Path(__file__).parent.rglob("test_*.py"))
+    names = [place.name for place in places]
+    assert sorted(set(names)) == sorted(names), "two test modules of one name cannot be collected together"

@@ -31,7 +31,7 @@ def resolved(text: str) -> object:
 
 
 def checked(cluster: dict[str, list[str]], role: str, index: int) -> Callable[[], object]:
-    return lambda: multi_worker_util._validate_cluster_spec(cluster, role, index)  # noqa: SLF001 - what strategies call
+    return lambda: multi_worker_util._validate_cluster_spec(cluster, role, index)
 
 
 section("TF_CONFIG")
@@ -72,7 +72,7 @@ with tempfile.TemporaryDirectory() as folder:
             options.experimental_distribute.auto_shard_policy = getattr(
                 tf.data.experimental.AutoShardPolicy, policy
             )
-            share = distribute._AutoShardDataset(data.with_options(options), 3, worker)  # noqa: SLF001 - what strategies call
+            share = distribute._AutoShardDataset(data.with_options(options), 3, worker)
             try:
                 answers.append(f"{len(list(share))} elements")
             except tf.errors.InvalidArgumentError as error:
@@ -103,6 +103,10 @@ for size in (4, 5):
         f"batch of {size}, distribute_datasets_from_function",
         shares(strategy.distribute_datasets_from_function(lambda _context, data=data: data)),
     )
+
+distributed = strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2))
+for name in ("map", "batch", "shuffle", "prefetch"):
+    fact(f"{name} of a distributed dataset", outcome(lambda name=name: getattr(distributed, name)))
 
 section("tf.data service, 2 workers")
 service = tf.data.experimental.service

@@ -15,6 +15,12 @@ import time
 from collections.abc import Callable, Iterable
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
+QUIET_SAMPLES = 3
+"""Samples without other work that every variant should have; a table goes on past its rounds for them."""
+QUIET_SHARE = 0.15
+"""CPUs that others may use during a sample that counts as quiet."""
+LONGEST = float(os.environ.get("LONGEST", "45"))
+"""Seconds after which a table stops waiting for quiet samples."""
 Variant = Callable[[], "float | None"]
 TABLES: list[dict[str, object]] = []
 
@@ -29,30 +35,49 @@ def _write() -> None:
 atexit.register(_write)
 
 
+def busy_seconds() -> float:
+    """Return the CPU seconds that all processes of the machine have used."""
+    import psutil
+
+    spent = psutil.cpu_times()
+    return float(sum(spent) - spent.idle - getattr(spent, "iowait", 0.0))
+
+
 def section(title: str) -> None:
     """Begin a table of facts."""
     TABLES.append({"title": title, "facts": []})
     print(f"\n{title}")
 
 
-def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS) -> None:
+def compare(title: str, variants: dict[str, Variant], rounds: int = ROUNDS, *, waits: bool = False) -> None:
     """Print the time of each variant and how many times as fast as the first it is.
 
-    A variant may return the seconds to be counted; otherwise its whole call counts. The ratio of minima is the one to
+    Rounds beyond those asked for are run until every variant has a few samples that no other work disturbed, or the
+    time is up; variants that mostly wait (`waits`) need none. A variant may return the seconds to be counted; otherwise its whole call counts. The ratio of minima is the one to
     trust where other work disturbs the machine: nothing makes a run faster than it is.
     """
     for run in variants.values():
         run()
     times: dict[str, list[float]] = {name: [] for name in variants}
-    for number in range(rounds):
+    quiet = dict.fromkeys(variants, 0)
+    began = time.perf_counter()
+    number = 0
+    while number < rounds or (min(quiet.values()) < QUIET_SAMPLES and time.perf_counter() - began < LONGEST):
         for name in variants if number % 2 == 0 else list(variants)[::-1]:
-            start = time.perf_counter()
+            busy, own, start = busy_seconds(), sum(os.times()[:4]), time.perf_counter()
             inner = variants[name]()
-            times[name].append(inner if inner is not None else time.perf_counter() - start)
+            elapsed = time.perf_counter() - start
+            others = busy_seconds() - busy - (sum(os.times()[:4]) - own)
+            quiet[name] += others < QUIET_SHARE * elapsed
+            times[name].append(inner if inner is not None else elapsed)
+        number += 1
+    rounds = number
     base = next(iter(times.values()))
     print(f"\n{title} ({rounds} rounds)")
     rows: list[dict[str, object]] = []
-    TABLES.append({"title": title, "rounds": rounds, "times": rows})
+    TABLES.append(
+        {"title": title, "rounds": rounds, "quiet": min(quiet.values()), "waits": waits, "times": rows}
+    )
     for name, values in times.items():
         paired = statistics.median(first / value for first, value in zip(base, values, strict=True))
         rows.append(

@@ -42,7 +42,7 @@ for title, shape in SHAPES.items():
     for buffer in (1, 2, 10, 100, tf.data.AUTOTUNE):
         name = "AUTOTUNE" if buffer < 0 else str(buffer)
         variants[f"prefetch({name})"] = lambda shape=shape, buffer=buffer: run(shape, buffer)
-    compare(f"{title}; step of 5 ms, {STEPS} steps", variants, rounds=3)
+    compare(f"{title}; step of 5 ms, {STEPS} steps", variants, rounds=3, waits=True)
 
 section("memory of the buffer, batches of 10.24 MB (growing numbers, so that freed memory is used again)")
 before = memory_mb()

@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from harness import QUIET_SAMPLES, QUIET_SHARE, busy_seconds
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"
 SHIPPED = HERE.parents[1] / "rules" / "evidence.json"
+VERSIONS = ("tensorflow", "keras", "numpy", "PyYAML", "ruamel.yaml")
 NOT_SCRIPTS = {"run", "harness"}
 
 
@@ -55,12 +57,6 @@ def machine() -> dict[str, Any]:
     }
 
 
-def busy_seconds() -> float:
-    """CPU seconds that all processes of the machine have used."""
-    times = psutil.cpu_times()
-    return float(sum(times) - times.idle - getattr(times, "iowait", 0.0))
-
-
 def measure(name: str) -> dict[str, Any]:
     """Run one script and return its tables with their circumstances."""
     with tempfile.TemporaryDirectory() as folder:
@@ -84,8 +80,7 @@ def measure(name: str) -> dict[str, Any]:
     cpus = machine()["cpus"]
     return {
         "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat(),
-        "versions": {name: version(name) for name in ("tensorflow", "keras", "numpy")}
-        | {"python": platform.python_version()},
+        "versions": {name: version(name) for name in VERSIONS} | {"python": platform.python_version()},
         "machine": machine(),
         "seconds": round(seconds),
         "others": round(max(0.0, busy_seconds() - busy - own) / (seconds * cpus), 2),
@@ -105,9 +100,17 @@ def shipped(results: dict[str, Any]) -> dict[str, Any]:
             else:
                 tables[table["title"]] = {row["name"]: row["value"] for row in table["facts"]}
         timed = sorted(table["title"] for table in result["tables"] if "times" in table)
+        disturbed = sorted(
+            table["title"]
+            for table in result["tables"]
+            if "times" in table
+            and not table.get("waits")
+            and (table["quiet"] < QUIET_SAMPLES if "quiet" in table else result["others"] > QUIET_SHARE)
+        )
         small[name] = {key: result[key] for key in ("date", "versions", "machine", "others")} | {
             "tables": tables,
             "timed": timed,
+            "disturbed": disturbed,
         }
     return small
 

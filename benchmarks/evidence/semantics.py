@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 
 import keras
@@ -111,6 +114,68 @@ fact(
     "Adam(clipnorm=1, global_clipnorm=0)",
     outcome(lambda: keras.optimizers.Adam(clipnorm=1.0, global_clipnorm=0.0)),
 )
+
+LOGGING = """
+import os, sys
+if sys.argv[1] == "before":
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+if sys.argv[1] == "after":
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+tf.constant(1) + 1
+"""
+section("lines on stderr of a small program by when TF_CPP_MIN_LOG_LEVEL=3 is set")
+for when in ("never", "before", "after"):
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGING, when],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"},
+    )
+    fact(when if when == "never" else f"{when} the import", len(done.stderr.splitlines()))
+
+section("names that TensorFlow does not have")
+for name in ("set_memory_limit", "set_logical_device_configuration", "LogicalDeviceConfiguration"):
+    fact(f"tf.config.experimental.{name}", outcome(lambda name=name: getattr(tf.config.experimental, name)))
+
+section("values of a wrong type")
+for value in ("8", True, 2.0, None):
+    fact(f"batch({value!r})", outcome(lambda value=value: list(numbers().batch(value))))
+    fact(f"shuffle({value!r})", outcome(lambda value=value: list(numbers().shuffle(value))))
+    fact(f"prefetch({value!r})", outcome(lambda value=value: list(numbers().prefetch(value))))
+for value in (True, 1.5, "4"):
+    fact(
+        f"map(num_parallel_calls={value!r})",
+        outcome(lambda value=value: list(numbers().map(lambda x: x + 1, num_parallel_calls=value))),
+    )
+for value in ("1e-4", 1, True, None, [0.001], np.float32(0.001), np.float64(0.001), 1e-4):
+    fact(f"Adam(learning_rate={value!r})", outcome(lambda value=value: keras.optimizers.Adam(value)))
+fact("L2('1e-4')", outcome(lambda: keras.regularizers.L2("1e-4")))
+fact(
+    "LayerNormalization(epsilon='1e-6'), called",
+    outcome(lambda: keras.layers.LayerNormalization(epsilon="1e-6")(tf.ones((2, 3)))),
+)
+fact("CosineDecay('1e-3', 100)", outcome(lambda: keras.optimizers.schedules.CosineDecay("1e-3", 100)(1)))
+
+
+def first_step(optimizer: keras.optimizers.Optimizer) -> None:
+    optimizer.apply_gradients([(tf.ones((2,)), keras.Variable(np.zeros((2,), "float32")))])
+
+
+for name, settings in {
+    "Adam(epsilon='1e-7')": {"epsilon": "1e-7"},
+    "AdamW(weight_decay='1e-4')": {"weight_decay": "1e-4"},
+    "Adam(clipnorm='none')": {"clipnorm": "none"},
+}.items():
+    kind = keras.optimizers.AdamW if name.startswith("AdamW") else keras.optimizers.Adam
+    fact(name, outcome(lambda kind=kind, settings=settings: kind(**settings)))
+    fact(f"{name}, first step", outcome(lambda kind=kind, settings=settings: first_step(kind(**settings))))
+for name, value in (("run_eagerly", "false"), ("jit_compile", "no")):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+    model.compile("sgd", "mse", **{name: value})
+    kept = getattr(model, name)
+    fact(f"compile({name}={value!r})", f"{kept!r}, which counts as {bool(kept)}")
 
 section("bytes of optimizer state for a float32 parameter")
 weight = keras.Variable(np.zeros((1000, 1000), "float32"))

@@ -124,6 +124,21 @@ def _length(value: Any) -> int:
     return len(value)
 
 
+def _product(value: Any) -> Any:
+    """Return the product of a list of numbers.
+
+    Raises:
+        TypeError: It is no list, it is empty, or something in it is no number.
+    """
+    if not isinstance(value, (list, tuple)) or not value or len(value) > _MOST_FACTORS:
+        raise TypeError("a list of numbers is needed")
+    return math.prod(_number(item) for item in value)
+
+
+_MOST_FACTORS = 64
+"""Longest list that is multiplied: a config's text cannot make a number without end."""
+
+
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -185,6 +200,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "int": (_to_int, 1, 1),
     "float": (_to_float, 1, 1),
     "len": (_length, 1, 1),
+    "product": (_product, 1, 1),
     "lower": (_lower, 1, 1),
     "is_int": (_is_int, 1, 1),
     "is_float": (lambda value: isinstance(value, float), 1, 1),

@@ -149,6 +149,8 @@ def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
         lets[str(name)] = expression(f"let.{name}", value, counted=True)
     when = expression("when", data["when"], counted=True) if "when" in data else "None"
     operands -= set(lets)
+    if not isinstance(data.get("escalate") or {}, dict):
+        raise rule_error(path, "escalate is not a mapping of severities to conditions")
     escalate = [
         (severity, expression(f"escalate.{severity}", value))
         for severity, value in (data.get("escalate") or {}).items()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
 
 from cfgfix.catalog.expression import MAX_INTEGER, ExpressionError, translate, translate_template
 from cfgfix.errors import CfgfixError, ExitCode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_BYTES = 256 * 1024
 """Largest accepted rule file; the longest one of the catalogue is under 20 kB."""
@@ -60,6 +63,7 @@ _CASE_KEYS = frozenset(
         "schema",
         "set",
         "settings",
+        "class",
         "finds",
         "severity",
         "message",

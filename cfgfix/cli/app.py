@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from cfgfix.cli.options import FLAG, FORMATS, MANY, TABLE, defaults
-from cfgfix.errors import CfgfixError
+from cfgfix.cli.completing import BY_OPTION
+from cfgfix.cli.options import FLAG, MANY, TABLE, defaults
 
 _COMMANDS = {
     "check": ("cfgfix.cli.app", "check", "Find what will crash, corrupt or starve a training run."),
@@ -21,6 +20,16 @@ _COMMANDS = {
         "Explain a rule, or what is known about a key on this machine.",
     ),
     "rules": ("cfgfix.cli.rules", "rules", "List the rules, or run the cases of a rule folder."),
+    "schema": (
+        "cfgfix.cli.schema",
+        "schema",
+        "Print the JSON Schema of a config, from a dialect or the class that loads it.",
+    ),
+    "recommend": (
+        "cfgfix.cli.recommend",
+        "command",
+        "Print settings for a machine, every value with its reason.",
+    ),
     "hardware": (
         "cfgfix.cli.hardware",
         "hardware",
@@ -97,49 +106,14 @@ def _with_options(function: Any) -> Any:
             settings["is_flag"] = True
         elif choices:
             settings["type"] = click.Choice(choices)
-        elif name in ("select", "ignore", "extend_select"):
-            settings["shell_complete"] = _complete_rules
-        elif name == "hardware":
-            settings["shell_complete"] = _complete_machines
-        elif name == "output_format":
-            settings["shell_complete"] = lambda _ctx, _param, begun: [
-                form for form in FORMATS if form.startswith(begun)
-            ]
+        elif name in BY_OPTION:
+            settings["shell_complete"] = BY_OPTION[name]
         elif name in ("baseline", "write_baseline", "output_file", "config", "schema"):
             settings["type"] = click.Path()
         if kind == MANY:
             settings["multiple"] = True
         function = click.option(*flags, name, **settings)(function)
     return click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))(function)
-
-
-def _complete_rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    from cfgfix.catalog.load import builtin
-
-    done, comma, last = begun.rpartition(",")
-    rules = [(rule.id, rule.summary) for rule in builtin().rules]
-    families = [
-        (name, "all rules of the family") for name in sorted({rule.family for rule in builtin().rules})
-    ]
-    return [
-        CompletionItem(f"{done}{comma}{name}", help=text)
-        for name, text in (*families, *rules)
-        if name.startswith(last.upper())
-    ]
-
-
-def _complete_machines(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    from cfgfix.settings import discover
-
-    try:
-        profiles = discover(".").profiles
-    except CfgfixError:
-        profiles = {}
-    return [
-        name
-        for name in ("auto", "none", *(("all",) if profiles else ()), *profiles)
-        if name.startswith(begun)
-    ]
 
 
 def _run(values: dict[str, Any], *, fixing: bool) -> None:

@@ -260,7 +260,7 @@ def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str 
         # Standard input, fixed, goes to standard output as bytes; what there is to say goes to standard error.
         out.buffer.write(fixed_stdin.encoded or b"")
         out.flush()
-        emit(sys.stderr, _rendered(report, form, Paint(on=False), options))
+        emit(sys.stderr, _rendered(replace(report, written=True), form, Paint(on=False), options))
         return None
     paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
     return emit(out, _rendered(report, form, paint, options))

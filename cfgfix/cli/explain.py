@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+import json
 import os
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
+from cfgfix.advice.page import Line, here, machine_lines, measured, of_table, recommendations
+from cfgfix.advice.recommend import recommend
+from cfgfix.advice.topics import topic_of, topics
+from cfgfix.catalog.evidence import of_rule
 from cfgfix.catalog.load import Catalogue, builtin, with_folders
 from cfgfix.catalog.read import fixes_of, load_yaml
 from cfgfix.catalog.rule import Rule
+from cfgfix.cli.completing import topics as topic_names
+from cfgfix.dialects.dialect import Dialect, Pattern
 from cfgfix.errors import CfgfixError
 
 WIDTH = 96
 
 
 @click.command("explain")
-@click.argument("what")
-@click.option("--json", "as_json", is_flag=True, help="Print the rule file's data as JSON.")
-def explain(*, what: str, as_json: bool) -> None:
-    """Explain WHAT: a rule by id or name, a concept such as batch_size, or a key path such as data.num_workers."""
+@click.argument("what", shell_complete=topic_names)
+@click.option(
+    "--hardware",
+    "request",
+    help="The machine to recommend for: auto, a profile such as rtx4090x2,cpus=16,ram=64, or a file.",
+)
+@click.option("--dialect", help="Whose keys the recommendation names; by default the first that has the key.")
+@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
+def explain(*, what: str, request: str | None, dialect: str | None, as_json: bool) -> None:
+    """Explain WHAT: a rule, a setting, or a topic.
+
+    A rule by id or name; a concept such as batch_size; a key path such as data.num_workers; or one of the topics ram,
+    gpu_topology, gpu_memory, gpu_utilisation, variation, data_share, throughput, storage.
+    """
     catalogue = _catalogue()
     rule = catalogue.find(what)
     if rule is not None:
         data = load_yaml(rule.path)
         if as_json:
-            import json
-
+            data["results"] = [
+                {
+                    "script": table.script,
+                    "title": table.title,
+                    "timed": table.timed,
+                    "rows": dict(table.rows),
+                    "measured": table.circumstances,
+                }
+                for table in of_rule(data["evidence"])
+            ]
             click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
         else:
             click.echo("\n".join(rule_page(rule, data)))
         return
-    page = concept_page(what, catalogue)
+    page = subject_page(what, catalogue, request, dialect)
+    code = _in_code(what)
+    if page is None and code:
+        click.echo(json.dumps({"code": code}, indent=2) if as_json else "\n".join(code))
+        return
     if page is None:
         import difflib
 
@@ -41,6 +70,7 @@ def explain(*, what: str, as_json: bool) -> None:
 
         names = [
             *catalogue.keys(),
+            *topics(),
             *{concept for dialect in dialects().values() for concept in dialect.concepts},
         ]
         near = difflib.get_close_matches(what, names, 1)
@@ -48,7 +78,25 @@ def explain(*, what: str, as_json: bool) -> None:
             f"{what!r} is no rule, concept or known key",
             hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
         )
-    click.echo("\n".join(page))
+    if as_json:
+        data = page.data()
+        if code:
+            data["code"] = code
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+    else:
+        click.echo("\n".join([*page.text(), *([""] if code else []), *code]))
+
+
+def _in_code(what: str) -> list[str]:
+    """Return what the project's code does with a key, where a class or a source root of it is known."""
+    from cfgfix.settings import discover
+
+    settings = discover(".")
+    if settings.schema is None and not settings.source_roots:
+        return []
+    from cfgfix.keyuse import key_lines
+
+    return key_lines(what, settings)
 
 
 def _catalogue() -> Catalogue:
@@ -63,11 +111,12 @@ def _catalogue() -> Catalogue:
 
 
 def _wrapped(text: object, indent: str = "  ") -> list[str]:
+    clean = " ".join(str(text).split())
     return textwrap.wrap(
-        " ".join(str(text).split()),
+        clean,
         WIDTH,
         initial_indent=indent,
-        subsequent_indent=indent,
+        subsequent_indent=indent + ("  " if clean.startswith("- ") else ""),
         break_long_words=False,
         break_on_hyphens=False,
     )
@@ -87,14 +136,12 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
         if "source" in item:
             lines += _wrapped(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
         else:
-            extra = ", ".join(
-                f"{key} {value}" for key, value in item.items() if key not in ("measured", "note")
-            )
-            lines += _wrapped(
-                f"- measured ({item.get('measured')}{', ' + extra if extra else ''}): {item.get('note', '')}".rstrip(
-                    ": "
-                )
-            )
+            lines += _wrapped(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
+            for table in of_rule([item]):
+                lines += laid_out(of_table(table))
+    places = {table.circumstances: table.script for table in of_rule(data["evidence"])}
+    for place, script in places.items():
+        lines += _wrapped(f"{script}: {place}")
     folklore = data.get("folklore")
     for item in folklore if isinstance(folklore, list) else [folklore] if folklore else []:
         lines += [
@@ -139,56 +186,170 @@ def _quoted(text: str) -> Iterable[str]:
     return [f"    {line}" for line in str(text).rstrip("\n").splitlines()]
 
 
-def concept_page(what: str, catalogue: Catalogue) -> list[str] | None:
-    """Return what is known of a concept or key path, or None where it is neither."""
-    from cfgfix.dialects.dialect import dialects, schema_data
+class Subject:
+    """A page about a setting or topic: named sections of lines."""
+
+    __slots__ = ("sections", "title")
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.sections: dict[str, list[Line]] = {}
+
+    def add(self, name: str, lines: Iterable[Line]) -> None:
+        """Add a section, unless it is empty."""
+        found = list(lines)
+        if found:
+            self.sections.setdefault(name, []).extend(found)
+
+    def text(self) -> list[str]:
+        """Return the page as lines of text."""
+        lines = [self.title]
+        for name, rows in self.sections.items():
+            lines += ["", name, *laid_out(rows)]
+        return lines
+
+    def data(self) -> dict[str, Any]:
+        """Return the page as plain data."""
+        return {
+            "version": 1,
+            "title": self.title,
+            "sections": {name: [text for _, text in rows] for name, rows in self.sections.items()},
+        }
+
+
+def laid_out(rows: Iterable[Line]) -> list[str]:
+    """Return lines wrapped and indented by their depth."""
+    return [line for depth, text in rows for line in _wrapped(text, "  " + " " * (depth - 1))]
+
+
+def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
+    """Return what is known of a concept, key path or topic, or None where it is none of them."""
+    from cfgfix.cli.recommend import machine_for, view_of
+    from cfgfix.engine import known_dialects
+    from cfgfix.settings import discover
+
+    settings = discover(".")
+    dialects = known_dialects(settings)
+    concepts = _concepts_of(what, dialects.values())
+    topic = next((found for found in map(topic_of, [what, *sorted(concepts)]) if found is not None), None)
+    kind = f"the concept {', '.join(sorted(concepts - {what}))}" if concepts - {what} else "a setting"
+    if topic is not None and what == topic.name and topic.title != topic.name:
+        kind = topic.title
+    elif topic is not None and topic.title != topic.name:
+        kind += f" (see also {topic.name}: {topic.title})"
+    page = Subject(f"{what}: {kind}")
+    subjects = {*concepts, *(topic.concepts if topic is not None else ())}
+    for concept in sorted(subjects):
+        found = [
+            (1, f"{concept} in {dialect.title}: {_paths(dialect.concepts[concept])}")
+            for dialect in _shown(dialects.values(), what, concept)
+        ]
+        page.add("Where it stands", found)
+    page.add("What the schema says", _described(what, dialects.values()))
+    if topic is None and not page.sections:
+        return None
+    if topic is not None:
+        machine, line = machine_for(request, settings, fallback=None)
+        page.add("Recommended by", recommendations(topic, machine))
+        page.add("Where they disagree", [(1, f"- {text}") for text in topic.contradictions])
+        page.add("Measured", measured(topic))
+        if machine is None:
+            page.add("For your machine", [(1, line)])
+            if topic.instead:
+                page.add("For your machine", [(1, topic.instead)])
+        else:
+            name = wanted or settings.dialect or _dialect_for(what, topic.concepts, dialects)
+            view, schema, used = view_of(None, name, settings, machine)
+            page.add("The machine", machine_lines(machine))
+            page.add(
+                f"cfgfix recommends for {machine.label}, in the keys of {used.title}",
+                here(topic, recommend(view, machine, schema), view, machine),
+            )
+    page.add(
+        "Rules about it",
+        [
+            (1, f"{rule.id} {rule.name} ({rule.severity.label}): {rule.summary}")
+            for rule in catalogue.rules
+            if subjects & {*rule.operands, *rule.at, *(rule.each.concepts if rule.each else ())}
+        ],
+    )
+    return page
+
+
+def _concepts_of(what: str, known: Iterable[Dialect]) -> set[str]:
+    """Return the concepts that a name or key path stands for."""
     from cfgfix.findings import parse_key_path
 
-    lines: list[str] = []
-    concepts = {what}
+    found: set[str] = set()
     try:
         path = parse_key_path(what)
     except ValueError:
         path = ()
-    for dialect in dialects().values():
+    for dialect in known:
+        if what in dialect.concepts:
+            found.add(what)
         concept = dialect.concept_of(path) if path else None
         if concept is not None:
-            concepts.add(concept)
-    known = False
-    for concept in sorted(concepts):
-        for dialect in dialects().values():
-            patterns = dialect.concepts.get(concept)
-            if patterns:
-                if not known:
-                    lines.append(
-                        f"{what}: the concept {concept}" if concept != what else f"{what}: a concept"
-                    )
-                known = True
-                lines.append(
-                    f"  in {dialect.title}: {', '.join(_pattern_text(pattern) for pattern in patterns)}"
-                )
-        rules = [
-            rule
-            for rule in catalogue.rules
-            if concept in rule.operands or concept in rule.at or (rule.each and concept in rule.each.concepts)
-        ]
-        if rules:
-            lines += ["", "Rules about it"]
-            lines += [f"  {rule.id} {rule.name} ({rule.severity.label}): {rule.summary}" for rule in rules]
-    for dialect in dialects().values():
-        data = schema_data(dialect)
-        if data is None or not path:
-            continue
-        from cfgfix.schema.validate import Schema
-
-        description = Schema.load(data, dialect.name).describe(path)
-        if description:
-            known = True
-            lines += ["", f"In the schema of {dialect.title}", *_wrapped(description)]
-    return lines if known else None
+            found.add(concept)
+    return found
 
 
-def _pattern_text(pattern: tuple[str | int | None, ...]) -> str:
+SHOWN_KEYS = 6
+"""Key paths of one dialect that are shown for a concept; the generic dialect has dozens."""
+
+
+def _shown(known: Iterable[Dialect], what: str, concept: str) -> list[Dialect]:
+    return [
+        dialect
+        for dialect in known
+        if concept in dialect.concepts and (dialect.name != "generic" or concept == what)
+    ]
+
+
+def _paths(patterns: Sequence[Pattern]) -> str:
+    more = len(patterns) - SHOWN_KEYS
+    return ", ".join(map(_pattern_text, patterns[:SHOWN_KEYS])) + (f" and {more} more" if more > 0 else "")
+
+
+def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]) -> str:
+    """Return the dialect whose keys a page names: the one with this very key, else the one that most is known of."""
+    from cfgfix.findings import parse_key_path
+
+    try:
+        path = parse_key_path(what)
+    except ValueError:
+        path = ()
+    best = sorted(known.values(), key=lambda dialect: (-len(dialect.facts), -len(dialect.concepts)))
+    for dialect in best if len(path) > 1 else ():
+        if dialect.concept_of(path) is not None:
+            return dialect.name
+    for dialect in best:
+        if any(concept in dialect.concepts for concept in concepts):
+            return dialect.name
+    return best[0].name
+
+
+def _described(what: str, known: Iterable[Dialect]) -> Iterable[Line]:
+    from cfgfix.dialects.dialect import schema_data
+    from cfgfix.findings import parse_key_path
+    from cfgfix.schema.validate import MISSING, Schema
+
+    try:
+        path = parse_key_path(what)
+    except ValueError:
+        return
+    for dialect in known:
+        data = schema_data(dialect) if path else None
+        description = Schema.load(data, dialect.name).describe(path) if data is not None else None
+        if description is not None:
+            known_default = (
+                "" if description.default is MISSING else f"; by default {json.dumps(description.default)}"
+            )
+            said = f" {description.text}" if description.text else ""
+            yield (1, f"{dialect.title}: {description.expected}{known_default}.{said}")
+
+
+def _pattern_text(pattern: Pattern) -> str:
     text = ""
     for step in pattern:
         text += (

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from cfgfix.cli.completing import machines
 from cfgfix.errors import CfgfixError, UnreadableError
 
 
@@ -14,6 +15,7 @@ from cfgfix.errors import CfgfixError, UnreadableError
     "--hardware",
     "request",
     default="auto",
+    shell_complete=machines,
     help="auto (this machine), a profile such as rtx4090x2,cpus=16, or a file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

@@ -388,8 +388,10 @@ def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
     """Add the fixes to the verdicts, print, and exit."""
     from cfgfix.measure import verdicts
 
-    config = shared["config"]
-    lookup = verdicts.look_up_fixes(config) if config else None
+    # A module that came with an installed package is not the user's to fix.
+    files = [file for file in found.get("user_files", ()) if "site-packages" not in file]
+    paths = [os.path.relpath(path) for path in (shared["config"], *files) if path]
+    lookup = verdicts.look_up_fixes(*paths) if paths else None
     judged = verdicts.with_fixes([verdicts.from_dict(entry) for entry in found["verdicts"]], lookup)
     found["verdicts"] = [verdict.as_dict() for verdict in judged]
     if shared["as_json"]:

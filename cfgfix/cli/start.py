@@ -20,7 +20,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _dispatch(_normal(list(arguments)))
     except CfgfixError as error:
-        _tell(f"cfgfix: error: {error}")
+        _tell(f"cfgfix: error: {_near(error)}")
         return int(error.code)
     except KeyboardInterrupt:
         _tell("cfgfix: interrupted")
@@ -59,6 +59,15 @@ def _dispatch(arguments: list[str]) -> int:
 
     gc.enable()
     return call(arguments)
+
+
+def _near(error: CfgfixError) -> CfgfixError:
+    """Return the error with its file as seen from the working folder, where it lies below it."""
+    if error.path is not None and os.path.isabs(error.path):
+        relative = os.path.relpath(error.path)
+        if not relative.startswith(os.pardir):
+            error.path = relative
+    return error
 
 
 def _tell(text: str) -> None:

@@ -24,7 +24,8 @@ _HEAD = """\
 # How cfgfix reads the configs of this project; docs/dialects.md tells every field.
 name: {name}
 title: {title}
-# What reads the file: pyyaml (yaml.safe_load), pyyaml-full, pyyaml-unsafe, pyyaml-unique, ruamel, omegaconf, model-garden.
+# What reads the file: pyyaml (yaml.safe_load), pyyaml-full, pyyaml-unsafe, pyyaml-unique, pyyaml-floats,
+# ruamel, omegaconf, model-garden.
 loader: pyyaml
 # A key that the program does not know: fatal (it stops), ignored (it never looks), free (unknown).
 unknown_keys: free

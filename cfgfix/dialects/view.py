@@ -107,6 +107,8 @@ class View:
         self._derived: dict[str, Any] = {}
         self._pending: set[str] = set()
         self.unknown_hardware: set[str] = set()
+        self.by_name: dict[str | int, list[tuple[KeyPath, Node, Node]]] | None = None
+        """Entries by the name of their key, once a rule has asked for them."""
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
         """Return a mapping's entries by key text: later equal keys win, explicit keys win over merged ones."""

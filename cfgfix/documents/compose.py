@@ -393,7 +393,7 @@ def _place_empty_value(text: str, node: Node, key: Node) -> None:
     """
     if node.start > 0 and text[node.start - 1] == ":":
         return
-    gap = _SEPARATION.match(text, key.end)
+    gap = re.compile(_SEPARATION).match(text, key.end)
     offset = gap.end() if gap is not None else key.end
     if offset >= node.start or text[offset] != ":":
         offset = key.end - 1
@@ -425,8 +425,9 @@ def _first_break(text: str, start: int, end: int) -> int:
     return end
 
 
-_TAG = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
-_SEPARATION = re.compile(r"(?:[ \t\r\n\x85\u2028\u2029]+|(?<=[\s])\#[^\r\n\x85\u2028\u2029]*)+")
+# Patterns as text: they are built when a tag, an anchor or a `?` key is met, which is in few configs.
+_TAG = r"!<[^>]*>|![^\s,\[\]{}]*"
+_SEPARATION = r"(?:[ \t\r\n\x85\u2028\u2029]+|(?<=[\s])\#[^\r\n\x85\u2028\u2029]*)+"
 
 
 def _content_start(text: str, start: int, tag: str | None, anchor: str | None) -> int:
@@ -436,11 +437,11 @@ def _content_start(text: str, start: int, tag: str | None, anchor: str | None) -
         if anchor is not None and text.startswith("&", offset):
             offset += 1 + len(anchor)
         else:
-            found = _TAG.match(text, offset)
+            found = re.compile(_TAG).match(text, offset)
             if found is None:
                 break
             offset = found.end()
-        gap = _SEPARATION.match(text, offset)
+        gap = re.compile(_SEPARATION).match(text, offset)
         if gap is None:
             break
         offset = gap.end()

@@ -66,7 +66,7 @@ def template(source: SourceFile, offset: int) -> Problem:
     )
 
 
-_TEMPLATE_MARK = re.compile(r"\{\{|\{%|\{#|\$\{|<%")
+_TEMPLATE_MARKS = ("{{", "{%", "{#", "${", "<%")
 _HINTS: tuple[tuple[str, str, str], ...] = (
     (
         "mapping values are not allowed",
@@ -146,7 +146,8 @@ def syntax(source: SourceFile, error: Any) -> Problem:
             "tab-indentation",
             "replace the tab with spaces",
         )
-    if any(_TEMPLATE_MARK.search(_without_comment(source.line_text(number))) for number in near):
+    lines = (_without_comment(source.line_text(number)) for number in near)
+    if any(mark in line for line in lines for mark in _TEMPLATE_MARKS):
         return template(source, offset)
     if context.endswith(("an alias", "an anchor")) and context_mark is not None:
         offset = context_mark.index

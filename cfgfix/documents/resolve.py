@@ -52,6 +52,8 @@ LOADERS: dict[str, Loader] = {
         Loader("pyyaml-full", "PyYAML (yaml.FullLoader)", "1.1", python_tags="plain"),
         Loader("pyyaml-unsafe", "PyYAML (yaml.Loader)", "1.1", python_tags="any"),
         Loader("pyyaml-unique", "PyYAML with a check for keys given twice", "1.1", duplicate_keys="error"),
+        # The remedy that many projects copy: the float pattern of OmegaConf, added to the safe loader.
+        Loader("pyyaml-floats", "PyYAML with an added float rule", "1.1", float_rule="omegaconf"),
         Loader("ruamel", "ruamel.yaml (YAML 1.2)", "1.2", duplicate_keys="error"),
         Loader(
             "omegaconf", "OmegaConf", "1.1", float_rule="omegaconf", timestamps=False, duplicate_keys="error"

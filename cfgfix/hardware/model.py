@@ -7,13 +7,33 @@ bytes per second, `tflops` is 10**12 operations per second.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar, cast
+from collections.abc import Callable
 
 from cfgfix.records import dataclass, replace
 
-T = TypeVar("T")
-S = TypeVar("S")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Generic, TypeVar, cast
+
+    T = TypeVar("T")
+    S = TypeVar("S")
+else:  # `typing` takes a twentieth of a check's start-up time
+    T = S = None
+
+    class Generic:
+        """Stands for `typing.Generic`: a class that may be subscripted."""
+
+        __slots__ = ()
+
+        def __class_getitem__(cls, _of: object) -> type:
+            """Return the class itself."""
+            return cls
+
+    def cast(_type: str, value: object) -> object:
+        """Return the value, as `typing.cast` does."""
+        return value
+
 
 MIB_PER_GIB = 1024
 

@@ -6,9 +6,6 @@ types, bandwidth, rates).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from cfgfix.hardware.model import (
     MIB_PER_GIB,
     Certainty,
@@ -21,6 +18,12 @@ from cfgfix.hardware.model import (
     reached,
     unknown,
 )
+from cfgfix.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _VENDOR_PREFIX = "nvidia "
 
@@ -28,7 +31,8 @@ _QUOTED_BASES = frozenset({"whitepaper", "datasheet", "datasheet-quoted-by-open-
 """Origins of a rate that go back to the maker's own figure."""
 
 
-class GpuRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GpuRow:
     """One card of the table; None means unknown or disputed. Columns as in `_table_data.GPU_COLUMNS`."""
 
     id: str
@@ -71,7 +75,8 @@ class GpuRow(NamedTuple):
         )
 
 
-class MachineRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MachineRow:
     """One machine of the table; columns as in `_table_data.MACHINE_COLUMNS`."""
 
     id: str
@@ -92,7 +97,8 @@ class MachineRow(NamedTuple):
         return f"machines table: {self.id} ({', '.join(self.sources)})"
 
 
-class Match(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Match:
     """What the table knows about a driver's device name."""
 
     rows: tuple[GpuRow, ...]
@@ -113,22 +119,22 @@ def _bare(name: str) -> str:
 
 
 class _Index:
-    """The lookups, built on first use."""
+    """The lookups, built on first use; they hold raw rows, since a run looks at one or two of them."""
 
     __slots__ = ("gpus", "machines", "names")
 
     def __init__(self) -> None:
         from cfgfix.hardware import _table_data
 
-        self.gpus: dict[str, GpuRow] = {}
-        self.names: dict[str, list[GpuRow]] = {}
+        self.gpus: dict[str, tuple[Any, ...]] = {}
+        self.names: dict[str, list[tuple[Any, ...]]] = {}
         for raw in _table_data.GPUS:
-            row = GpuRow(*raw)
-            for key in (row.id, *row.aliases):
-                self.gpus[normalise(key)] = row
-            for name in row.names:
-                self.names.setdefault(_bare(name), []).append(row)
-        self.machines = {normalise(raw[0]): MachineRow(*raw) for raw in _table_data.MACHINES}
+            name, _vendor, aliases, product_names, *_ = raw
+            for key in (name, *aliases):
+                self.gpus[normalise(key)] = raw
+            for product_name in product_names:
+                self.names.setdefault(_bare(product_name), []).append(raw)
+        self.machines: dict[str, tuple[Any, ...]] = {normalise(raw[0]): raw for raw in _table_data.MACHINES}
 
 
 _built: list[_Index] = []
@@ -142,27 +148,29 @@ def _index() -> _Index:
 
 def gpu_rows() -> list[GpuRow]:
     """Return every card of the table, in its order."""
-    return list({row.id: row for row in _index().gpus.values()}.values())
+    return [GpuRow(*raw) for raw in {raw[0]: raw for raw in _index().gpus.values()}.values()]
 
 
 def machine_rows() -> list[MachineRow]:
     """Return every machine of the table, in its order."""
-    return list(_index().machines.values())
+    return [MachineRow(*raw) for raw in _index().machines.values()]
 
 
 def find_gpu(text: str) -> GpuRow | None:
     """Return the card with this id or alias, whatever the case and the separators."""
-    return _index().gpus.get(normalise(text))
+    raw = _index().gpus.get(normalise(text))
+    return GpuRow(*raw) if raw is not None else None
 
 
 def find_machine(text: str) -> MachineRow | None:
     """Return the machine with this id, whatever the case and the separators."""
-    return _index().machines.get(normalise(text))
+    raw = _index().machines.get(normalise(text))
+    return MachineRow(*raw) if raw is not None else None
 
 
 def find_by_product_name(text: str) -> tuple[GpuRow, ...]:
     """Return the cards that a driver calls by this whole name."""
-    return tuple(_index().names.get(_bare(text), ()))
+    return tuple(GpuRow(*raw) for raw in _index().names.get(_bare(text), ()))
 
 
 def match(name: str, total_mib: float | None) -> Match:
@@ -186,8 +194,8 @@ def suggestions(text: str) -> list[str]:
     index = _index()
     wanted = normalise(text)
     known = {
-        **{key: row.id for key, row in index.machines.items()},
-        **{key: row.id for key, row in index.gpus.items()},
+        **{key: raw[0] for key, raw in index.machines.items()},
+        **{key: raw[0] for key, raw in index.gpus.items()},
     }
     near = get_close_matches(wanted, known, n=3, cutoff=0.6)
     if len(wanted) >= 3:
@@ -207,7 +215,8 @@ def _source(rows: tuple[GpuRow, ...], *aspects: str) -> str:
     return "gpus table: the same for " + ", ".join(row.id for row in rows)
 
 
-class TableFacts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TableFacts:
     """What the table adds to a live reading, or gives a profile."""
 
     id: str | None

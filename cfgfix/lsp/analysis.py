@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 from cfgfix import engine
 from cfgfix.dialects.view import View
 from cfgfix.documents.compose import Document, Kind, Node, deref
-from cfgfix.edits import Edit, Fix, Safety, splice
+from cfgfix.edits import Edit, Fix, ReplaceText, Safety, splice
 from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, KeyPath
 from cfgfix.records import dataclass
 from cfgfix.schema.validate import MISSING
 
-CHECKED = (".yaml", ".yml")
+CHECKED = (".yaml", ".yml", ".py")
 """Endings of the files that are checked."""
 MAX_DEPTH = 100
 """Deepest nesting in which a place is looked for."""
@@ -56,8 +58,10 @@ def analyse(text: str, path: str) -> Analysis:
     source = SourceFile.from_text(text, path)
     request = request_of(text, path)
     try:
+        if is_excluded(path):
+            return Analysis(source, engine.FileReport(path), None, "")
         report = engine.check(request)
-        sight = engine.sight(request)
+        sight = None if path.endswith(".py") else engine.sight(request)
     except CfgfixError as error:
         return Analysis(source, engine.FileReport(path), None, "", error)
     if report.errors:
@@ -69,6 +73,18 @@ def analyse(text: str, path: str) -> Analysis:
 def request_of(text: str, path: str) -> engine.Request:
     """Return the request that checks a text under the name of its file."""
     return engine.Request(stdin=text.encode("utf-8", "surrogatepass"), stdin_name=path, edits=True)
+
+
+def is_excluded(path: str) -> bool:
+    """Tell whether the settings of its folder leave a file out.
+
+    Raises:
+        CfgfixError: The settings are wrong.
+    """
+    from cfgfix.discovery import Matcher
+    from cfgfix.settings import discover
+
+    return Matcher(discover(os.path.dirname(path) or ".")).outside(path)
 
 
 def is_checked(path: str) -> bool:
@@ -146,6 +162,8 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
 
 
 def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
+    if analysis.report.language == "python":
+        return _proven_source(analysis.source.text, fix)
     from cfgfix.documents.proof import ProofError, prove
 
     if analysis.sight is None:
@@ -164,8 +182,24 @@ def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
     return True
 
 
+def _proven_source(text: str, fix: Fix) -> bool:
+    from cfgfix.source.rewrite import ProofError, prove
+
+    try:
+        prove(text, [change for change in fix.changes if isinstance(change, ReplaceText)])
+    except (ProofError, ValueError):
+        return False
+    return True
+
+
 def _comment(analysis: Analysis, finding: Finding) -> Action | None:
     """Return the action that silences a finding on its line, or None where no comment can stand there."""
+    title = f"Silence {finding.rule} on this line"
+    if analysis.report.language == "python":
+        from cfgfix.sourcing import silencing
+
+        written = silencing(analysis.source, [finding], "")
+        return None if written is None else Action(title, written, finding, Safety.DISPLAY)
     from cfgfix.documents.editor import plan
     from cfgfix.documents.proof import ProofError, prove
     from cfgfix.silence import additions
@@ -179,7 +213,7 @@ def _comment(analysis: Analysis, finding: Finding) -> Action | None:
         prove(document, splice(document.source.text, edits), changes, edits, analysis.sight.target.loader)
     except ProofError:
         return None
-    return Action(f"Silence {finding.rule} on this line", tuple(edits), finding, Safety.DISPLAY)
+    return Action(title, tuple(edits), finding, Safety.DISPLAY)
 
 
 def fix_all(text: str, path: str) -> Action | None:

@@ -9,6 +9,7 @@ from cfgfix.catalog.expression import Missing, format_bytes
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.derived import DERIVED
 from cfgfix.dialects.dialect import Dialect, matches
+from cfgfix.dialects.meanings import meaning
 from cfgfix.dialects.view import View
 from cfgfix.documents.editor import spell
 from cfgfix.findings import Finding, KeyPath, format_key_path
@@ -108,6 +109,8 @@ def _about_key(analysis: Analysis, place: Place) -> str:
             lines.append("\nNo code reads it.")
     concept = target.dialect.concept_of(place.path)
     if concept is not None:
+        if description is None or not description.text:
+            lines += ["", meaning(concept)]
         lines += _effect(analysis, place, concept)
     return "\n".join(lines)
 
@@ -281,15 +284,14 @@ def _keys(
         nested = bool(schema is not None and schema.keys((*path, name))) or (
             about is not None and about.types == frozenset({"object"})
         )
-        detail = (
-            (about.expected if about is not None else None) or target.dialect.concept_of((*path, name)) or ""
-        )
+        concept = target.dialect.concept_of((*path, name))
+        detail = (about.expected if about is not None else None) or concept or ""
         offers.append(
             Offer(
                 name,
                 spell(name) + (":" if nested else ": ") if colon else spell(name),
                 f"did you mean {name}? {detail}".rstrip() if slip else detail,
-                (about.text if about is not None else None) or "",
+                (about.text if about is not None else None) or meaning(concept or ""),
                 "key",
                 start,
                 end,

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
+from pygls.uris import from_fs_path, to_fs_path
 
 from cfgfix import __version__
 from cfgfix.edits import Edit, Safety
@@ -131,13 +131,27 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
             position_of(found.source, location.start, units), position_of(found.source, location.end, units)
         )
 
+    sources = {found.source.path: found.source}
+
+    def elsewhere(location: Location) -> types.Location:
+        """Return a place of this text or, for code, of another file of the program."""
+        if location.path in (found.source.path, found.report.path):
+            return types.Location(uri=uri, range=place(location))
+        from cfgfix.sourcing import read_python
+
+        source = sources.get(location.path)
+        if source is None:
+            source = sources[location.path] = read_python(location.path)
+        span = types.Range(
+            position_of(source, min(location.start, len(source.text)), units),
+            position_of(source, min(location.end, len(source.text)), units),
+        )
+        return types.Location(uri=from_fs_path(os.path.abspath(location.path)) or uri, range=span)
+
     def diagnostic(finding: Finding) -> types.Diagnostic:
         related = [
-            types.DiagnosticRelatedInformation(
-                location=types.Location(uri=uri, range=place(other)), message=other.label or "see here"
-            )
-            for other in finding.related
-            if other.path == finding.location.path
+            types.DiagnosticRelatedInformation(location=elsewhere(other), message=other.label or "see here")
+            for other in (*finding.related, *finding.flow)
         ]
         return types.Diagnostic(
             range=place(finding.location),

@@ -26,6 +26,13 @@ def main() -> None:
     sys.stderr.flush()
 
 
+def _user_files(options: dict[str, Any]) -> list[str]:
+    """Return the files of the modules that the user's functions come from."""
+    names = (str(options.get(role) or "").partition(":")[0] for role in ("dataset", "step", "pipeline"))
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in names if name)
+    return list(dict.fromkeys(os.path.abspath(file) for file in files if file and file.endswith(".py")))
+
+
 def _tell(events: TextIO, event: dict[str, Any]) -> None:
     events.write(json.dumps(event) + "\n")
     events.flush()
@@ -49,6 +56,7 @@ def _run(job: dict[str, Any], events: TextIO) -> dict[str, Any]:
             if path not in sys.path:
                 sys.path.insert(0, path)
         result = getattr(importlib.import_module(module), name)(options, progress)
+        result.setdefault("user_files", _user_files(options))
     except UserCodeError as error:
         return {"event": "user", "message": error.message, "trace": error.trace, "hint": error.hint}
     except CfgfixError as error:

@@ -89,6 +89,8 @@ class Consumer:
     """Share of the time the device waits for data, measured."""
     predicted: float
     """The same from the pipeline's own pace: max(0, 1 - step / batch time)."""
+    real_step_seconds: float | None = None
+    """How long the step really took: on a busy machine the consumer gets the CPU back late."""
     profiler: ProfilerVerdict | None = None
 
     def as_dict(self) -> dict[str, object]:
@@ -97,6 +99,7 @@ class Consumer:
             "step_seconds": self.step_seconds,
             "idle_share": self.idle.as_dict(),
             "predicted_idle_share": self.predicted,
+            "real_step_seconds": self.real_step_seconds,
             "profiler": self.profiler.as_dict() if self.profiler else None,
         }
 
@@ -107,6 +110,8 @@ class Differential:
 
     delivery: float | None
     """With all elements in memory: handing batches over."""
+    delivery_cpu: float | None
+    """CPU seconds of the same."""
     preparation: Interval | None
     """With all files in the page cache, less delivery: decoding, transforming, batching."""
     fetch: Interval | None
@@ -121,6 +126,7 @@ class Differential:
         """Return the fields for JSON."""
         return {
             "delivery": self.delivery,
+            "delivery_cpu": self.delivery_cpu,
             "preparation": self.preparation.as_dict() if self.preparation else None,
             "fetch": self.fetch.as_dict() if self.fetch else None,
             "files": self.files,
@@ -295,15 +301,22 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
     return rates, rest
 
 
-def measure_lock(rates: Rates, stages: Sequence[Stage]) -> Lock | None:
-    """Return how much of the time Python stages hold the interpreter lock, or None where there are none."""
+def measure_lock(rates: Rates, stages: Sequence[Stage], delivery_cpu: float | None = None) -> Lock | None:
+    """Return how much of the time Python stages hold the interpreter lock, or None where there are none.
+
+    Args:
+        rates: With the CPU time of the whole process per batch.
+        stages: With the time inside each.
+        delivery_cpu: What of it handing over a batch costs, which is no stage's.
+    """
     python = sum(stage.seconds for stage in stages if stage.python)
     period = rates.batch.mean
     if not python or not period:
         return None
     rest = sum(stage.seconds for stage in stages if not stage.python)
-    high = min(rates.cpu_per_batch, python, period)
-    low = min(max(0.0, rates.cpu_per_batch - rest), high)
+    spent = max(0.0, rates.cpu_per_batch - (delivery_cpu or 0.0))
+    high = min(spent, python, period)
+    low = min(max(0.0, spent - rest), high)
     return Lock(low / period, high / period)
 
 
@@ -333,7 +346,8 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
     if plan.trace:
         profiler = _trace(make, step, plan, progress)
     alone = rates.batch.mean
-    return Consumer(step, idle, max(0.0, 1 - step / alone) if alone else 0.0, profiler)
+    predicted = max(0.0, 1 - step / alone) if alone else 0.0
+    return Consumer(step, idle, predicted, float(rest.gaps.mean()), profiler)
 
 
 def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> ProfilerVerdict:
@@ -379,7 +393,7 @@ def measure_differential(
     batches = max(
         MIN_BATCHES, min(plan.batches, 60, math.ceil(plan.seconds / 2 / max(rates.batch.mean, 1e-6)))
     )
-    delivery = _delivery(make, rates, batches, progress, notes)
+    delivery, delivery_cpu = _delivery(make, rates, batches, progress, notes)
     state = storage.cache_state(files)
     warm_lines: list[float] = []
     cold_lines: list[float] = []
@@ -437,6 +451,7 @@ def measure_differential(
         )
     return Differential(
         delivery,
+        delivery_cpu,
         preparation,
         fetch,
         state.files,
@@ -448,12 +463,13 @@ def measure_differential(
 
 def _delivery(
     make: DatasetMaker, rates: Rates, batches: int, progress: Progress, notes: list[str]
-) -> float | None:
+) -> tuple[float | None, float | None]:
+    """Return seconds and CPU seconds per batch with all elements in memory."""
     fits = int(CACHED_BYTES // max(rates.bytes_per_batch, 1))
     keep = min(batches, fits, 32)
     if keep < 2:
         notes.append(f"no run with cached elements: one batch is {rates.bytes_per_batch / 1e6:.0f} MB")
-        return None
+        return None, None
     with user_code("iterating the dataset"):
         kept = _made(make).take(keep).cache()
         held = sum(1 for _ in kept)
@@ -461,7 +477,7 @@ def _delivery(
     line = iterate(
         kept.repeat(), batches=max(200, held), seconds=5.0, progress=progress, what="cached elements"
     )
-    return float(np.median(line.periods))
+    return float(np.median(line.periods)), float(line.cpu.mean())
 
 
 def find_files(dataset: Any, data_path: str | None, opened: list[str]) -> tuple[str, ...]:
@@ -571,7 +587,7 @@ def measure(
         oscillation,
         causes,
         stages,
-        measure_lock(rates, stages),
+        measure_lock(rates, stages, differential.delivery_cpu),
         consumer,
         differential,
         feeding,
@@ -713,7 +729,7 @@ def _python_stage(
         why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
     elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
         why = "which runs Python that waits, one call at a time, rather than computes"
-        rules = (*rules, "TFD006")
+        rules = (*rules, "TFD005", "TFD006")
         change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
     elif lock is not None and lock.high < LOCK_BOUND:
         why = "which runs Python that waits rather than computes"

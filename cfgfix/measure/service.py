@@ -21,7 +21,6 @@ server = service.WorkerServer(service.WorkerConfig(dispatcher_address=sys.argv[1
 print("up", flush=True)
 sys.stdin.read()
 """
-START_SECONDS = 60.0
 
 
 def measure_service(
@@ -100,3 +99,7 @@ def measure_service(
             with contextlib.suppress(OSError):
                 process.kill()
             process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()

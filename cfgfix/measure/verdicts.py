@@ -58,6 +58,7 @@ RULES = {
     "HWR023": "workers-below-cores",
     "TFD001": "python-function-in-map",
     "TFD003": "from-generator-row",
+    "TFD005": "map-without-parallel-calls-stateful",
     "TFD006": "map-without-parallel-calls",
     "TFD007": "missing-prefetch",
     "TFD008": "missing-prefetch-confirmed",
@@ -189,40 +190,43 @@ def old_limits(
 
 
 @dataclass(slots=True)
-class _FixLookup:
-    """What the rule engine finds and would fix in one config."""
+class FixLookup:
+    """What the rule engine finds, and would fix, in the user's config and in the files of the measured functions."""
 
-    path: str
+    paths: tuple[str, ...]
     found: dict[str, list[str]] = field(default_factory=dict)
+    """By rule id: one line for each finding, with its fix or why there is none."""
     error: str | None = None
 
 
-def look_up_fixes(path: str) -> _FixLookup:
-    """Check a config and return what `cfgfix fix` would change, by rule id; nothing is written."""
+def look_up_fixes(*paths: str) -> FixLookup:
+    """Check a config and Python files and return what `cfgfix fix` would change, by rule id; nothing is written or imported."""
     from cfgfix import engine
     from cfgfix.records import replace
     from cfgfix.settings import discover
 
-    lookup = _FixLookup(path)
+    lookup = FixLookup(paths)
     try:
         settings = replace(discover("."), hardware="auto")
-        report = engine.check(engine.Request(paths=(path,), settings=settings))
+        report = engine.check(engine.Request(paths=paths, settings=settings))
     except CfgfixError as error:
         lookup.error = str(error)
         return lookup
+    if report.errors:
+        lookup.error = str(report.errors[0])
     for file in report.files:
         for finding in file.findings:
             place = f"{file.path}:{finding.location.line}"
             if finding.fix is not None:
-                text = f"{place}: {finding.fix.title} ({finding.rule}, {finding.fix.safety.value})"
+                text = f"{place}: {finding.fix.title} ({finding.rule}, {finding.fix.safety.name.lower()})"
             else:
                 text = f"{place}: {finding.message} ({finding.rule}: no automatic fix)"
             lookup.found.setdefault(finding.rule, []).append(text)
     return lookup
 
 
-def with_fixes(verdicts: Sequence[Verdict], lookup: _FixLookup | None) -> tuple[Verdict, ...]:
-    """Add to each verdict that names rules what `cfgfix fix` would do in the user's config."""
+def with_fixes(verdicts: Sequence[Verdict], lookup: FixLookup | None) -> tuple[Verdict, ...]:
+    """Add to each verdict that names rules what `cfgfix fix` would do in the user's files."""
     from dataclasses import replace
 
     made = []
@@ -235,12 +239,13 @@ def with_fixes(verdicts: Sequence[Verdict], lookup: _FixLookup | None) -> tuple[
             fixes: tuple[str, ...] = (
                 f"name the config with --config to see what cfgfix fix would change ({names})",
             )
-        elif lookup.error is not None:
-            fixes = (f"{lookup.path} could not be checked: {lookup.error}",)
         else:
-            found = [text for rule in verdict.rules for text in lookup.found.get(rule, ())]
-            nothing = f"cfgfix fix changes nothing in {lookup.path} for {names}: see the change above"
-            fixes = tuple(found) or (nothing,)
+            where = " and ".join(lookup.paths)
+            fixes = tuple(text for rule in verdict.rules for text in lookup.found.get(rule, ()))
+            if not fixes and lookup.error is not None:
+                fixes = (f"{where} could not be checked: {lookup.error}",)
+            elif not fixes:
+                fixes = (f"cfgfix fix changes nothing in {where} for {names}: see the change above",)
         made.append(replace(verdict, fixes=fixes))
     return tuple(made)
 

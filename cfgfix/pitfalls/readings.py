@@ -168,19 +168,25 @@ class Human:
 
 def parse_human(text: str) -> Human | None:
     """Return what a person means by a text such as `1,000`, `50%`, `8 GB`, `0.1f` or `(1, 2)`, or None."""
+    # Few texts are looked at, and building six patterns takes longer than reading a config: the mark of each comes first.
     import re
 
-    if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
+    last = text[-1]
+    if "," in text and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
         return Human("a thousands separator", _plain(text.replace(",", "")))
-    if re.fullmatch(r"[-+]?\d{1,3}(?: \d{3})+", text):
+    if " " in text and last.isdigit() and re.fullmatch(r"[-+]?\d{1,3}(?: \d{3})+", text):
         return Human("spaces between the digits", _plain(text.replace(" ", "")))
-    if re.fullmatch(r"[-+]?\d+(?:\.\d+)? ?%", text):
+    if last == "%" and re.fullmatch(r"[-+]?\d+(?:\.\d+)? ?%", text):
         return Human("a percent sign", _percent(text))
-    if re.fullmatch(r"[-+]?(?:\d+\.\d*|\.\d+)[fF]", text):
+    if last in "fF" and re.fullmatch(r"[-+]?(?:\d+\.\d*|\.\d+)[fF]", text):
         return Human("the suffix of a C float", _plain(text[:-1]))
-    if re.fullmatch(r"[-+]?\d+(?:\.\d+)? ?(?:[kKMGTPB]|[kKMGTP]i?[bB]?|[mun]?s|[kM]?[hH]z|min|h)", text):
+    if last.isalpha() and re.fullmatch(
+        r"[-+]?\d+(?:\.\d+)? ?(?:[kKMGTPB]|[kKMGTP]i?[bB]?|[mun]?s|[kM]?[hH]z|min|h)", text
+    ):
         return Human("a unit", None)
-    if re.fullmatch(r"\(?\s*[-+.\d][-+.\deE_]*\s*(?:,\s*[-+.\d][-+.\deE_]*\s*)+,?\s*\)?", text):
+    if "," in text and re.fullmatch(
+        r"\(?\s*[-+.\d][-+.\deE_]*\s*(?:,\s*[-+.\d][-+.\deE_]*\s*)+,?\s*\)?", text
+    ):
         return Human("a tuple or list without brackets of YAML", None)
     return None
 

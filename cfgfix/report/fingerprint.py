@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.findings import Finding, format_key_path
+from cfgfix.report.words import shown_path
 
 
 def anchor(finding: Finding) -> str:
@@ -20,7 +21,7 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     seen: dict[str, int] = {}
     for finding in findings:
         text = "\0".join(
-            (finding.rule, finding.location.path.replace("\\", "/"), anchor(finding), finding.profile or "")
+            (finding.rule, shown_path(finding.location.path), anchor(finding), finding.profile or "")
         )
         count = seen.get(text, 0)
         seen[text] = count + 1

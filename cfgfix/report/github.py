@@ -7,7 +7,9 @@ tenth place tells how many more there are, and every finding stands in the log.
 from __future__ import annotations
 
 from cfgfix.engine import Report
+from cfgfix.errors import CfgfixError
 from cfgfix.findings import Finding, Severity
+from cfgfix.report.words import message, shown_path
 
 LIMIT = 10
 """Annotations of one kind that GitHub shows for one step (docs.github.com, limits of workflow commands)."""
@@ -21,34 +23,37 @@ def render(report: Report) -> str:
         report.findings(),
         key=lambda finding: (-finding.severity, finding.location.path, finding.location.line),
     )
-    for error in report.errors:
-        lines.append(f"::error file={_property(error.path or '')},title=cfgfix::{_data(str(error))}")
-    room = {
-        severity: LIMIT - (len(report.errors) if severity is Severity.ERROR else 0) for severity in Severity
-    }
     for severity in reversed(Severity):
-        group = [finding for finding in findings if finding.severity is severity]
-        shown = group if len(group) <= room[severity] else group[: max(0, room[severity] - 1)]
-        lines += [_annotation(finding) for finding in shown]
+        group = [_annotation(finding) for finding in findings if finding.severity is severity]
+        if severity is Severity.ERROR:
+            group = [_trouble(error) for error in report.errors] + group
+        shown = group if len(group) <= LIMIT else group[: LIMIT - 1]
+        lines += shown
         if len(shown) < len(group):
-            rest = len(group) - len(shown)
-            lines.append(
-                f"::{_COMMANDS[severity]} title=cfgfix::{_data(f'{rest} more {severity.label} findings: GitHub shows {LIMIT} of a kind a step, the log of this step has them all')}"
-            )
-    if findings:
-        lines.append(f"::group::cfgfix: all {len(findings)} findings")
+            rest = f"{len(group) - len(shown)} more of severity {severity.label}: GitHub shows {LIMIT} of a kind a step, the log of this step has them all"
+            lines.append(f"::{_COMMANDS[severity]} title=cfgfix::{_data(rest)}")
+    if findings or report.errors:
+        lines.append(f"::group::cfgfix: all {len(findings) + len(report.errors)} findings")
+        lines += [_plain(str(error)) for error in report.errors]
         lines += [
-            f"{finding.location.path}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {finding.message}"
+            _plain(
+                f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {message(finding)}"
+            )
             for finding in findings
         ]
         lines.append("::endgroup::")
     return "\n".join(lines) + "\n" if lines else ""
 
 
+def _trouble(error: CfgfixError) -> str:
+    place = f"file={_property(shown_path(error.path))}," if error.path else ""
+    return f"::error {place}title=cfgfix::{_data(str(error))}"
+
+
 def _annotation(finding: Finding) -> str:
     place = finding.location
     properties = {
-        "file": place.path.replace("\\", "/"),
+        "file": shown_path(place.path),
         "line": str(place.line),
         "col": str(place.column),
         "endLine": str(place.end_line),
@@ -57,7 +62,16 @@ def _annotation(finding: Finding) -> str:
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     fix = f"\nfix: {finding.fix.title} ({finding.fix.safety.label})" if finding.fix else ""
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(finding.message + fix)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message(finding) + fix)}"
+
+
+def _plain(text: str) -> str:
+    """Return a line of the log that the runner cannot take for a command, whatever a file is called or holds.
+
+    The runner looks for `::` where a line begins and for `##[` anywhere in it (actions/runner, ActionCommand.cs).
+    """
+    text = _data(text).replace("##[", "## [")
+    return f"./{text}" if text.lstrip().startswith("::") else text
 
 
 def _data(text: str) -> str:

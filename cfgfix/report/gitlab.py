@@ -7,6 +7,7 @@ from typing import Any
 from cfgfix.engine import Report
 from cfgfix.findings import Severity
 from cfgfix.report.fingerprint import fingerprints
+from cfgfix.report.words import message, shown_path
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -25,12 +26,12 @@ def document(report: Report) -> list[dict[str, Any]]:
         for finding, fingerprint in fingerprints(file.findings):
             rows.append(
                 {
-                    "description": f"{finding.rule} {finding.message}",
+                    "description": f"{finding.rule} {message(finding)}",
                     "check_name": finding.name,
                     "fingerprint": fingerprint,
                     "severity": _SEVERITIES[finding.severity],
                     "location": {
-                        "path": finding.location.path.replace("\\", "/"),
+                        "path": shown_path(finding.location.path),
                         "lines": {"begin": finding.location.line, "end": finding.location.end_line},
                     },
                 }
@@ -42,7 +43,7 @@ def document(report: Report) -> list[dict[str, Any]]:
                 "check_name": "cfgfix",
                 "fingerprint": f"error-{number}-{error.path}",
                 "severity": "blocker",
-                "location": {"path": error.path or ".", "lines": {"begin": error.line or 1}},
+                "location": {"path": shown_path(error.path or "."), "lines": {"begin": error.line or 1}},
             }
         )
     return rows

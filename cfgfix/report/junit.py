@@ -1,8 +1,12 @@
-"""The report as JUnit XML: a file is a test suite, a finding a failed test, a clean file a passed one."""
+"""The report as JUnit XML: a file is a test suite, a finding a failed test, a clean file a passed one.
+
+Elements and attributes are those that Jenkins' schema for such reports (xunit plugin, junit-10.xsd) knows, since it refuses others.
+"""
 
 from __future__ import annotations
 
 from cfgfix.engine import Report
+from cfgfix.report.words import message, shown_path
 
 
 def render(report: Report) -> str:
@@ -16,19 +20,21 @@ def render(report: Report) -> str:
             continue
         cases: list[str] = []
         for finding in file.findings:
-            place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}"
+            place = f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"
             name = quoteattr(_clean(f"{finding.rule} {finding.name} at {place}"))
-            body = escape(_clean(f"{place}: {finding.severity.label} {finding.message}"))
+            body = escape(_clean(f"{place}: {finding.severity.label} {message(finding)}"))
             cases.append(
-                f'    <testcase classname={quoteattr(_clean(file.path))} name={name} file={quoteattr(_clean(file.path))} line="{finding.location.line}">\n'
-                f"      <failure type={quoteattr(finding.severity.label)} message={quoteattr(_clean(finding.message))}>{body}</failure>\n    </testcase>"
+                f'    <testcase classname={quoteattr(_clean(shown_path(file.path)))} name={name} time="0">\n'
+                f"      <failure type={quoteattr(finding.severity.label)} message={quoteattr(_clean(message(finding)))}>{body}</failure>\n    </testcase>"
             )
         failures += len(cases)
         if not cases:
-            cases.append(f'    <testcase classname={quoteattr(_clean(file.path))} name="cfgfix"/>')
+            cases.append(
+                f'    <testcase classname={quoteattr(_clean(shown_path(file.path)))} name="cfgfix" time="0"/>'
+            )
         tests += len(cases)
         suites.append(
-            f'  <testsuite name={quoteattr(_clean(file.path))} tests="{len(cases)}" failures="{len(file.findings)}" errors="0">\n'
+            f'  <testsuite name={quoteattr(_clean(shown_path(file.path)))} tests="{len(cases)}" failures="{len(file.findings)}" errors="0" file={quoteattr(_clean(shown_path(file.path)))}>\n'
             + "\n".join(cases)
             + "\n  </testsuite>"
         )

@@ -13,6 +13,7 @@ from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.report.fingerprint import fingerprints
+from cfgfix.report.words import message, shown_path
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -101,7 +102,7 @@ def _result(
         "ruleId": finding.rule,
         "ruleIndex": positions[finding.rule],
         "level": _LEVELS[finding.severity],
-        "message": {"text": finding.message},
+        "message": {"text": message(finding)},
         "locations": [_location(finding.location)],
         "partialFingerprints": {"cfgfix/v1": fingerprint},
         "properties": {"confidence": finding.confidence.label, "state": finding.state.value},
@@ -185,12 +186,10 @@ def _artifact(path: str) -> dict[str, str]:
     import os
     from urllib.parse import quote
 
-    if os.path.isabs(path):
-        inside = os.path.relpath(path)
-        if inside.startswith(".."):
-            return {"uri": "file://" + quote(path.replace(os.sep, "/"))}
-        path = inside
-    return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": "SRCROOT"}
+    shown = shown_path(path)
+    if os.path.isabs(shown):
+        return {"uri": "file://" + quote(shown)}
+    return {"uri": quote(shown), "uriBaseId": "SRCROOT"}
 
 
 def _notification(error: CfgfixError) -> dict[str, Any]:

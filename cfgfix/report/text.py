@@ -9,6 +9,7 @@ from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding, Location, Severity, State
 from cfgfix.report.style import Paint
+from cfgfix.report.words import message
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -46,7 +47,7 @@ def concise_line(finding: Finding, paint: Paint) -> str:
         if finding.fix
         else ""
     )
-    return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {finding.message}{mark}"
+    return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {message(finding)}{mark}"
 
 
 def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
@@ -57,9 +58,7 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
     )
     if finding.state is not State.ACTIVE:
         head += f" ({finding.state.value})"
-    if finding.profile:
-        head += f" [{finding.profile}]"
-    lines = [head, f"  {finding.message}"]
+    lines = [head, f"  {message(finding)}"]
     if file.text is not None:
         lines += frame(file.text, place, finding.related, paint)
     for other in finding.related:
@@ -170,13 +169,13 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     lines: list[str] = []
     for file in report.files:
         for applied in file.applied:
-            assert applied.finding.fix is not None
             verb = "fixed" if report.written else "would fix"
             if not report.fixed:
                 lines.append(
                     f"{paint('good', 'silenced')} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
                 )
                 continue
+            assert applied.finding.fix is not None
             lines.append(
                 f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
             )
@@ -230,6 +229,8 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         lines.append(f"{_plural(hidden, 'finding')} silenced by comments or the baseline")
     if report.hardware and checked:
         lines.append(report.hardware)
+    if report.loading and checked:
+        lines.append(report.loading)
     return lines
 
 
@@ -239,7 +240,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
     if report.fixed:
         if unsafe and not report.unsafe_fixes:
             return [
-                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: they may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
+                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: such a fix may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
             ]
         return []
     parts = []

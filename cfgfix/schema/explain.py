@@ -445,6 +445,9 @@ class _Explainer:
             if suggestion is not None and found is not None and not found[2] and found[1].kind is Kind.SCALAR:
                 changes = (SetValue(path, suggestion, document=self.number),)
         message = f"{self.subject(path)} is {state(value)}"
+        otherwise = schema.get("x-otherwise") if keyword == "enum" and isinstance(schema, dict) else None
+        if otherwise is not None:
+            message += f", which the program silently takes for {otherwise}"
         if expected:
             message += f"; expected {expected}"
         if suggestion is not None:
@@ -462,6 +465,7 @@ class _Explainer:
             changes=changes,
             pitfall=spelling is not None,
             spelling=spelling,
+            fatal=otherwise is None,
         )
 
     def spelling(
@@ -516,11 +520,18 @@ class _Explainer:
         related: list[tuple[int, int, str]] = []
         changes: tuple[Change, ...] = ()
         elsewhere = [place for place in self.schema.places(name) if place[:-1] != path][:3]
+        renamed = schema.get("x-renamed", {}).get(name) if isinstance(schema, dict) else None
         meant: list[str] = []
         if self.may_suggest():
             meant = closest(name, known)
         near = best(name, [each for each in known if each not in present]) if meant else None
-        if near is not None and not (elsewhere and _weak(name, near)):
+        if renamed is not None:
+            elsewhere = []
+            if renamed in present:
+                related.append((*self.key_span(present[renamed][0]), f"`{renamed}` is set here"))
+            elif not shared and self.fits((*path, renamed), value):
+                changes = (RenameKey(whole, renamed, document=self.number),)
+        elif near is not None and not (elsewhere and _weak(name, near)):
             suggestion = near
             if not shared and self.fits((*path, near), value):
                 changes = (RenameKey(whole, near, document=self.number),)
@@ -543,9 +554,9 @@ class _Explainer:
                     if there is None or there[0] is None
                     else (*self.key_span(there[0]), f"{label}, and is set there")
                 )
-        if suggestion is None and len(elsewhere) == 1 and not shared:
+        if suggestion is None and renamed is None and len(elsewhere) == 1 and not shared:
             changes = self.move(whole, elsewhere[0], value)
-        if suggestion is None and not elsewhere and self.may_suggest():
+        if suggestion is None and renamed is None and not elsewhere and self.may_suggest():
             # The name is wrong and so is the section.
             near = best(name, self.schema.names())
             places = self.schema.places(near) if near is not None else []
@@ -555,7 +566,9 @@ class _Explainer:
                     changes = self.move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
         message = f"{self.holder(path)} has no key `{name}`"
-        if ignored:
+        if renamed is not None:
+            message = f"{self.holder(path)} has no key `{name}` any more: the program reads `{renamed}`"
+        elif ignored:
             message += ", so the program ignores it"
         spoken = self.spoken_key(key)
         if spoken is not None:

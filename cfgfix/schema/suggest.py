@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 
 MAX_NAME = 80
 """Longer names are not compared: a key of this length is text, not a slip of the finger."""
@@ -41,6 +42,10 @@ def distance(first: str, second: str, limit: int) -> int:
         return limit + 1
     if first == second:
         return 0
+    # One edit brings in, or takes away, one letter at most: most pairs of names are told apart here.
+    here, there = _letters(first), _letters(second)
+    if len(here - there) > limit or len(there - here) > limit:
+        return limit + 1
     before: list[int] = []
     previous = list(range(len(second) + 1))
     for row, char in enumerate(first, 1):
@@ -55,6 +60,11 @@ def distance(first: str, second: str, limit: int) -> int:
             return limit + 1
         before, previous = previous, current
     return min(previous[-1], limit + 1)
+
+
+@lru_cache(_REMEMBERED)
+def _letters(name: str) -> frozenset[str]:
+    return frozenset(name)
 
 
 def allowed_edits(length: int) -> int:
@@ -76,12 +86,15 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
     """
     if not name or len(name) > MAX_NAME:
         return []
+    return list(_closest(name, tuple(islice(candidates, MAX_CANDIDATES)), limit))
+
+
+@lru_cache(1024)
+def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     wanted = fold(name)
     allowed = allowed_edits(len(wanted))
     ranked: list[tuple[int, int, int, str]] = []
     for position, candidate in enumerate(candidates):
-        if position == MAX_CANDIDATES:
-            break
         if candidate == name or len(candidate) > MAX_NAME:
             continue
         other = fold(candidate)
@@ -102,10 +115,10 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
         ranked.append((rank, -shared, position, candidate))
     ranked.sort()
     if not ranked:
-        return []
+        return ()
     best = ranked[0][0]
     # A clearly better match is not diluted by weaker ones.
-    return [candidate for rank, _, _, candidate in ranked if rank <= best + 1][:limit]
+    return tuple(candidate for rank, _, _, candidate in ranked if rank <= best + 1)[:limit]
 
 
 def best(name: str, candidates: Iterable[str]) -> str | None:
@@ -132,14 +145,15 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(word for word in name.casefold().split("_") if word)
 
 
+@lru_cache(_REMEMBERED)
 def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
     """Return how many slips lie between two names, or None where they are two names.
 
     Every word is compared by itself: `min_length` and `max_length` differ by two letters of twenty, but by a word.
     """
-    first, second = _words(name), _words(candidate)
     if _digits(name) != _digits(candidate):
         return None  # `beta1` and `beta2` are two things
+    first, second = _words(name), _words(candidate)
     if len(first) == len(second) > 1:
         if sorted(first) == sorted(second):
             return 0

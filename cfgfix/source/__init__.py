@@ -10,5 +10,5 @@ def code_files() -> list[str]:
     here = os.path.dirname(os.path.abspath(__file__))
     found = []
     for folder in (here, os.path.join(here, "checks")):
-        found += [entry.path for entry in os.scandir(folder) if entry.name.endswith((".py", ".pyc"))]
+        found += [entry.path for entry in os.scandir(folder) if entry.name.endswith((".py", ".pyc", ".json"))]
     return sorted(found)

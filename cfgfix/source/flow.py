@@ -411,7 +411,7 @@ class Flow:
         env = Env(scope, parent)
         instance = args[0] if owner is not None and args and not _is_static(scope) else None
         self._bind_parameters(scope, env, instance)
-        star = any(item[0] == STARRED for item in site.call.args)
+        star = any(item[0] == STARRED for item in site.call.args) and not site.expanded
         plain = [name for name, _, _, kind in scope.params if kind == "plain"]
         if not star:
             for name, value in zip(plain, args, strict=False):
@@ -422,6 +422,9 @@ class Flow:
                     given = kind == "plain" and position < len(args)
                     if not given and not site.call.opaque and default[0] == CONSTANT:
                         env.names[name] = Constant(default[1])
+            rest = next((name for name, _, _, kind in scope.params if kind == "*"), None)
+            if rest is not None:
+                env.names[rest] = Items(tuple(args[len(plain) :]))
         names = {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
         for name, value in keywords.items():
             if name in names and value is not UNKNOWN:
@@ -941,8 +944,7 @@ class Flow:
                 callee = result if result is not None else UNKNOWN
         else:
             callee = self.eval(frame, func)
-        args = tuple([self.eval(frame, item) for item in call.args]) if call.args else ()
-        site.args = args
+        site.args = self._arguments(frame, site) if call.args else ()
         if call.keywords:
             keywords = {}
             for name, expr in call.keywords:
@@ -966,6 +968,21 @@ class Flow:
         if site.name or site.targets:
             self._note(site)
         return site.result
+
+    def _arguments(self, frame: _Frame, site: Site) -> tuple[Value, ...]:
+        """Return the values of the positional arguments, those of `*items` of known length one by one."""
+        values: list[Value] = []
+        for expr in site.call.args:
+            value = self.eval(frame, expr[1] if expr[0] == STARRED else expr)
+            if expr[0] == STARRED and isinstance(value, Items):
+                site.expanded = True
+                values += value.items
+            elif expr[0] == STARRED:
+                site.expanded = False
+                return (*values, UNKNOWN)
+            else:
+                values.append(value)
+        return tuple(values)
 
     def _called(self, frame: _Frame, site: Site, callee: Value) -> Value:
         if isinstance(callee, External):

@@ -61,6 +61,10 @@ def fold(name: str) -> str:
     return name
 
 
+POOL_BYTES = 3 * 1024 * 1024
+"""Source that takes about a second to summarise; below it other processes cost more than they save."""
+
+
 class Module:
     """One file of the project, summarised.
 
@@ -155,8 +159,13 @@ class Program:
         """What checks found out once for all of them, by name."""
         self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
 
-    def scan(self) -> None:
-        """Read the bytes of every file that is not known yet, and summarise those that matter."""
+    def scan(self, jobs: int = 1) -> None:
+        """Read the bytes of every file that is not known yet, and summarise those that matter.
+
+        With several jobs and enough to read, other processes do the reading; what comes out is the same.
+        """
+        if jobs > 1:
+            self._scan_in_processes(jobs)
         for key in self.files:
             bits = self._scan_file(key)
             self._bits[key] = bits
@@ -164,6 +173,45 @@ class Program:
                 module = self._load(key)
                 if module is not None:
                     self.modules.append(module)
+
+    def _scan_in_processes(self, jobs: int) -> None:
+        """Let other processes read and summarise what is not known yet, where that takes long enough to pay."""
+        unknown = [
+            (key, file.path, file.stamp)
+            for key, file in self.files.items()
+            if file.path not in self._overlay and self._store.by_stamp(key, file.stamp) is None
+        ]
+        if sum(stamp[0] for _, _, stamp in unknown) < POOL_BYTES:
+            return
+        import multiprocessing
+        import threading
+        from concurrent.futures import ProcessPoolExecutor
+
+        if "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
+            # Starting anew costs a process as much as it saves, and a fork beside threads may hang.
+            return
+        # Large files first, so that no process is left with one at the end.
+        unknown.sort(key=lambda item: -item[2][0])
+        context = multiprocessing.get_context("fork")
+        try:
+            with ProcessPoolExecutor(jobs, context) as pool:
+                chunk = max(1, min(16, len(unknown) // (4 * jobs)))
+                results = pool.map(self._summarised, [path for _, path, _ in unknown], chunksize=chunk)
+                for (key, _, stamp), (content, bits, packed) in zip(unknown, results, strict=True):
+                    self._store.put(key, stamp, content, bits, packed)
+        except (OSError, RuntimeError):
+            # What is not done yet is done here, one file after the other.
+            return
+
+    def _summarised(self, path: str) -> tuple[bytes, int, bytes | None]:
+        """Return the content's hash, the needles and the packed summary of a file; runs in another process."""
+        data = discover.read_bytes(path)
+        if isinstance(data, str):
+            return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
+        bits = self.needles_of(data)
+        if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
+            return digest(data), bits, None
+        return digest(data), bits, dump(pack(self._summarise(data, path)))
 
     def _scan_file(self, key: str) -> int:
         file = self.files[key]

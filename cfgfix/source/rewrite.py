@@ -6,7 +6,7 @@ file's edits is `prove`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cfgfix.edits import Edit, ReplaceText, splice
@@ -350,9 +350,36 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
         _same_suite(old.body, new.body, spans, offsets, ast)
     except RecursionError as error:
         raise ProofError("the file nests too deep to be proven") from error
-    if _comments(before) != _comments(after):
+    expected = sorted(_with_edited(before, _comments(before), edits))
+    if expected != sorted(text for _, text in _comments(after)):
         raise ProofError("a comment would be lost")
     return after
+
+
+def _with_edited(text: str, comments: list[tuple[int, str]], edits: Sequence[ReplaceText]) -> Iterator[str]:
+    """Yield the comments as the edits mean them to be: one that an edit names is what the edit makes of it.
+
+    An edit names a comment when it touches nothing else but the blank space around it, as the removal of a suppression does.
+    """
+    for start, comment in comments:
+        end = start + len(comment)
+        own = [
+            item
+            for item in edits
+            if item.start < end
+            and item.end > start
+            and not (text[item.start : max(item.start, start)] + text[min(item.end, end) : item.end]).strip()
+        ]
+        if not own:
+            yield comment
+            continue
+        first = min(start, *(item.start for item in own))
+        last = max(end, *(item.end for item in own))
+        left = splice(
+            text[first:last], [Edit(item.start - first, item.end - first, item.new) for item in own]
+        ).strip()
+        if left:
+            yield left
 
 
 def _same_suite(
@@ -405,15 +432,19 @@ def _covered(node: Any, spans: list[tuple[int, int]], offsets: Offsets) -> bool:
     return any(a <= start and b >= end for a, b in spans)
 
 
-def _comments(text: str) -> list[str]:
+def _comments(text: str) -> list[tuple[int, str]]:
+    """Return the comments of a text with the offsets at which they start."""
     import io
     import tokenize
 
+    starts = [0]
+    for row in text.split("\n"):
+        starts.append(starts[-1] + len(row) + 1)
     try:
-        return sorted(
-            token.string
+        return [
+            (starts[token.start[0] - 1] + token.start[1], token.string)
             for token in tokenize.generate_tokens(io.StringIO(text).readline)
             if token.type == tokenize.COMMENT
-        )
+        ]
     except (tokenize.TokenError, SyntaxError) as error:
         raise ProofError("the result cannot be read token by token") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
 from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
+from cfgfix.source.requirements import find_requirement
 from cfgfix.source.rewrite import CannotRewriteError, Offsets, changes, confirm
 from cfgfix.source.summary import Place, Scope
 
@@ -69,12 +71,14 @@ class ScanResult:
         scanned: How many files were read as Python or known from before.
         cached: Whether all of it was known from the run before.
         marked: Files with suppression comments.
+        looked_in: Requirement files that were looked for.
     """
 
     findings: dict[str, list[Finding]]
     scanned: int
     cached: bool
     marked: tuple[str, ...] = ()
+    looked_in: tuple[str, ...] = ()
 
 
 def source_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -114,10 +118,13 @@ def scan(
     chosen = source_rules(rules)
     if not chosen or not files:
         return ScanResult({}, len(files), cached=False)
-    use_cache = use_cache and not overlay
+    # A text that is being typed is judged with what is known of the other files, and nothing is kept of it.
+    keep, use_cache = use_cache, use_cache and not overlay
+    requirement = find_requirement([file.path for file in files])
     name, question = "", None
+    if keep:
+        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
     if use_cache:
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         facts = cache.digest(
             cache.dump(
                 (
@@ -125,10 +132,11 @@ def scan(
                     [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
                     [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
                     repr(key),
+                    (requirement.path, requirement.text),
                 )
             )
         )
-        name, question = tree, facts
+        question = facts
         known = cache.load_result(name, question)
         if known is not None:
             kept, marked = known
@@ -137,13 +145,16 @@ def scan(
                 len(files),
                 cached=True,
                 marked=marked,
+                looked_in=requirement.looked_in,
             )
     clear_package_cache()
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
-    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=use_cache)
+    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep)
     program = Program(files, store, needles, overlay or {})
-    program.scan()
+    program.facts["requirement"] = requirement
+    program.facts["configs"] = tuple(configs)
+    program.scan(_jobs())
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [
         (config, Conditions(program, config.lookup())) for config in configs
@@ -161,7 +172,19 @@ def scan(
         program.save()
         packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
         cache.store_result(name, question, (packed, marked))
-    return ScanResult(maker.findings, len(files), cached=False, marked=marked)
+    return ScanResult(
+        maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
+    )
+
+
+def _jobs() -> int:
+    """Return how many processes may read files: one, or `CFGFIX_JOBS`.
+
+    One is the default by measurement (`benchmarks/scan.py`): linking and judging stay in this process, and handing the
+    summaries over costs more CPU than reading them elsewhere saves on machines that share their CPUs.
+    """
+    wanted = os.environ.get("CFGFIX_JOBS", "")
+    return max(1, min(int(wanted), 64)) if wanted.isdigit() else 1
 
 
 class _Maker:

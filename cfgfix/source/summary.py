@@ -31,7 +31,7 @@ from typing import Any
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 4
+VERSION = 5
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -216,12 +216,14 @@ class Scope:
         stars: Modules imported with `*`.
         children: Names of functions and classes defined directly in it, to scope numbers (the last one wins).
         blocks, calls, body: Its guards, its calls, its statements.
+        references: `(expression, block)` of each longest `tf.a.b.c` whose head a TensorFlow import binds.
         module: The linked module it belongs to (`program.Module`); None before linking, and never stored.
     """
 
     __slots__ = (
         "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
-        "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "returns", "stars",
+        "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references", "returns",
+        "stars",
     )  # fmt: skip
 
     def __init__(
@@ -248,6 +250,7 @@ class Scope:
         self.blocks: list[Block] = [Block(-1, "body", None, True, place[0])]
         self.calls: list[Call] = []
         self.body: list[Event] = []
+        self.references: list[tuple[Expr, int]] = []
         self.module: Any = None
 
     def events(self) -> Iterator[Event]:
@@ -382,6 +385,7 @@ class _Builder:
     def __init__(self, tree: Any) -> None:
         self.summary = ModuleSummary()
         self._depth = 0
+        self.frameworks: set[str] = set()
         module = Scope(0, "module", "", "", -1, -1, (1, 0, 1, 0))
         self.summary.scopes.append(module)
         self.scope = module
@@ -412,12 +416,24 @@ class _Builder:
         return (NAME, node.id, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
 
     def _attribute(self, node: Any) -> Expr:
-        return (
-            ATTRIBUTE,
-            self.expr(node.value),
-            node.attr,
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
-        )
+        chain = [node]
+        head = node.value
+        while type(head) is _ast.Attribute:
+            chain.append(head)
+            head = head.value
+        if len(chain) > MAX_DEPTH:
+            return (UNKNOWN,)
+        expr = self.expr(head)
+        for item in reversed(chain):
+            expr = (
+                ATTRIBUTE,
+                expr,
+                item.attr,
+                (item.lineno, item.col_offset, item.end_lineno, item.end_col_offset),
+            )
+        if type(head) is _ast.Name and head.id in self.frameworks:
+            self.scope.references.append((expr, self.block))
+        return expr
 
     def _constant(self, node: Any) -> Expr:
         value = node.value
@@ -813,6 +829,8 @@ class _Builder:
             if name:
                 # The first of several wins: later ones stand in `except ImportError` as a rule.
                 imports.setdefault(name, source)
+                if source.startswith("tensorflow"):
+                    self.frameworks.add(name)
         return self.event("import", node, extra=tuple(pairs))
 
     def _if(self, node: Any) -> Event:
@@ -990,7 +1008,7 @@ def pack(summary: ModuleSummary) -> tuple[Any, ...]:
                 list(scope.outer), scope.imports, scope.stars, scope.children,
                 [(b.parent, b.kind, b.test, b.branch, b.line) for b in scope.blocks],
                 [(c.func, c.args, c.keywords, c.block, c.place) for c in scope.calls],
-                _pack_events(scope.body),
+                _pack_events(scope.body), scope.references,
             )
             for scope in summary.scopes
         ],
@@ -1014,7 +1032,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
     for number, item in enumerate(scopes):
         (
             kind, name, qualname, parent, block, place, params, decorators, returns, bases, is_async, generator, names,
-            outer, imports, stars, children, blocks, calls, body,
+            outer, imports, stars, children, blocks, calls, body, references,
         ) = item  # fmt: skip
         scope = Scope(number, kind, name, qualname, parent, block, place)
         scope.params = params
@@ -1034,6 +1052,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
             for index, (func, args, keywords, number, span) in enumerate(calls)
         ]
         scope.body = _unpack_events(body)
+        scope.references = references
         summary.scopes.append(scope)
     return summary
 

@@ -191,6 +191,7 @@ class Site:
         keywords: The values of the named arguments.
         targets: The functions of the project it may enter.
         result: What it returned.
+        expanded: Whether `*items` among the arguments stand in `args` one by one.
         open: Whether it may call something that is not known as well.
         through: The sites by which the scope was entered, outermost first; empty for a run on its own.
     """
@@ -198,6 +199,7 @@ class Site:
     __slots__ = (
         "args",
         "call",
+        "expanded",
         "keywords",
         "name",
         "open",
@@ -216,6 +218,7 @@ class Site:
         self.name = ""
         self.raw = ""
         self.open = False
+        self.expanded = False
         self.receiver: Value | None = None
         self.args: tuple[Value, ...] = ()
         self.keywords: dict[str, Value] = {}
@@ -226,7 +229,8 @@ class Site:
         """Return the value of an argument given by position or by name, or None where it is not given."""
         if name in self.keywords:
             return self.keywords[name]
-        if self.call.argument(position, name) is not None and position < len(self.args):
+        given = self.expanded or self.call.argument(position, name) is not None
+        if given and position < len(self.args):
             return self.args[position]
         return None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cfgfix.tf.audio import LogMel, MelSettings, features_from_wav
     from cfgfix.tf.callbacks import StepRecorder, keras_callback, watch_data
+    from cfgfix.tf.concepts import read_concepts
     from cfgfix.tf.devices import DevicePipeline, LeakMonitor
     from cfgfix.tf.features import precomputed
     from cfgfix.tf.pipeline import (
@@ -44,6 +45,7 @@ _HOMES = {
     "padded_batch_fixed": "pipeline",
     "parallel_interleave_files": "pipeline",
     "precomputed": "features",
+    "read_concepts": "concepts",
     "summarize": "pipeline",
     "verify": "runtime",
     "watch_data": "callbacks",
@@ -68,6 +70,7 @@ __all__ = [
     "padded_batch_fixed",
     "parallel_interleave_files",
     "precomputed",
+    "read_concepts",
     "summarize",
     "verify",
     "watch_data",

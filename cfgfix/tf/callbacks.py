@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from cfgfix.errors import CfgfixError
+from cfgfix.tf.concepts import Config, read_concepts
 from cfgfix.tf.devices import LeakMonitor, process_bytes
 
 if TYPE_CHECKING:
@@ -104,6 +105,27 @@ class Statistics:
     leak: str
     usage: Usage | None
 
+    def __str__(self) -> str:
+        swing = f"every {self.period:.1f} steps" if self.period is not None else self.oscillation_reason
+        lines = [
+            f"{self.steps} steps after {self.warmup} to warm up",
+            f"step         median {self.median_ms:.2f} ms, mean {self.mean_ms:.2f} ms, 95 of 100 below {self.p95_ms:.2f} ms",
+            f"variation    {self.variation:.0%}, without single slow steps {self.robust_variation:.0%}",
+            "data wait    not measured"
+            if self.data_wait is None
+            else f"data wait    {self.data_wait:.1%} of the time",
+            f"oscillation  {self.oscillation}" + (f": {swing}" if swing else ""),
+            f"memory       {self.leak}",
+        ]
+        if self.usage is not None:
+            memory, busy = self.usage.memory_bytes, self.usage.utilisation
+            parts = [] if memory is None else [f"{memory / 2**20:.0f} MiB in use"]
+            parts += [] if busy is None else [f"{busy:.0f}% busy"]
+            lines.append(
+                f"device       {', '.join(parts) or 'not known'} ({self.usage.source}, step {self.usage.step})"
+            )
+        return "\n".join(lines)
+
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
         found: dict[str, object] = {name: getattr(self, name) for name in self.__slots__ if name != "usage"}
@@ -143,28 +165,65 @@ def watch_data(dataset: Any) -> tuple[Any, DataClock]:
     ([0, 1, 2], 3)
     """
     with tf.device("/CPU:0"), tf.init_scope():
+        started = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         waited = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         count = tf.Variable(0, dtype=tf.int64, trainable=False)
 
-    def ticks() -> Any:
-        return tf.data.Dataset.range(2**62).map(lambda _: tf.timestamp())
+    def before(number: Any) -> Any:
+        with tf.control_dependencies([started.assign(tf.timestamp(), read_value=False)]):
+            return tf.identity(number)
 
-    def note(before: Any, element: Any, after: Any) -> Any:
-        with tf.control_dependencies([waited.assign_add(after - before), count.assign_add(1)]):
-            return tf.nest.map_structure(_same, element)
+    def after(_: Any, *element: Any) -> Any:
+        passed = tf.timestamp() - started
+        with tf.control_dependencies(
+            [waited.assign_add(passed, read_value=False), count.assign_add(1, read_value=False)]
+        ):
+            return [tf.identity(part) if isinstance(part, tf.Tensor) else part for part in element]
 
+    number, spec = tf.TensorSpec([], tf.int64), dataset.element_spec
+    ticks = _inline_map(tf.data.Dataset.range(2**62), before, [number], number)
+    # The members of a zip are asked one after the other, so the clocks stand right before and after the batch.
+    watched = tf.data.Dataset.zip((ticks, dataset))
+    parts = tf.nest.flatten(spec)
+    if parts and all(isinstance(part, tf.TensorSpec) for part in parts):
+        watched = _inline_map(watched, after, [number, *parts], spec)
+    else:
+        watched = watched.map(
+            lambda tick, element: tf.nest.pack_sequence_as(element, after(tick, *tf.nest.flatten(element)))
+        )
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False
-    # The members of a zip are asked one after the other, so the clocks stand right before and after the batch.
-    watched = tf.data.Dataset.zip((ticks(), dataset, ticks())).map(note).with_options(options)
+    watched = watched.with_options(dataset.options().merge(options))
     size = dataset.cardinality()
     if int(size) >= 0:
         watched = watched.apply(tf.data.experimental.assert_cardinality(size))
     return watched, DataClock(waited, count)
 
 
-def _same(value: Any) -> Any:
-    return tf.identity(value) if isinstance(value, tf.Tensor) else value
+def _inline_map(dataset: Any, function: Callable[..., Any], specs: Sequence[Any], made: Any) -> Any:
+    """Return a dataset of what a function makes of each element, called in the thread that asks for it.
+
+    `Dataset.map` hands each call to a pool of threads, which costs several times as much as these small functions.
+
+    Args:
+        dataset: Elements whose parts are plain tensors.
+        function: Takes the parts, gives the parts of `made`.
+        specs: The parts that it takes.
+        made: The structure of an element that comes out.
+    """
+    concrete = tf.function(function).get_concrete_function(*specs)
+    parts = tf.nest.flatten(made)
+    variant = tf.raw_ops.MapDataset(
+        input_dataset=tf.data.experimental.to_variant(dataset),
+        other_arguments=concrete.captured_inputs,
+        f=concrete,
+        output_types=[part.dtype for part in parts],
+        output_shapes=[part.shape for part in parts],
+        use_inter_op_parallelism=False,
+    )
+    found = tf.data.experimental.from_variant(variant, made)
+    found.cfgfix_needs = (concrete, dataset)  # what runs in it must live as long as it does
+    return found
 
 
 class StepRecorder:
@@ -178,6 +237,7 @@ class StepRecorder:
         warn: Say once what is wrong, as a `TrainingWarning` with the rule and the setting concerned.
         log_dir: Write TensorBoard scalars there, every `log_every` steps.
         log_every: See there.
+        config: Concepts or a YAML file, so that a warning names the settings by their keys and values.
 
     >>> with StepRecorder(warmup=1) as recorder:
     ...     for batch in recorder.watch(range(4)):
@@ -195,12 +255,14 @@ class StepRecorder:
         warn: bool = True,
         log_dir: str | os.PathLike[str] | None = None,
         log_every: int = 50,
+        config: Config = None,
     ) -> None:
         if warmup < 0 or log_every < 1:
             raise CfgfixError("warmup must be at least 0 and log_every at least 1")
         self.steps = 0
         self.warned: dict[str, str] = {}
         """What was said, by cause."""
+        self._concepts = read_concepts(config)
         self._clock = clock
         self._warmup = warmup
         self._warn = warn
@@ -333,7 +395,7 @@ class StepRecorder:
                 "data wait",
                 ("TFD001", "TFD005", "TFD008", "HWR001"),
                 f"{wait:.0%} of the step time is spent waiting for data (from {INPUT_BOUND:.0%} a run is highly"
-                " input-bound): the settings are workers, prefetch and cache",
+                " input-bound): the settings are " + self._settings("workers", "prefetch", "cache"),
             )
         leak = self._leak.judge()
         if leak.leaking and self._sampler.total and leak.grown >= LEAK_SHARE * self._sampler.total:
@@ -353,8 +415,16 @@ class StepRecorder:
                 "oscillation",
                 ("HWR004",),
                 f"step times swing with a period of {period:.1f} steps ({reason}): look at what happens every so many"
-                " steps, and at a prefetch smaller than the producer's bursts",
+                f" steps, and at a prefetch smaller than the producer's bursts: {self._settings('prefetch')}",
             )
+
+    def _settings(self, *names: str) -> str:
+        """Settings by the keys that the user knows, with their values where the config has them."""
+        found: list[str] = []
+        for name in names:
+            value = self._concepts.raw(name)
+            found.append(self._concepts.place(name) + ("" if value is None else f" (now {value})"))
+        return ", ".join(found)
 
     def _say(self, cause: str, rules: Sequence[str], message: str) -> None:
         if cause not in self.warned:
@@ -513,6 +583,7 @@ def keras_callback(
     warn: bool = True,
     log_dir: str | os.PathLike[str] | None = None,
     log_every: int = 50,
+    config: Config = None,
 ) -> Any:
     """Return a Keras callback that records `model.fit`; its `recorder` is a `StepRecorder`.
 
@@ -526,9 +597,10 @@ def keras_callback(
         warn: See there.
         log_dir: See there.
         log_every: See there.
+        config: See there.
     """
     recorder = StepRecorder(
-        clock=clock, gpu=gpu, warmup=warmup, warn=warn, log_dir=log_dir, log_every=log_every
+        clock=clock, gpu=gpu, warmup=warmup, warn=warn, log_dir=log_dir, log_every=log_every, config=config
     )
 
     class _Callback(tf.keras.callbacks.Callback):  # type: ignore[misc] # Keras has no types

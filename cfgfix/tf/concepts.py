@@ -6,7 +6,7 @@ TensorFlow is not imported here.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cfgfix.errors import CfgfixError
@@ -19,7 +19,6 @@ CONCEPTS: dict[str, str] = {
     "cache": "true for a cache in memory, or the path of a cache file",
     "data_gpu": "index of the GPU that prepares data",
     "data_gpu_memory_mb": "memory limit of that GPU in MiB",
-    "data_service": "address of a tf.data service dispatcher, such as grpc://host:5050",
     "deterministic": "whether the input pipeline keeps the order of elements",
     "device_buffer": "batches that wait on the device",
     "device_prefetch": "whether batches are copied to the device ahead of the step",
@@ -42,6 +41,8 @@ CONCEPTS: dict[str, str] = {
     "private_threads": "threads that belong to the input pipeline alone",
     "sample_rate": "samples per second",
     "seed": "seed of Python, NumPy and TensorFlow",
+    "service_address": "address of a tf.data service dispatcher, such as grpc://host:5050",
+    "service_mode": "how the service divides a dataset: a sharding policy, distributed_epoch or parallel_epochs",
     "shuffle_buffer": "elements that are shuffled among each other",
     "text_pad_length": "tokens that each text is padded to",
     "visible_devices": "what CUDA_VISIBLE_DEVICES should be",
@@ -52,8 +53,8 @@ CONCEPTS: dict[str, str] = {
 }
 """Every concept that the runtime reads, with its meaning. A mapping with another name is refused: it would do nothing."""
 
-Config = Mapping[str, Any] | str | os.PathLike[str] | None
-"""A mapping of concepts, the path of a YAML file, or nothing."""
+_WRITTEN_ONLY = frozenset({"seed"})
+"""Concepts that count only where a file has them: a default seed of a program's own sampling asks for no seed of the run."""
 
 AUTOTUNE = -1
 """The value of tf.data.AUTOTUNE, under which TensorFlow chooses."""
@@ -76,6 +77,11 @@ class Concepts:
         self._values = dict(values)
         self._origin = origin
         self._places = dict(places or {})
+
+    def __str__(self) -> str:
+        rows = [(name, repr(self._values[name]), self.place(name)) for name in self.names()]
+        widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
+        return "\n".join(f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]}" for row in rows)
 
     def names(self) -> tuple[str, ...]:
         """Return the names of what is given, sorted."""
@@ -165,21 +171,31 @@ class Concepts:
         return value
 
 
+Config = Concepts | Mapping[str, Any] | str | os.PathLike[str] | None
+"""What `read_concepts` returned, a mapping of concepts, the path of a YAML file, or nothing."""
+
+
 def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
-    """Return the concepts that a config gives.
+    """Return the concepts that a config gives; as text, a table of what is read from which key.
+
+    A file is read as `cfgfix check` reads it: with the dialect, the key paths and the loader that the settings of its folder
+    name (`[tool.cfgfix]`), else with the dialect that is detected, else by the common spellings.
 
     Args:
-        config: A mapping of concept names, the path of a YAML file, or None.
-        dialect: The dialect of the file; by default it is detected, else the common spellings are tried.
+        config: A mapping of concept names, the path of a YAML file, what this function returned before, or None.
+        dialect: The dialect of the file, instead of all that.
 
     Raises:
-        CfgfixError: A name in the mapping is no concept of the runtime, the file cannot be read, or it is no mapping.
+        CfgfixError: A name in the mapping is no concept of the runtime, the file cannot be read, it is no mapping, or its
+            folder's settings are wrong.
 
     >>> read_concepts({"workers": 4}).whole("workers")
     4
     """
     if config is None:
         return Concepts({})
+    if isinstance(config, Concepts):
+        return config
     if isinstance(config, Mapping):
         for name in config:
             if name not in CONCEPTS:
@@ -199,44 +215,49 @@ def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
 
 
 def _read_file(path: str, name: str | None) -> Concepts:
-    from cfgfix.dialects.detect import detect
-    from cfgfix.dialects.dialect import dialects, schema_data
     from cfgfix.dialects.view import View
-    from cfgfix.documents.compose import Kind, compose
-    from cfgfix.documents.resolve import LOADERS
+    from cfgfix.documents.compose import Kind
+    from cfgfix.engine import Request, sight
     from cfgfix.files import read_source
     from cfgfix.findings import format_key_path
+    from cfgfix.schema.validate import MISSING
+    from cfgfix.settings import Settings, overruled
 
-    document = compose(read_source(path))
+    def adjust(dialect: str | None) -> Callable[[Settings], Settings]:
+        return lambda settings: overruled(settings, dialect=dialect, hardware="none")
+
+    content = read_source(path).raw
+    seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust(name)))
+    if seen is None:
+        seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust("generic")))
+    assert seen is not None  # with a dialect named there is always an answer
+    document, chosen = seen.document, seen.target.dialect
     if document.problem is not None:
         problem = document.problem
         raise CfgfixError(f"is not YAML: {problem.message}", path=path, line=getattr(problem, "line", None))
     roots = [index for index, root in enumerate(document.roots) if root.kind == Kind.MAPPING]
     if not roots:
         raise CfgfixError("holds no mapping, so it gives no settings", path=path)
-    known = dialects()
-    if name is not None and name not in known:
-        raise CfgfixError(f"there is no dialect {name!r}", hint=f"known: {', '.join(sorted(known))}")
-    index = roots[0]
-    chosen = (
-        known[name] if name is not None else detect(document.roots[index], known.values()) or known["generic"]
+    schema = seen.target.schema if chosen.defaults == "schema" else None
+    view = View(
+        document,
+        roots[0],
+        chosen,
+        seen.target.loader,
+        default=schema.default if schema is not None else None,
+        missing=MISSING,
     )
-    default, missing = None, None
-    if chosen.defaults == "schema":
-        data = schema_data(chosen)
-        if data is not None:
-            from cfgfix.schema.validate import MISSING, Schema
-
-            default, missing = Schema.load(data, f"{chosen.name}/schema.json").default, MISSING
-    view = View(document, index, chosen, LOADERS[chosen.loader], default=default, missing=missing)
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
     for concept in CONCEPTS:
         bindings = view.bindings(concept)
         if bindings and bindings[0].value is not None:
+            written = bindings[0].origin == "file"
+            if not written and concept in _WRITTEN_ONLY:
+                continue
             values[concept] = bindings[0].value
             if bindings[0].path is not None:
-                places[concept] = format_key_path(bindings[0].path)
+                places[concept] = format_key_path(bindings[0].path) + ("" if written else " (default)")
         elif not bindings and concept in chosen.facts and isinstance(chosen.facts[concept], (bool, int, str)):
             values[concept] = chosen.facts[concept]
     return Concepts(values, path, places)

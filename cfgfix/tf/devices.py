@@ -144,6 +144,18 @@ def _settle(value: Any) -> None:
             tf.reshape(part, [-1])[:1].numpy()
 
 
+def _called(function: Callable[..., Any], device: str | None, item: Any) -> Any:
+    with _on(device):
+        return function(*item) if isinstance(item, tuple) else function(item)
+
+
+def _copied(value: Any, device: str | None) -> Any:
+    if device is None:
+        return value
+    with _on(device):
+        return tf.nest.map_structure(tf.identity, value)
+
+
 def _produce(
     shared: _Shared,
     source: Iterator[Any],
@@ -165,11 +177,7 @@ def _produce(
                 shared.ready.put(_End())
                 return
             prepare_start = time.perf_counter()
-            with _on(device):
-                made = prepare(*item) if isinstance(item, tuple) else prepare(item)
-            if target is not None:
-                with _on(target):
-                    made = tf.nest.map_structure(tf.identity, made)
+            made = _copied(_called(prepare, device, item), target)
             _settle(made)
             shared.ready.put((made, source_start, prepare_start, time.perf_counter()))
             del item, made
@@ -310,8 +318,7 @@ class DevicePipeline:
         batches = iter(self)
         try:
             for count, batch in enumerate(batches, start=1):
-                with _on(self.step_device):
-                    _settle(step(*batch) if isinstance(batch, tuple) else step(batch))
+                _settle(_called(step, self.step_device, batch))
                 if count == limit:
                     break
         finally:
@@ -319,6 +326,28 @@ class DevicePipeline:
             if close is not None:
                 close()
         return self.report()
+
+    def parts(self, step: Callable[..., Any]) -> tuple[Iterable[Any], list[tuple[str, Callable[[Any], Any]]]]:
+        """Return the source and the two stages, each placing its own work: what `cfgfix profile devices --pipeline` runs.
+
+        Args:
+            step: A function of a batch (a tuple is passed as several arguments).
+
+        >>> source, stages = DevicePipeline(range(2), lambda x: x + 1, prepare_device="CPU:0").parts(lambda x: x * 10)
+        >>> [name for name, _ in stages], [stages[1][1](stages[0][1](item)) for item in source]
+        (['prepare on CPU:0', 'step'], [10, 20])
+        """
+
+        def prepared(item: Any) -> Any:
+            return _copied(_called(self._prepare, self.prepare_device, item), self.step_device)
+
+        def stepped(batch: Any) -> Any:
+            return _called(step, self.step_device, batch)
+
+        return self._source, [
+            (f"prepare on {self.prepare_device}" if self.prepare_device else "prepare", prepared),
+            (f"step on {self.step_device}" if self.step_device else "step", stepped),
+        ]
 
     def close(self) -> None:
         """Stop the thread and wait for it; prepared batches are dropped. Calling it twice does no harm.

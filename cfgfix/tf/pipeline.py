@@ -488,16 +488,16 @@ def optimize(
     )
     dataset = dataset.with_options(options)
     applied += set_here
-    address = concepts.text("data_service", service)
+    address = concepts.text("service_address", service)
     if address is not None:
-        dataset = distribute(dataset, address)
+        dataset = distribute(dataset, address, sharding=concepts.text("service_mode") or "dynamic")
         remark = (
             "; each worker leaves out its own last, smaller batch"
             if element_bytes(dataset) is not None
             else ""
         )
         applied.append(
-            Applied("tf.data service", address, _place(concepts, "data_service", service) + remark)
+            Applied("tf.data service", address, _place(concepts, "service_address", service) + remark)
         )
     size = element_bytes(dataset)
     size = batch_bytes if size is None else size
@@ -827,6 +827,9 @@ def parallel_interleave_files(
     )
 
 
+_OLD_MODES = {"distributed_epoch": "dynamic", "parallel_epochs": "off"}
+
+
 def distribute(
     dataset: Any,
     service: str,
@@ -843,7 +846,8 @@ def distribute(
         service: Address of the dispatcher, such as `grpc://host:5050`.
         sharding: `dynamic`: every element comes once (at most once when a worker dies); `off`: every worker sends all of
             them, so with n workers each element comes n times; `file`, `data`, `file_or_data`, `hint` as in
-            tf.data.experimental.service.ShardingPolicy.
+            tf.data.experimental.service.ShardingPolicy. The older names `distributed_epoch` and `parallel_epochs` are
+            `dynamic` and `off`.
         job_name: Consumers that give the same name share one stream.
         compression: Compress between workers and consumer.
 
@@ -851,7 +855,9 @@ def distribute(
         CfgfixError: The pipeline runs Python, or there is no such policy.
     """
     policies = {policy.name.lower(): policy for policy in tf.data.experimental.service.ShardingPolicy}
-    if sharding not in policies:
+    wanted = sharding.lower().removeprefix("shardingpolicy.")
+    policy = policies.get(_OLD_MODES.get(wanted, wanted))
+    if policy is None:
         raise CfgfixError(
             f"there is no sharding policy {sharding!r}", hint=f"known: {', '.join(sorted(policies))}"
         )
@@ -873,7 +879,7 @@ def distribute(
         )
     return dataset.apply(
         tf.data.experimental.service.distribute(
-            processing_mode=policies[sharding],
+            processing_mode=policy,
             service=service,
             job_name=job_name,
             compression="AUTO" if compression else None,

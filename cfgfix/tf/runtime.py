@@ -120,6 +120,11 @@ class Applied:
             raise CfgfixError(f"no device has the role {role!r}", hint=f"roles that were given: {known}")
         return roles[role]
 
+    @property
+    def compile_options(self) -> dict[str, Any]:
+        """The settings of graph mode and XLA as `model.compile` takes them; without these Keras decides by itself."""
+        return {"jit_compile": self.plan.jit_compile, "run_eagerly": not self.plan.graph_mode}
+
     def function(self, step: F) -> F:
         """Return a step as the settings of graph mode and XLA want it.
 
@@ -560,7 +565,8 @@ def configure(
         memory_growth: Take GPU memory as needed; not together with a limit.
         cpu_devices: How many logical CPU devices to make.
         mixed_precision: True chooses the policy by what every GPU can do; or the name of a policy.
-        xla: Compile steps with XLA: `Applied.function` does it, and `Applied.plan.jit_compile` is for `model.compile`.
+        xla: Compile steps with XLA: `Applied.function` does it, and `Applied.compile_options` is for
+            `model.compile`.
         xla_auto: Let TensorFlow cluster operations for XLA.
         graph_mode: Whether `Applied.function` makes graphs.
         op_determinism: Give the same bits in every run; needs a seed, and cannot be taken back in this process.

@@ -12,7 +12,37 @@ else:
     import tomli as tomllib
 
 CONFIG = "model:\n  text_encoder_dim: 512\n  decoder_dim: 1024\ndata:\n  batch_size: 8\n  num_workers: 8\n  max_text_tokens: 200\n  text_cleaners: [english_cleaners]\ntraining:\n  learning_rate: 1.0e-4\n  epochs: 3\n"
-CLASS = "from dataclasses import dataclass\n\n@dataclass\nclass Small:\n    model: int\n\n@dataclass\nclass Whole:\n    model: int\n    data: int\n    training: int\n"
+CLASS = """\
+from dataclasses import dataclass, field
+from typing import List, Optional
+
+
+@dataclass
+class Model:
+    text_encoder_dim: int = 256
+    decoder_dim: int = 512
+
+
+@dataclass
+class Data:
+    batch_size: int = 8
+    num_workers: int = 4
+    max_text_tokens: Optional[int] = None
+    text_cleaners: List[str] = field(default_factory=list)
+
+
+@dataclass
+class Training:
+    learning_rate: float = 1.0e-4
+    epochs: int = 10
+
+
+@dataclass
+class Whole:
+    model: Model
+    data: Data
+    training: Training
+"""
 
 
 @pytest.fixture
@@ -50,7 +80,7 @@ def test_a_dry_run_and_a_run_without_an_answer_write_nothing(cfgfix, project):
     assert snapshot(project) == before
 
 
-def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project):
+def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project, config):
     shown = cfgfix("init", "--dry-run").out
     assert cfgfix("init", "--yes").code == 0
     settings = (project / "cfgfix.toml").read_text()
@@ -62,8 +92,10 @@ def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project):
     assert table["source-roots"] == ["src"]
     assert (
         project / "conf" / "train.yaml"
-    ).read_text() == "# yaml-language-server: $schema=../.cfgfix/myxtts.schema.json\n" + CONFIG
-    assert json.loads((project / ".cfgfix" / "myxtts.schema.json").read_text())["type"] == "object"
+    ).read_text() == "# yaml-language-server: $schema=../.cfgfix/Whole.schema.json\n" + CONFIG
+    written = json.loads((project / ".cfgfix" / "Whole.schema.json").read_text())
+    assert "max_text_tokens" in json.dumps(written)
+    assert "epochs" in json.dumps(written)
     assert "id: cfgfix" in (project / ".pre-commit-config.yaml").read_text()
     done = subprocess.run(
         [sys.executable, "-m", "pre_commit", "validate-config"],
@@ -73,7 +105,29 @@ def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project):
         check=False,
     )
     assert done.returncode == 0, done.stdout
+    assert table["schema"] == "src/speech/config.py:Whole"
     assert cfgfix("check", "--select", "YML,SCH").code == 0
+    config(CONFIG.replace("epochs: 3", "epchs: 3"), "conf/other.yaml")
+    assert "did you mean" in cfgfix("check", "--select", "SCH").out
+
+
+def test_without_a_class_the_schema_is_the_dialects(cfgfix, project):
+    (project / "src" / "speech" / "config.py").unlink()
+    assert cfgfix("init", "--yes").code == 0
+    assert "$schema=../.cfgfix/myxtts.schema.json" in (project / "conf" / "train.yaml").read_text()
+    assert json.loads((project / ".cfgfix" / "myxtts.schema.json").read_text())["type"] == "object"
+
+
+def test_a_second_run_brings_the_schema_up_to_date_with_the_class(cfgfix, project):
+    cfgfix("init", "--yes")
+    path = project / "src" / "speech" / "config.py"
+    path.write_text(
+        path.read_text().replace("    epochs: int = 10\n", "    epochs: int = 10\n    warmup: int = 0\n")
+    )
+    again = cfgfix("init", "--yes")
+    assert "brought up to date" in again.out
+    assert "warmup" in (project / ".cfgfix" / "Whole.schema.json").read_text()
+    assert "nothing to write" in cfgfix("init", "--yes").out
 
 
 def test_a_second_run_changes_nothing(cfgfix, project):

@@ -79,6 +79,16 @@ def test_device_prefetch_of_a_hundred_batches_is_40_percent_of_8_gib() -> None:
     assert size / (8192 * MIB) == pytest.approx(0.38, abs=0.02)
 
 
+def test_a_cache_holds_the_whole_data_set() -> None:
+    # 100,000 images of 224 x 224 x 3 floats
+    assert derived.cache_bytes(100_000, 224 * 224 * 3 * 4) == 60_211_200_000
+
+
+def test_a_shuffle_buffer_delays_the_first_batch() -> None:
+    # 500 images, decoded at 0.8 ms each
+    assert derived.shuffle_latency_seconds(500, 0.0008) == pytest.approx(0.4)
+
+
 def test_overlap_takes_the_slower_side() -> None:
     assert derived.step_seconds(0.004, 0.005) * 80 == pytest.approx(0.448, rel=0.15)
     assert derived.step_seconds(0.004, 0.005, overlapped=False) * 80 == pytest.approx(0.825, rel=0.15)

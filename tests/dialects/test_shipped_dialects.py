@@ -51,6 +51,22 @@ def test_a_speech_config_is_myxtts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("var_freeze_expr: x\nmoving_average_decay: 0\n", "automl-efficientdet"),
+        ("version: 1.1\nkind: operation\nparams: {epochs: {value: 1}}\nurlRef: x\n", "polyaxon"),
+        ("apiVersion: v1\nkind: TFJob\nspec: {replicaSpecs: [{template: {}}]}\n", "kubeflow"),
+        (
+            "batch_size: 8\nepochs: 3\nloss: mse\noptimizer: adam\nvalidation_split: 0.1\nlearning_rate: 0.1\n",
+            "keras-flat",
+        ),
+    ],
+)
+def test_a_few_keys_tell_a_family(text: str, name: str) -> None:
+    assert name_of(text) == name
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "batch_size: 8\nepochs: 3\n",

@@ -34,6 +34,15 @@ OmegaConfLoader.add_implicit_resolver(
     ),
     list("-+0123456789."),
 )
+
+
+class FloatsLoader(yaml.SafeLoader):
+    """As projects write it who add that pattern to PyYAML."""
+
+
+FloatsLoader.yaml_implicit_resolvers = {
+    first: list(rules) for first, rules in OmegaConfLoader.yaml_implicit_resolvers.items()
+}
 OmegaConfLoader.yaml_implicit_resolvers = {
     first: [(tag, rule) for tag, rule in rules if tag != "tag:yaml.org,2002:timestamp"]
     for first, rules in OmegaConfLoader.yaml_implicit_resolvers.items()
@@ -113,6 +122,7 @@ REAL_SCALARS: dict[str, Callable[[str], tuple[str, object]]] = {
     "pyyaml-full": _pyyaml_scalar(yaml.FullLoader),
     "pyyaml-unsafe": _pyyaml_scalar(yaml.Loader),
     "pyyaml-unique": _pyyaml_scalar(UniqueKeyLoader),
+    "pyyaml-floats": _pyyaml_scalar(FloatsLoader),
     "omegaconf": _pyyaml_scalar(OmegaConfLoader),
     "model-garden": _pyyaml_scalar(ModelGardenLoader),
     "ruamel": _ruamel_scalar,

@@ -222,4 +222,4 @@ def test_the_table_is_that_of_the_collected_facts(tool, shared_path):
 def test_the_table_is_read_once(monkeypatch):
     first = find_gpu("rtx4090")
     monkeypatch.setitem(sys.modules, "cfgfix.hardware._table_data", None)
-    assert find_gpu("rtx4090") is first
+    assert find_gpu("rtx4090") == first

@@ -275,7 +275,7 @@ def profile_of(*, idle, predicted=0.0, stages=(), cpu=0.001, elsewhere=0.0, fetc
         tuple(stages),
         measure_lock(rates, stages),
         Consumer(by_step, Interval(idle, idle - 0.01, idle + 0.01), predicted),
-        Differential(0.0001, None, fetch, 3, 300, None),
+        Differential(0.0001, 0.0001, None, fetch, 3, 300, None),
         Feeding(by_step, 2, cpu / by_step, by_cpu=False),
         None,
         (),

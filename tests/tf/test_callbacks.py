@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from pathlib import Path
@@ -59,11 +60,28 @@ def test_times_and_waiting_are_what_the_clock_says(clock: Clock) -> None:
 def test_waiting_for_data_is_said_once_with_the_settings(clock: Clock) -> None:
     recorder = StepRecorder(warmup=0)
     with pytest.warns(
-        TrainingWarning, match=r"50% of the step time .* workers, prefetch and cache .*TFD001"
+        TrainingWarning, match=r"50% of the step time .* workers, prefetch, cache .*TFD001"
     ) as caught:
         run(recorder, clock, 300, wait=0.01, work=0.01)
     assert len(caught) == 1
     assert set(recorder.warned) == {"data wait"}
+
+
+def test_settings_are_named_as_the_config_has_them(clock: Clock, tmp_path: Path) -> None:
+    config = tmp_path / "train.yaml"
+    config.write_text("data:\n  batch_size: 8\n  num_workers: 1\ntraining:\n  epochs: 3\n")
+    with pytest.warns(TrainingWarning, match=r"settings are data\.num_workers \(now 1\), prefetch, cache"):
+        run(StepRecorder(warmup=0, config=config), clock, 60, wait=0.01, work=0.01)
+
+
+def test_every_rule_that_is_named_exists(shared_path: Path, repo_root: Path) -> None:
+    known = set(
+        re.findall(r"^- code: (\w+)", (shared_path / "rules/catalogue.yaml").read_text(), re.MULTILINE)
+    )
+    known |= {path.name.partition("-")[0] for path in (repo_root / "rules").rglob("*.yaml")}
+    for path in (repo_root / "cfgfix" / "tf").glob("*.py"):
+        named = set(re.findall(r"\b(?:CFG|CLU|GPU|HWR|TFD|TFF)\d{3}\b", path.read_text()))
+        assert named <= known, path.name
 
 
 def test_a_healthy_run_says_nothing(clock: Clock) -> None:

@@ -77,3 +77,12 @@ def test_the_package_imports_no_tensorflow(fresh) -> None:
     )
     assert out.strip() == "[]"
     assert "cfgfix" in sys.modules
+
+
+def test_a_default_of_the_dialect_is_called_one(tmp_path, repo_root) -> None:
+    found = read_concepts(repo_root / "configs" / "speech.yaml")
+    assert found.whole("batch_size") == 56
+    assert found.place("batch_size") == "data.batch_size"
+    assert found.place("xla_step").endswith(" (default)")
+    # The default seed of a program's own sampling asks for no seed of the run.
+    assert found.raw("seed") is None

@@ -311,12 +311,20 @@ class TestService:
         ]
         made = optimize(
             numbers(20),
-            {"batch_size": 2, "data_service": dispatcher.target, "drop_remainder": False},
+            {"batch_size": 2, "service_address": dispatcher.target, "drop_remainder": False},
             CPU,
             batch=True,
         )
         assert names(made)[-1] == "Prefetch"
         assert sorted(tf.concat(list(made), 0).numpy().tolist()) == list(range(20))
+        made = optimize(
+            numbers(4).batch(2),
+            {"service_address": dispatcher.target, "service_mode": "ShardingPolicy.OFF"},
+            CPU,
+        )
+        assert sorted(tf.concat(list(made), 0).numpy().tolist()) == sorted([*range(4), *range(4)])
+        made = distribute(numbers(4).batch(2), dispatcher.target, sharding="distributed_epoch")
+        assert sorted(tf.concat(list(made), 0).numpy().tolist()) == list(range(4))
         del workers
 
     def test_python_cannot_travel(self) -> None:

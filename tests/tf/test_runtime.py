@@ -247,6 +247,14 @@ def test_steps_become_what_the_settings_say() -> None:
     assert float(compiled(tf.constant(1.0))) == 2.0
 
 
+def test_what_keras_is_told() -> None:
+    assert Applied(make({"xla": True}, "cpu")).compile_options == {"jit_compile": True, "run_eagerly": False}
+    assert Applied(make({"graph_mode": False}, "cpu")).compile_options == {
+        "jit_compile": False,
+        "run_eagerly": True,
+    }
+
+
 def test_roles_that_were_not_given() -> None:
     with pytest.raises(CfgfixError, match="roles that were given: none"):
         Applied(make({}, "cpu")).device("data")

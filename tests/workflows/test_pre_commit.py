@@ -76,7 +76,7 @@ def hooks(tmp_path_factory):
     run(["git", "init", "-q", "-b", "main"], repository)
     run(["git", "add", "-A"], repository)
     run(["git", "commit", "-q", "-m", "all"], repository)
-    run(["git", "tag", "v1"], repository)
+    run(["git", "tag", "v1.0"], repository)
     return repository, place / "environments"
 
 
@@ -86,7 +86,7 @@ def project(hooks, tmp_path):
     repository, home = hooks
     run(["git", "init", "-q", "-b", "main"], tmp_path)
     (tmp_path / ".pre-commit-config.yaml").write_text(
-        f"repos:\n  - repo: file://{repository}\n    rev: v1\n    hooks:\n      - id: cfgfix\n      - id: cfgfix-fix\n        stages: [manual]\n      - id: cfgfix-ci\n        stages: [manual]\n"
+        f"repos:\n  - repo: file://{repository}\n    rev: v1.0\n    hooks:\n      - id: cfgfix\n      - id: cfgfix-fix\n        stages: [manual]\n      - id: cfgfix-ci\n        stages: [manual]\n"
     )
 
     def pre_commit(*arguments, ok=False):
@@ -177,6 +177,24 @@ def test_excluded_files_are_left_out_though_named(project):
     assert done.returncode == 0, done.stdout
 
 
+def test_python_is_checked_too_and_other_python_passed_over(project):
+    place, pre_commit, write = project
+    write(good=GOOD)
+    (place / "data.py").write_text(
+        "import tensorflow as tf\n\n\ndef workers(n):\n    return min(n, tf.data.AUTOTUNE)\n"
+    )
+    (place / "other.py").write_text("def f(n):\n    return min(n, -1)\n")
+    run(["git", "add", "data.py", "other.py"], place)
+    done = pre_commit("run", "cfgfix")
+    assert done.returncode == 1
+    assert "data.py:5:12: error TFD020" in done.stdout
+    assert "other.py:" not in done.stdout
+    fixed = pre_commit("run", "--all-files", "--hook-stage", "manual", "cfgfix-fix")
+    assert "files were modified by this hook" in fixed.stdout
+    run(["git", "add", "data.py"], place)
+    assert pre_commit("run", "cfgfix").returncode == 0
+
+
 def test_the_hook_for_ci_finds_the_configs_itself(project):
     _place, pre_commit, write = project
     write(config=BAD, compose=OTHER)
@@ -192,3 +210,39 @@ def test_the_environment_is_light(project, hooks):
     installed = {path.name.split("-")[0].lower() for path in hooks[1].rglob("*.dist-info")}
     assert "cfgfix" in installed
     assert not installed & {"tensorflow", "keras", "numpy", "pygls", "nvidia_ml_py", "torch"}
+
+
+TRANSCRIPT = ROOT / "docs" / "transcripts" / "pre-commit.txt"
+
+
+def test_the_transcript_in_the_documentation_is_what_happens(project, hooks):
+    """`CFGFIX_UPDATE_GOLDEN=1` writes it anew, to be read before it is committed."""
+    place, pre_commit, write = project
+    home = {"PRE_COMMIT_HOME": str(hooks[1])}
+    (place / ".pre-commit-config.yaml").write_text(
+        f"repos:\n  - repo: file://{hooks[0]}\n    rev: v1.0\n    hooks:\n      - id: cfgfix\n"
+    )
+    (place / "cfgfix.toml").write_text("hardware = 'rtx4090,cpus=16,ram=64'\nselect = ['YML001', 'HWR001']\n")
+    told: list[str] = []
+
+    def show(command, done):
+        lines = (done.stdout + done.stderr).splitlines()
+        # What pre-commit says while it builds an environment comes once.
+        kept = [line for line in lines if line.strip() and not line.startswith(("[INFO]", "[WARNING]"))]
+        told.extend([f"$ {command}", *kept, ""])
+
+    show("pre-commit install", pre_commit("install", ok=True))
+    write(train=BAD.replace("  max_text", "  num_workers: 64\n  max_text"), compose=OTHER)
+    run(["git", "add", ".pre-commit-config.yaml", "cfgfix.toml"], place)
+    stopped = run(["git", "commit", "-q", "-m", "A first run"], place, ok=False, **home)
+    assert stopped.returncode == 1
+    show("git commit -q -m 'A first run'", stopped)
+    fixed = run([sys.executable, "-m", "cfgfix", "--fix"], place, ok=True, PYTHONPATH=str(ROOT))
+    show("cfgfix --fix", fixed)
+    run(["git", "add", "-u"], place)
+    done = run(["git", "commit", "-q", "-m", "A first run"], place, **home)
+    show("git add -u && git commit -q -m 'A first run'", done)
+    text = "\n".join(told)
+    if os.environ.get("CFGFIX_UPDATE_GOLDEN") == "1":
+        TRANSCRIPT.write_text(text, encoding="utf-8")
+    assert text == TRANSCRIPT.read_text(encoding="utf-8")

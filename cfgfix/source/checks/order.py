@@ -251,7 +251,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
             continue
         for function in way[0].functions:
             for site, path in inside_function(program, function):
-                if site.name.startswith(_DECODES):
+                if site.name.startswith(DECODES):
                     yield hit_at(
                         dataset.site,
                         values={"decode": short(site), "line_of": way[0].site.call.name_place[0]},
@@ -261,7 +261,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
                     break
 
 
-_DECODES = (
+DECODES = (
     "tensorflow.io.decode_image",
     "tensorflow.io.decode_jpeg",
     "tensorflow.io.decode_png",

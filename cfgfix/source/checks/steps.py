@@ -187,12 +187,17 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
             continue
         if innermost_loop(site.scope, site.call.block) is None:
             continue
-        batch = next((found for value in site.args for found in [_padded(value)] if found is not None), None)
+        batch = next(
+            (found for value in site.args for found in [padded_element(value)] if found is not None), None
+        )
         if batch is None or batch.site is None:
             continue
         for target in site.targets:
             made = target.compiled
             if made is None or made.call.opaque or made.call.args[1:] or id(made.call) in seen:
+                continue
+            if any(name in ("jit_compile", "experimental_compile") for name, _ in made.call.keywords):
+                # General shapes do not help XLA; that is a finding about the batches.
                 continue
             if any(
                 name in ("input_signature", "reduce_retracing", "experimental_relax_shapes")
@@ -229,7 +234,7 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
             )
 
 
-def _padded(value: Value) -> Dataset | None:
+def padded_element(value: Value) -> Dataset | None:
     """Return the padded batch with an open dimension that a value is an element of, or None."""
     for item in alternatives(value):
         inner = item.items if isinstance(item, Items) else (item,)

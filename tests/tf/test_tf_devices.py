@@ -182,6 +182,14 @@ def test_run_and_its_report() -> None:
     assert set(report.as_dict()) >= {"prepare_ms", "step_ms", "wait_ms", "overlap", "wall_s", "work_s"}
 
 
+def test_parts_do_what_the_pipeline_does() -> None:
+    pipeline = DevicePipeline([(1, 2), (3, 4)], lambda a, b: (a + b, a * b), step_device="CPU:0")
+    source, stages = pipeline.parts(lambda total, product: total - product)
+    assert [name for name, _ in stages] == ["prepare", "step on CPU:0"]
+    (_, prepare), (_, step) = stages
+    assert [int(step(prepare(item))) for item in source] == [1, -5]
+
+
 def test_overlap_is_counted_from_the_times() -> None:
     pipeline = DevicePipeline(range(1), lambda x: x)
     pipeline._timings.extend(

@@ -1,0 +1,1 @@
+"""What is advised for settings, and what cfgfix recommends for a machine."""

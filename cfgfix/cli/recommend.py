@@ -1,0 +1,167 @@
+"""`cfgfix recommend`: a settings block for a machine, every value with its reason."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from cfgfix.advice.recommend import Advice, recommend
+from cfgfix.dialects.dialect import Dialect
+from cfgfix.dialects.view import View
+from cfgfix.errors import CfgfixError
+from cfgfix.hardware.model import Hardware
+from cfgfix.settings import Settings
+
+
+@click.command("recommend")
+@click.argument("config", required=False)
+@click.option(
+    "--hardware",
+    "request",
+    help="The machine: auto (this one), a profile such as rtx4090x2,cpus=16,ram=64, or a file. By default the settings' one, else this one.",
+)
+@click.option("--dialect", help="Whose keys to use; by default those of CONFIG, else the settings' dialect.")
+@click.option("--json", "as_json", is_flag=True, help="Print the values, reasons and sources as JSON.")
+def command(*, config: str | None, request: str | None, dialect: str | None, as_json: bool) -> None:
+    """Print settings for a machine as a block of YAML, every value with its reason as a comment.
+
+    CONFIG tells sizes that the values depend on (lengths, image sizes, number of samples) and is not changed.
+    """
+    from cfgfix.settings import discover
+
+    settings = discover(".")
+    machine, line = machine_for(request, settings, fallback="auto")
+    assert machine is not None
+    view, schema, used = view_of(config, dialect, settings, machine)
+    advice = recommend(view, machine, schema)
+    if not advice.choices and not advice.left_out:
+        raise CfgfixError(
+            f"the dialect {used.name} has none of the settings that depend on a machine",
+            hint="name another with --dialect",
+        )
+    if as_json:
+        import json
+
+        click.echo(json.dumps(as_data(advice, machine, used), indent=2, ensure_ascii=False))
+        return
+    from cfgfix import __version__
+    from cfgfix.advice.block import render
+
+    heading = [
+        f"Recommended by cfgfix {__version__} for {line.removeprefix('hardware: ')}; keys of {used.title}."
+        + (f" Sizes are those of {os.path.basename(config)}." if config else ""),
+        "A value without a measurement or a document behind it is not here; what follows each reason in brackets is its source.",
+    ]
+    click.echo(render(advice, heading), nl=False)
+
+
+def as_data(advice: Advice, machine: Hardware, dialect: Dialect) -> dict[str, Any]:
+    """Return a recommendation as plain data."""
+    from cfgfix.findings import format_key_path
+
+    return {
+        "version": 1,
+        "hardware": machine.label,
+        "dialect": dialect.name,
+        "settings": [
+            {
+                "key": format_key_path(item.path),
+                "concept": item.concept,
+                "value": item.value,
+                "reason": item.reason,
+                "source": item.basis,
+            }
+            for item in advice.choices
+        ],
+        "left_out": [
+            {"key": format_key_path(item.path), "concept": item.concept, "reason": item.reason}
+            for item in advice.left_out
+        ],
+    }
+
+
+def machine_for(
+    request: str | None, settings: Settings, *, fallback: str | None
+) -> tuple[Hardware | None, str]:
+    """Return the machine that is meant: the option, else the settings' one, else `fallback`; and a line about it.
+
+    Raises:
+        CfgfixError: No machine is meant, where one is needed, or it is not known.
+    """
+    from cfgfix.hardware.presets import resolve_hardware
+
+    wanted = request or settings.hardware or fallback
+    if wanted is not None:
+        wanted = settings.profiles.get(wanted, wanted)
+    base = None if request else settings.root
+    machine, line = resolve_hardware(wanted, base_dir=base)
+    if machine is None and fallback is not None:
+        raise CfgfixError(
+            "there is no machine to recommend for", hint="use --hardware auto, a profile or a file"
+        )
+    return machine, line
+
+
+def view_of(
+    config: str | None, wanted: str | None, settings: Settings, machine: Hardware | None
+) -> tuple[View, Any, Dialect]:
+    """Return a config (or an empty one) through its dialect, with the dialect's schema.
+
+    Raises:
+        CfgfixError: The config cannot be read, or no dialect is named and none fits.
+    """
+    from cfgfix.dialects.detect import detect
+    from cfgfix.dialects.dialect import schema_data
+    from cfgfix.documents.compose import Kind, compose
+    from cfgfix.documents.resolve import LOADERS
+    from cfgfix.engine import known_dialects
+    from cfgfix.files import SourceFile, read_source
+    from cfgfix.schema.validate import MISSING, Schema
+
+    source = read_source(config) if config else SourceFile.from_bytes(b"{}\n", "empty")
+    document = compose(source)
+    if document.problem is not None:
+        raise CfgfixError(document.problem.message, path=config)
+    if not document.roots or document.roots[0].kind != Kind.MAPPING:
+        raise CfgfixError("holds no mapping", path=config)
+    known = known_dialects(settings)
+    name = wanted or (None if config else settings.dialect)
+    if name is not None:
+        found = known.get(name)
+        if found is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, known, 1)
+            raise CfgfixError(
+                f"unknown dialect {name!r}",
+                hint=f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}",
+            )
+    elif config:
+        found = detect(document.roots[0], known.values())
+        if found is None and settings.dialect:
+            found = known.get(settings.dialect)
+        if found is None:
+            raise CfgfixError(
+                "is in no dialect that cfgfix knows", path=config, hint="name one with --dialect"
+            )
+    else:
+        found = known["generic"]
+    data = schema_data(found)
+    schema = Schema.load(data, found.name) if data is not None else None
+
+    def look(fact: str) -> Any:
+        value = machine.lookup(fact) if machine is not None else None
+        return None if value is None else value.value
+
+    view = View(
+        document,
+        0,
+        found,
+        LOADERS[settings.loader or found.loader],
+        default=schema.default if schema is not None and found.defaults == "schema" else None,
+        missing=MISSING,
+        hardware=look if machine is not None else None,
+    )
+    return view, schema, found

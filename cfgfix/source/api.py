@@ -1,0 +1,165 @@
+"""What TensorFlow's releases offer: names, members, parameters, from the table that `tools/make_api_table.py` makes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cfgfix.records import dataclass
+from cfgfix.source.requirements import Requirement
+
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_api.json")
+OPEN = frozenset(
+    {
+        "estimator",
+        "summary",
+        "lite",
+        "tpu",
+        "raw_ops",
+        "python",
+        "core",
+        "compiler",
+        "tools",
+        "security",
+        "distribute.experimental.coordinator",
+    }
+)
+"""Parts of `tensorflow` whose content the table does not have: nothing is said about names in them."""
+_KERAS_ALIASES = ("keras", "losses", "metrics", "optimizers", "initializers")
+"""Names of `tensorflow` that are Keras's own modules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """In which releases a name is there.
+
+    Attributes:
+        name: The part of the asked name that was found, or the first part that was not.
+        mask: One bit for each inspected release that has it.
+        old: The same for `tf.compat.v1`.
+        rest: What follows it in the asked name.
+    """
+
+    name: str
+    mask: int
+    old: int
+    rest: str
+
+
+class Api:
+    """The table, and which of its releases the project may install."""
+
+    def __init__(self, data: Mapping[str, Any], requirement: Requirement) -> None:
+        self._names: Mapping[str, Mapping[str, int]] = data["names"]
+        self._old: Mapping[str, Mapping[str, int]] = data["compat_v1"]
+        self._members: Mapping[str, Mapping[str, int]] = data["members"]
+        self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
+        self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
+        self._arguments: Mapping[str, Mapping[str, int]] = data["deprecated_arguments"]
+        self._raises: Mapping[str, int] = data["raises"]
+        self.versions = [".".join(text.split(".")[:2]) for text in data["tensorflow"]]
+        self.requirement = requirement
+        admitted = requirement.admitted(data["tensorflow"])
+        self.admitted = sum(1 << number for number in admitted)
+        self.newest = 1 << admitted[-1] if admitted else 0
+        self.wanted = self.admitted if requirement.text else self.newest
+
+    def presence(self, raw: str) -> Presence | None:
+        """Return in which releases a dotted name is there; None where the table cannot tell."""
+        parts = raw.split(".")
+        if parts[0] != "tensorflow" or len(parts) < 2:
+            return None
+        old = False
+        if parts[1:3] == ["compat", "v2"]:
+            parts = ["tensorflow", *parts[3:]]
+        elif parts[1:3] == ["compat", "v1"]:
+            parts, old = ["tensorflow", *parts[3:]], True
+        if len(parts) < 2 or parts[1] in OPEN:
+            return None
+        if parts[1] in _KERAS_ALIASES:
+            if old:
+                return None
+            parts = parts[1:] if parts[1] == "keras" else ["keras", *parts[1:]]
+        name = parts[0]
+        everywhere = (1 << len(self.versions)) - 1
+        before = 0
+        for position, part in enumerate(parts[1:], 1):
+            if part.startswith("_"):
+                return None
+            rest = ".".join(parts[position:])
+            entries = self._names.get(name)
+            if entries is not None:
+                here = entries.get(part, 0)
+                before = self._old.get(name.replace("tensorflow", "tensorflow.compat.v1", 1), {}).get(part, 0)
+                here |= before if old else 0
+            elif name in self._members:
+                here = self._members[name].get(part, 0)
+            else:
+                # What a class or function has inside is not in the table.
+                return (
+                    Presence(name, everywhere, before, rest)
+                    if everywhere & self.admitted != self.admitted
+                    else None
+                )
+            name = f"{name}.{part}"
+            everywhere &= here
+            if not everywhere & self.newest:
+                return Presence(name, everywhere, before, ".".join(parts[position + 1 :]))
+        return Presence(name, everywhere, before, "")
+
+    def has_now(self, name: str) -> bool:
+        """Tell whether all releases the project asks for have a name; without a requirement, the newest one."""
+        found = self.presence(name)
+        return bool(
+            self.wanted and found is not None and not found.rest and found.mask & self.wanted == self.wanted
+        )
+
+    def member(self, owner: str, name: str) -> int | None:
+        """Return in which releases a class has a member, or None where the table does not have the class."""
+        known = self._members.get(owner)
+        return None if known is None else known.get(name, 0)
+
+    def accepts(self, name: str, parameter: str) -> int | None:
+        """Return in which releases a callable takes a parameter; None where the table cannot tell for the newest one."""
+        entry = self._parameters.get(name)
+        if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
+            return None
+        return int(entry["names"].get(parameter, 0))
+
+    def deprecated(self, name: str) -> tuple[int, str] | None:
+        """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""
+        parts = name.split(".")
+        if parts[1:2] == ["keras"]:
+            name = ".".join(parts[1:])
+        found = self._deprecated.get(name)
+        return (found[0], found[1]) if found is not None else None
+
+    def deprecated_argument(self, name: str, argument: str) -> int:
+        """Return in which releases a parameter is marked as deprecated."""
+        return self._arguments.get(name, {}).get(argument, 0)
+
+    def raises(self, name: str) -> int:
+        """Return in which releases calling a name only raises."""
+        return self._raises.get(name, 0)
+
+    def since(self, mask: int) -> str:
+        """Return in words from which inspected release on a name is gone, for messages."""
+        if not mask:
+            return f"{self.versions[0]} to {self.versions[-1]}"
+        last = mask.bit_length() - 1
+        gone = self.versions[last + 1 :]
+        if not gone:
+            return "an older release"
+        return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
+
+    def last(self, mask: int) -> str:
+        """Return the newest inspected release that has a name."""
+        return self.versions[mask.bit_length() - 1] if mask else ""
+
+
+def load(requirement: Requirement) -> Api:
+    """Read the table."""
+    with open(TABLE, encoding="utf-8") as stream:
+        return Api(json.load(stream), requirement)

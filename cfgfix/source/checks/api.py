@@ -1,0 +1,951 @@
+"""Names and arguments that the project's TensorFlow does not have, or has under another name by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.records import dataclass
+from cfgfix.source.api import Api, Presence, load
+from cfgfix.source.checks.common import tensorflow_alias
+from cfgfix.source.expr import dotted, text
+from cfgfix.source.hit import Hit, Rewrite, hit_at
+from cfgfix.source.program import Program
+from cfgfix.source.requirements import NOTHING
+from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
+from cfgfix.source.values import Site
+
+NEEDLES = (
+    b"import tensorflow",
+    b"from tensorflow import",
+    b"from tensorflow.keras",
+    b"from tensorflow.compat",
+    b"from tensorflow.contrib",
+    b"from tensorflow.data",
+    b"from tensorflow.distribute",
+    b"from tensorflow.config",
+)
+"""How files come to have TensorFlow's public names; its own modules import `tensorflow.python` and are passed over."""
+
+_KNOWN_ELSEWHERE = ("tensorflow.contrib",)
+"""Modules of TensorFlow 1 that `tf.compat.v1` does not have either (release notes of TensorFlow 2.0.0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name of TensorFlow in the code.
+
+    Attributes:
+        raw: Its dotted name as imported.
+        scope, place, block: Where it stands; the place is the whole dotted expression.
+        expr: The expression, None for an import statement.
+        presence: Where it is there.
+    """
+
+    raw: str
+    scope: Scope
+    place: Place
+    block: int
+    expr: Expr | None
+    presence: Presence
+
+
+def api(program: Program) -> Api:
+    """Return the table for the project's requirement, read once."""
+    found: Api | None = program.facts.get("api")
+    if found is None:
+        found = program.facts["api"] = load(program.facts.get("requirement", NOTHING))
+    return found
+
+
+def references(program: Program) -> list[Reference]:
+    """Return every name of TensorFlow in the program that the table knows something about."""
+    found: list[Reference] | None = program.facts.get("references")
+    if found is not None:
+        return found
+    found = []
+    table = api(program)
+    if not table.admitted:
+        program.facts["references"] = found
+        return found
+    legacy = _keras_is_two(program)
+    known: dict[str, Presence | None] = {}
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for expr, block in scope.references:
+                raw = program.static_name(expr, scope)
+                if raw is None:
+                    continue
+                if raw not in known:
+                    known[raw] = table.presence(raw)
+                presence = known[raw]
+                if presence is not None and not (legacy and presence.name.startswith("keras.")):
+                    found.append(Reference(raw, scope, expr[-1], block, expr, presence))
+            if not scope.imports:
+                continue
+            for event in scope.events():
+                if event.kind != "import":
+                    continue
+                for _, source in event.extra:
+                    if not source.startswith("tensorflow."):
+                        continue
+                    presence = table.presence(source)
+                    if presence is not None and not (legacy and presence.name.startswith("keras.")):
+                        found.append(Reference(source, scope, event.place, event.block, None, presence))
+    program.facts["references"] = found
+    return found
+
+
+def _keras_is_two(program: Program) -> bool:
+    """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if any(source.split(".")[0] == "tf_keras" for source in scope.imports.values()):
+                return True
+            for call in scope.calls:
+                if any(item[0] == CONSTANT and item[1] == "TF_USE_LEGACY_KERAS" for item in call.args):
+                    return True
+            if "environ" in module.summary.words:
+                for event in scope.events():
+                    if any("TF_USE_LEGACY_KERAS" in text(target, scope) for target in event.targets):
+                        return True
+    return False
+
+
+def _expects_absence(reference: Reference) -> bool:
+    """Tell whether the code around a name is ready for it not to be there."""
+    return expects_absence(reference.scope, reference.block)
+
+
+def expects_absence(scope: Scope, block: int) -> bool:
+    """Tell whether a place is only reached where a name is there, or is ready for it not to be."""
+    here: Scope | None = scope
+    while here is not None:
+        for number in _chain(here, block):
+            item = here.blocks[number]
+            if item.kind in ("try", "except"):
+                return True
+            if item.kind == "if" and item.test is not None:
+                shown = text(item.test, here).lower()
+                if any(
+                    word in shown
+                    for word in (
+                        "hasattr",
+                        "executing_eagerly",
+                        "version",
+                        "getattr",
+                        "tf1",
+                        "tf2",
+                        "tf_1",
+                        "tf_2",
+                        "compat",
+                        "legacy",
+                    )
+                ):
+                    return True
+        block = here.block
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return False
+
+
+def _chain(scope: Scope, block: int) -> Iterator[int]:
+    while block >= 0:
+        yield block
+        block = scope.blocks[block].parent
+
+
+def _shown(name: str) -> str:
+    """Return a name of the table as people write it."""
+    if name.startswith("keras"):
+        return "tf." + name
+    return "tf" + name[len("tensorflow") :]
+
+
+def _values(table: Api, reference: Reference) -> dict[str, object]:
+    presence = reference.presence
+    return {
+        "name": _shown(presence.name),
+        "gone": table.since(presence.mask),
+        "last": table.last(presence.mask),
+        "asked": _asked(table),
+    }
+
+
+def _asked(table: Api) -> str:
+    if table.requirement.text:
+        return f"{table.requirement.path} asks for {table.requirement.text}"
+    return "no requirement file says which release is meant"
+
+
+def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
+    """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
+    if not table.admitted or presence.mask & table.admitted == table.admitted:
+        return None
+    if not presence.mask & table.admitted:
+        return "error", "high"
+    if presence.mask & table.newest:
+        # Only older releases lack it: the requirement is too wide, which is another matter.
+        return None
+    return "warning", "medium"
+
+
+def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
+    """Return the fix that writes another name for the whole dotted expression, where TensorFlow has a name here."""
+    if reference.expr is None:
+        return ()
+    alias = tensorflow_alias(reference.scope)
+    if alias is None or reference.presence.rest:
+        return ()
+    return (Rewrite("replace", reference.scope, reference.place, alias + new[len("tensorflow") :]),)
+
+
+def _missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
+    table = api(program)
+    seen: set[tuple[int, str, int]] = set()
+    for reference in references(program):
+        grade = _grade(table, reference.presence)
+        if grade is None:
+            continue
+        key = (id(reference.scope.module), reference.presence.name, reference.place[0])
+        if key not in seen:
+            seen.add(key)
+            yield reference, *grade
+
+
+def never_existed(program: Program) -> Iterator[Hit]:
+    """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
+    table = api(program)
+    for reference, _, _ in _missing(program):
+        presence = reference.presence
+        if presence.mask or presence.old or presence.name.startswith(_KNOWN_ELSEWHERE):
+            continue
+        package, _, last = presence.name.rpartition(".")
+        near = package.replace(".experimental", "")
+        other = f"{near}.{last}"
+        exists = near != package and table.has_now(other)
+        swallowed = _expects_absence(reference)
+        if swallowed and not exists:
+            continue
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {**_values(table, reference), "instead": f", but {_shown(other)} does" if exists else ""},
+            rewrites=_renamed(reference, other) if exists else (),
+            safety="unsafe" if swallowed else None,
+            notes=("the error is caught here, so what the line should do silently does not happen",)
+            if swallowed
+            else (),
+            title=f"Write {_shown(other)}" if exists else None,
+            confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
+        )
+
+
+def only_old(program: Program) -> Iterator[Hit]:
+    """A name of TensorFlow 1."""
+    table = api(program)
+    for reference, severity, confidence in _missing(program):
+        presence = reference.presence
+        if not (presence.old and not presence.mask) and not presence.name.startswith(_KNOWN_ELSEWHERE):
+            continue
+        if _expects_absence(reference):
+            continue
+        instead = (
+            f"tf.compat.v1{presence.name[len('tensorflow') :]} still has it"
+            if presence.old & table.newest
+            else ""
+        )
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {**_values(table, reference), "instead": f"; {instead}" if instead else ""},
+            severity=severity,
+            confidence=confidence,
+        )
+
+
+_PRECISION = {
+    "set_policy": "set_global_policy",
+    "global_policy": "global_policy",
+    "Policy": "Policy",
+    "LossScaleOptimizer": "LossScaleOptimizer",
+}
+
+
+def experimental_precision(program: Program) -> Iterator[Hit]:
+    """`tf.keras.mixed_precision.experimental`, and the graph rewrite of old."""
+    table = api(program)
+    for reference, severity, confidence in _missing(program):
+        presence = reference.presence
+        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != (
+            "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
+        ):
+            continue
+        if _expects_absence(reference):
+            continue
+        rewrites: tuple[Rewrite, ...] = ()
+        first = (presence.rest or presence.name.rpartition(".")[2]).partition(".")[0]
+        new = _PRECISION.get(first)
+        alias = tensorflow_alias(reference.scope)
+        dotted_name = reference.raw.rpartition(".")
+        if (
+            new is not None
+            and alias
+            and reference.expr is not None
+            and dotted_name[0].endswith("mixed_precision.experimental")
+        ):
+            rewrites = (
+                Rewrite("replace", reference.scope, reference.place, f"{alias}.keras.mixed_precision.{new}"),
+            )
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            _values(table, reference),
+            severity=severity,
+            confidence=confidence,
+            rewrites=rewrites if new != "LossScaleOptimizer" else (),
+        )
+
+
+def keras_gone(program: Program) -> Iterator[Hit]:
+    """A name of `tf.keras` that Keras 3 does not have."""
+    table = api(program)
+    for reference, severity, confidence in _missing(program):
+        presence = reference.presence
+        if not presence.name.startswith("keras.") or not presence.mask:
+            continue
+        if presence.name.startswith("keras.mixed_precision.experimental") or _expects_absence(reference):
+            continue
+        rewrites: tuple[Rewrite, ...] = ()
+        other = presence.name.replace(".experimental.preprocessing.", ".").replace(
+            ".experimental.preprocessing", ""
+        )
+        whole = f"{presence.name}.{presence.rest}" if presence.rest else presence.name
+        moved = whole.replace(".experimental.preprocessing.", ".").replace(
+            "keras.experimental.", "keras.optimizers.schedules."
+        )
+        if other and moved != whole and table.has_now("tensorflow." + moved):
+            alias = tensorflow_alias(reference.scope)
+            if alias is not None and reference.expr is not None:
+                rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            _values(table, reference),
+            severity=severity,
+            confidence=confidence,
+            rewrites=rewrites,
+        )
+    for site in program.flow.sites:
+        if site.name.startswith("keras.optimizers.legacy.") and site.raw.startswith("tensorflow.keras"):
+            mask = table.raises(site.name)
+            if (
+                mask & table.newest
+                and not expects_absence(site.scope, site.call.block)
+                and not _keras_is_two(program)
+            ):
+                yield hit_at(
+                    site,
+                    values={
+                        "name": _shown(site.name),
+                        "gone": "2.16 and later, where calling it raises",
+                        "last": table.last(table.admitted & ~mask) or "2.15",
+                        "asked": _asked(table),
+                    },
+                    severity="error" if mask & table.admitted == table.admitted else "warning",
+                    confidence="high" if mask & table.admitted == table.admitted else "medium",
+                )
+
+
+def gone(program: Program) -> Iterator[Hit]:
+    """A name of TensorFlow 2 that later releases of TensorFlow 2 do not have."""
+    table = api(program)
+    for reference, severity, confidence in _missing(program):
+        presence = reference.presence
+        if not presence.mask or presence.name.startswith("keras.") or _expects_absence(reference):
+            continue
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            _values(table, reference),
+            severity=severity,
+            confidence=confidence,
+        )
+
+
+_SIMPLE = frozenset(
+    "tensorflow.data.experimental." + name
+    for name in ("choose_from_datasets", "sample_from_datasets", "RandomDataset", "Counter", "load")
+)
+"""Functions of `tf.data.experimental` whose replacement takes the same arguments."""
+
+
+def deprecated(program: Program) -> Iterator[Hit]:
+    """A name that the inspected releases mark as deprecated."""
+    table = api(program)
+    for reference in references(program):
+        if reference.expr is None or reference.presence.rest:
+            continue
+        if reference.presence.mask & table.admitted != table.admitted:
+            continue
+        found = table.deprecated(reference.presence.name)
+        if (
+            found is None
+            or not found[0] & table.newest
+            or reference.presence.name.startswith("tensorflow.feature_column")
+        ):
+            continue
+        new = found[1]
+        same = reference.presence.name in _SIMPLE and table.has_now(new)
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"name": _shown(reference.presence.name), "instead": f"; it names {_shown(new)}" if new else ""},
+            rewrites=_renamed(reference, new) if same else (),
+        )
+
+
+_MOVED = {
+    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.data.experimental.INFINITE_CARDINALITY": "tensorflow.data.INFINITE_CARDINALITY",
+    "tensorflow.data.experimental.UNKNOWN_CARDINALITY": "tensorflow.data.UNKNOWN_CARDINALITY",
+}
+
+
+def autotune_moved(program: Program) -> Iterator[Hit]:
+    """`tf.data.experimental.AUTOTUNE`, which is `tf.data.AUTOTUNE`."""
+    table = api(program)
+    for reference in references(program):
+        new = _MOVED.get(reference.presence.name)
+        if (
+            new is None
+            or reference.expr is None
+            or not table.has_now(new)
+            or expects_absence(reference.scope, reference.block)
+        ):
+            continue
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"name": _shown(reference.presence.name), "new": _shown(new)},
+            rewrites=_renamed(reference, new),
+        )
+
+
+def distribute_moved(program: Program) -> Iterator[Hit]:
+    """A strategy that left `tf.distribute.experimental`, and methods of strategies that are gone."""
+    table = api(program)
+    for reference in references(program):
+        name = reference.presence.name
+        if (
+            not name.startswith("tensorflow.distribute.experimental.")
+            or reference.presence.rest
+            or reference.expr is None
+        ):
+            continue
+        new = name.replace(".experimental.", ".", 1)
+        if not table.has_now(new) or not name.endswith("Strategy"):
+            continue
+        call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
+        plain = call is None or not (call.args or call.keywords)
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"what": f"{_shown(name)} is called {_shown(new)} by now"},
+            severity="info",
+            rewrites=_renamed(reference, new) if plain else (),
+            no_fix=None if plain else "its arguments have other names there",
+        )
+    for site in program.flow.sites:
+        owner, _, method = site.name.rpartition(".")
+        if not owner.startswith("tensorflow.distribute.") or not owner.endswith("Strategy"):
+            continue
+        if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
+            mask = table.member("tensorflow.distribute.Strategy", method)
+            if mask is None or mask & table.newest:
+                continue
+            renamed = method == "experimental_run_v2"
+            yield hit_at(
+                site,
+                values={
+                    "what": f"strategies have no {method} any more"
+                    + (": it is called run" if renamed else "")
+                },
+                rewrites=(Rewrite("rename", site.scope, site.call.func[-1], "run"),)
+                if renamed and site.call.func[0] == ATTRIBUTE
+                else (),
+            )
+
+
+_ARGUMENTS = {
+    ("tensorflow.function", "experimental_compile"): "jit_compile",
+    ("tensorflow.function", "experimental_relax_shapes"): "reduce_retracing",
+}
+
+
+def old_arguments(program: Program) -> Iterator[Hit]:
+    """A parameter of `tf.function` that is deprecated."""
+    table = api(program)
+    seen: set[tuple[int, Place]] = set()
+    for site in program.flow.named("tensorflow.function"):
+        for name, _ in site.call.keywords:
+            if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
+                continue
+            new = _ARGUMENTS.get(("tensorflow.function", name))
+            if new is not None:
+                took = table.accepts("tensorflow.function", new)
+                if took is not None and took & table.wanted != table.wanted:
+                    continue
+            key = (id(site.scope), site.call.place)
+            if key in seen:
+                continue
+            seen.add(key)
+            rewrites: tuple[Rewrite, ...] = ()
+            if site.call.number >= 0 and site.call.keyword(new or "") is None:
+                rewrites = (
+                    (Rewrite("rename-keyword", site.scope, site.call.place, new, name),)
+                    if new
+                    else (Rewrite("drop-keyword", site.scope, site.call.place, name=name),)
+                )
+            yield hit_at(
+                site,
+                values={
+                    "argument": name,
+                    "instead": f"it is called {new} by now" if new else "it does nothing any more",
+                },
+                rewrites=rewrites,
+                title=f"Write {new}" if new else f"Remove {name}",
+            )
+
+
+def unknown_argument(program: Program) -> Iterator[Hit]:
+    """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
+    table = api(program)
+    if not table.admitted:
+        return
+    legacy = _keras_is_two(program)
+    for site in program.flow.sites:
+        name = site.name
+        if not name.startswith(("tensorflow.", "keras.")) or not site.call.keywords or site.targets:
+            continue
+        if name.startswith("keras."):
+            if legacy or not _is_tf_keras(site.scope):
+                continue
+            owner, _, method = name.rpartition(".")
+            if owner == "keras.Sequential":
+                name = f"keras.Model.{method}"
+        for keyword, _ in site.call.keywords:
+            if keyword is None:
+                continue
+            mask = table.accepts(name, keyword)
+            if mask is None or mask & table.newest:
+                continue
+            confidence = "high" if mask and not mask & table.admitted else "medium"
+            if expects_absence(site.scope, site.call.block):
+                continue
+            new = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}.get(
+                keyword
+            )
+            yield hit_at(
+                site,
+                values={
+                    "name": _shown(name),
+                    "argument": keyword,
+                    "gone": table.since(mask) if mask else "2.4 and later",
+                    "asked": _asked(table),
+                },
+                severity="error" if not mask & table.admitted else "warning",
+                confidence=confidence,
+                rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, new, keyword),)
+                if new
+                else (),
+            )
+            break
+
+
+def _is_tf_keras(scope: Scope) -> bool:
+    """Tell whether a module's Keras is TensorFlow's."""
+    return not any(
+        source.split(".")[0] in ("keras", "tf_keras")
+        for item in scope.module.summary.scopes
+        for source in item.imports.values()
+    )
+
+
+def _optimizers(program: Program) -> Iterator[tuple[Site, str, Expr]]:
+    """Yield the keyword arguments of Keras optimizers where the project's Keras is Keras 3: call, name, value."""
+    table = api(program)
+    three = table.accepts("keras.Model.fit", "workers")
+    if not table.admitted or three is None or three & table.newest or _keras_is_two(program):
+        return
+    for site in program.flow.sites:
+        if not site.name.startswith("keras.optimizers.") or site.name.count(".") != 2:
+            continue
+        if not site.name.rpartition(".")[2][:1].isupper() or not _is_tf_keras(site.scope):
+            continue
+        for keyword, value in site.call.keywords:
+            if keyword is not None:
+                yield site, keyword, value
+
+
+def optimizer_lr(program: Program) -> Iterator[Hit]:
+    """`lr=` of an optimizer, which raises in Keras 3."""
+    for site, keyword, _ in _optimizers(program):
+        if keyword == "lr":
+            yield hit_at(
+                site,
+                values={"optimizer": site.name.rpartition(".")[2], "asked": _asked(api(program))},
+                rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
+                if site.call.keyword("learning_rate") is None
+                else (),
+            )
+
+
+def optimizer_decay(program: Program) -> Iterator[Hit]:
+    """`decay=` of an optimizer, which Keras 3 ignores."""
+    for site, keyword, value in _optimizers(program):
+        if keyword != "decay" or (value[0] == CONSTANT and value[1] is None):
+            continue
+        zero = value[0] == CONSTANT and value[1] == 0
+        yield hit_at(
+            site,
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "instead": "0 does nothing anyway"
+                if zero
+                else "the learning rate never falls; give it a schedule",
+            },
+            severity="info" if zero else None,
+            rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),
+        )
+
+
+# Options of datasets
+
+_OPTIONS = "tensorflow.data.Options"
+_PARTS = {
+    "experimental_optimization": "tensorflow.data.experimental.OptimizationOptions",
+    "autotune": "tensorflow.data.experimental.AutotuneOptions",
+    "threading": "tensorflow.data.ThreadingOptions",
+    "experimental_threading": "tensorflow.data.ThreadingOptions",
+    "experimental_distribute": "tensorflow.data.experimental.DistributeOptions",
+}
+_INSTEAD = {
+    "experimental_optimization.autotune": "autotune.enabled",
+    "experimental_optimization.autotune_cpu_budget": "autotune.cpu_budget",
+    "experimental_optimization.autotune_ram_budget": "autotune.ram_budget",
+    "experimental_deterministic": "deterministic",
+}
+
+
+def _options(program: Program) -> Iterator[tuple[Scope, Event, Expr, str]]:
+    """Yield the assignments to attributes of `tf.data.Options`: scope, statement, target, path below the options."""
+    found: list[tuple[Scope, Event, Expr, str]] | None = program.facts.get("options")
+    if found is None:
+        found = []
+        for module in program.modules:
+            for scope in module.summary.scopes:
+                for event in scope.events():
+                    if event.kind != "assign" or len(event.targets) != 1:
+                        continue
+                    path = _option_path(program, scope, event.targets[0])
+                    if path is not None:
+                        found.append((scope, event, event.targets[0], path))
+        program.facts["options"] = found
+    yield from found
+
+
+def _option_path(program: Program, scope: Scope, target: Expr) -> str | None:
+    names: list[str] = []
+    base = target
+    while base[0] == ATTRIBUTE:
+        names.append(base[2])
+        base = base[1]
+        if _is_options(program, scope, base):
+            return ".".join(reversed(names))
+        if names[-1] == "experimental_optimization" and len(names) > 1:
+            # Nothing else in TensorFlow code has an attribute of this name.
+            return ".".join(reversed(names))
+    return None
+
+
+def _is_options(program: Program, scope: Scope, expr: Expr) -> bool:
+    from cfgfix.source.hotpath import made_of
+
+    if expr[0] != NAME:
+        return False
+    here: Scope | None = scope
+    while here is not None:
+        env = program.flow.env_of(here)
+        if env is not None and expr[1] in env.names:
+            value = env.names[expr[1]]
+            return made_of(value, _OPTIONS) is not None
+        here = program.outer(here)
+    return False
+
+
+def _option_mask(table: Api, path: str) -> int | None:
+    """Return in which releases an option can be set; None where the table cannot tell."""
+    first, _, rest = path.partition(".")
+    mask = table.member(_OPTIONS, first)
+    if not mask or not rest:
+        return mask
+    part = _PARTS.get(first)
+    second = rest.partition(".")[0]
+    return table.member(part, second) if part is not None else None
+
+
+def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
+    table = api(program)
+    if not table.admitted:
+        return
+    for scope, event, target, path in _options(program):
+        mask = _option_mask(table, path)
+        if mask is not None and not mask & table.newest:
+            yield scope, event, target, path, mask
+
+
+def removed_option(program: Program) -> Iterator[Hit]:
+    """An option of datasets that raises when it is set."""
+    table = api(program)
+    for scope, event, target, path, mask in _removed(program):
+        if _swallowing(scope, event.block) is not None or expects_absence(scope, event.block):
+            continue
+        yield _option_hit(table, scope, event, target, path, mask)
+
+
+def removed_option_in_try(program: Program) -> Iterator[Hit]:
+    """The same inside `try`: what stands after it in the block never runs."""
+    table = api(program)
+    seen: set[tuple[int, int]] = set()
+    for scope, event, target, path, mask in _removed(program):
+        block = _swallowing(scope, event.block)
+        if block is None or (id(scope), block) in seen:
+            continue
+        # The first one ends the block; what is wrong behind it never runs.
+        seen.add((id(scope), block))
+        later = [
+            item
+            for item in scope.events()
+            if item.block == event.block and item.place[0] > event.place[2] and item.kind != "pass"
+        ]
+        hit = _option_hit(table, scope, event, target, path, mask)
+        shown = f"the {len(later)} statement{'s' if len(later) > 1 else ''} after it"
+        yield Hit(
+            hit.scope,
+            hit.place,
+            hit.block,
+            {
+                **hit.values,
+                "skipped": f"so {shown} in the block never run{'s' if len(later) == 1 else ''}"
+                if later
+                else "and nobody is told",
+            },
+            severity="error" if later else "info",
+            rewrites=hit.rewrites,
+            safety="unsafe",
+            title=hit.title,
+        )
+
+
+def _option_hit(table: Api, scope: Scope, event: Event, target: Expr, path: str, mask: int) -> Hit:
+    new = _INSTEAD.get(path)
+    rewrites: tuple[Rewrite, ...]
+    title = f"Remove {path}"
+    if new is not None and table.member(_OPTIONS, new.partition(".")[0]):
+        base = target
+        for _ in path.split("."):
+            base = base[1]
+        name = dotted(base)
+        rewrites = (Rewrite("replace", scope, target[-1], f"{name}.{new}"),) if name else ()
+        title = f"Write {new}"
+    else:
+        rewrites = (Rewrite("drop-statement", scope, event.place),)
+    return Hit(
+        scope,
+        target[-1],
+        event.block,
+        {"option": path, "gone": table.since(mask), "instead": f"; it is {new} by now" if new else ""},
+        severity="error" if not mask & table.admitted else "warning",
+        confidence="high" if not mask & table.admitted else "medium",
+        rewrites=rewrites,
+        title=title,
+    )
+
+
+def _swallowing(scope: Scope, block: int) -> int | None:
+    """Return the `try` block around a place whose handler goes on after an AttributeError, or None."""
+    for number in _chain(scope, block):
+        if scope.blocks[number].kind == "try":
+            for other in range(number + 1, len(scope.blocks)):
+                item = scope.blocks[other]
+                if item.kind == "except" and item.parent == scope.blocks[number].parent:
+                    names = "" if item.test is None else text(item.test, scope)
+                    if item.test is None or any(word in names for word in ("Exception", "AttributeError")):
+                        return number
+                    break
+    return None
+
+
+def option_alias(program: Program) -> Iterator[Hit]:
+    """`options.experimental_deterministic`, which is `options.deterministic`."""
+    yield from _aliases(program, "experimental_deterministic", "deterministic")
+
+
+def threading_alias(program: Program) -> Iterator[Hit]:
+    """`options.experimental_threading`, which is `options.threading`."""
+    yield from _aliases(program, "experimental_threading", "threading")
+
+
+def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
+    table = api(program)
+    mask = table.member(_OPTIONS, new) or 0
+    if not table.wanted or mask & table.wanted != table.wanted:
+        return
+    for scope, event, target, path in _options(program):
+        if path.partition(".")[0] != old:
+            continue
+        inner = target
+        while inner[2] != old:
+            inner = inner[1]
+        yield Hit(
+            scope,
+            inner[-1],
+            event.block,
+            {"option": old, "new": new},
+            rewrites=(Rewrite("rename", scope, inner[-1], new),),
+        )
+
+
+# The optimiser's settings
+
+_GRAPPLER = frozenset(
+    [
+        "layout_optimizer",
+        "constant_folding",
+        "shape_optimization",
+        "remapping",
+        "arithmetic_optimization",
+        "dependency_optimization",
+        "loop_optimization",
+        "function_optimization",
+        "debug_stripper",
+        "disable_model_pruning",
+        "scoped_allocator_optimization",
+        "pin_to_host_optimization",
+        "implementation_selector",
+        "auto_mixed_precision",
+        "auto_mixed_precision_onednn_bfloat16",
+        "auto_mixed_precision_mkl",
+        "auto_mixed_precision_cpu",
+        "disable_meta_optimizer",
+        "min_graph_nodes",
+        "auto_parallel",
+        "use_plugin_optimizers",
+    ]
+)
+"""Keys that `tf.config.optimizer.set_experimental_options` reads (TensorFlow 2.21, `tensorflow/python/framework/config.py:218-257`
+and `tensorflow/python/eager/context.py`, `_config` of the rewriter)."""
+
+
+def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
+    for site in program.flow.named("tensorflow.config.optimizer.set_experimental_options"):
+        argument = site.call.argument(0, "options")
+        if argument is None or argument[0] != "d":
+            continue
+        for key, value in argument[1]:
+            if key is not None and key[0] == CONSTANT and isinstance(key[1], str):
+                on = value[0] == CONSTANT and value[1] is True
+                yield Hit(site.scope, key[-1], site.call.block, {"key": key[1]}), key[1], on
+
+
+def unknown_optimizer_option(program: Program) -> Iterator[Hit]:
+    """A key that `set_experimental_options` does not know and silently leaves out."""
+    for hit, key, _ in _grappler(program):
+        if key not in _GRAPPLER:
+            yield hit
+
+
+def risky_optimizer_option(program: Program) -> Iterator[Hit]:
+    """Keys that change what the program computes or checks."""
+    for hit, key, on in _grappler(program):
+        if on and key == "debug_stripper":
+            yield Hit(
+                hit.scope,
+                hit.place,
+                hit.block,
+                {"key": key, "what": "removes the assertions and prints of the graph"},
+            )
+        elif on and key == "auto_mixed_precision" and not _scales(program):
+            yield Hit(
+                hit.scope,
+                hit.place,
+                hit.block,
+                {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
+            )
+
+
+def _scales(program: Program) -> bool:
+    """Tell whether the program scales losses anywhere."""
+    return any("LossScale" in site.name or site.name.endswith(".scale_loss") for site in program.flow.sites)
+
+
+def jit_switch(program: Program) -> Iterator[Hit]:
+    """`tf.config.optimizer.set_jit(True)`, and texts that silently mean off."""
+    for site in program.flow.named("tensorflow.config.optimizer.set_jit"):
+        value = site.call.argument(0, "enabled")
+        if value is None or value[0] != CONSTANT:
+            continue
+        if value[1] is True:
+            yield hit_at(
+                site,
+                values={"value": "True", "what": "is an old name for 'autoclustering'"},
+                rewrites=(Rewrite("replace", site.scope, value[-1], '"autoclustering"'),),
+                severity="info",
+            )
+        elif isinstance(value[1], str) and value[1] != "autoclustering":
+            yield hit_at(
+                site,
+                values={
+                    "value": repr(value[1]),
+                    "what": "silently turns XLA off: only 'autoclustering' turns it on",
+                },
+            )
+
+
+def old_dataset_members(program: Program) -> Iterator[Hit]:
+    """Members that only datasets of TensorFlow 1 have."""
+    table = api(program)
+    for site in program.flow.sites:
+        if site.name.startswith("tensorflow.data.Dataset.") and not site.raw.startswith(
+            "tensorflow.compat.v1."
+        ):
+            method = site.name.rpartition(".")[2]
+            instead = _OLD_MEMBERS.get(method)
+            if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
+                continue
+            if "compat.v1" in " ".join(site.scope.module.scope.imports.values()) or expects_absence(
+                site.scope, site.call.block
+            ):
+                continue
+            yield hit_at(site, values={"member": method, "instead": instead})
+
+
+_OLD_MEMBERS = {
+    "make_one_shot_iterator": "iter(dataset)",
+    "make_initializable_iterator": "iter(dataset)",
+    "output_shapes": "dataset.element_spec",
+    "output_types": "dataset.element_spec",
+    "output_classes": "dataset.element_spec",
+}
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return never_existed(program)

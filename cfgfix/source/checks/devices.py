@@ -1,0 +1,844 @@
+"""Devices, their memory, and threads: what is set too late, twice, for one of several, or where nobody sees it fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import flag, in_tests, method_of
+from cfgfix.source.expr import constant, dotted, text
+from cfgfix.source.hit import Hit, Step, at, hit_at
+from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
+from cfgfix.source.program import Program
+from cfgfix.source.summary import BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
+
+NEEDLES = (
+    b"tf.config",
+    b"config.experimental",
+    b"set_memory_growth",
+    b"set_visible_devices",
+    b"environ",
+    b"tf.device",
+    b"device(",
+    b"Strategy(",
+    b"parallelism_threads",
+    b"Process(",
+    b"Lock(",
+    b"with_options",
+    b"prefetch_to_device",
+)
+
+_GROWTH = ("tensorflow.config.experimental.set_memory_growth",)
+_LIMIT = (
+    "tensorflow.config.set_logical_device_configuration",
+    "tensorflow.config.experimental.set_virtual_device_configuration",
+)
+_VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
+_THREADS = (
+    "tensorflow.config.threading.set_intra_op_parallelism_threads",
+    "tensorflow.config.threading.set_inter_op_parallelism_threads",
+)
+_LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.experimental.list_physical_devices")
+_STARTS = (
+    "tensorflow.config.list_logical_devices",
+    "tensorflow.config.experimental.list_logical_devices",
+    "tensorflow.test.is_gpu_available",
+    "tensorflow.test.gpu_device_name",
+    "tensorflow.constant",
+    "tensorflow.Variable",
+    "tensorflow.zeros",
+    "tensorflow.ones",
+    "tensorflow.convert_to_tensor",
+    "tensorflow.random.normal",
+    "tensorflow.random.uniform",
+)
+"""Calls that initialise the runtime (TensorFlow 2.21, `tensorflow/python/eager/context.py`, `ensure_initialized`)."""
+
+
+def _starts(site: Site) -> bool:
+    return site.name in _STARTS or (
+        site.name.startswith("tensorflow.distribute.")
+        and site.name.endswith("Strategy")
+        and site.name.count(".") <= 3
+        and site.name != "tensorflow.distribute.Strategy"
+    )
+
+
+def _earlier(site: Site, program: Program) -> Site | None:
+    """Return a call that has initialised the runtime before a place in the same run of its scope, or before it is entered."""
+    found = _before(site, program)
+    if found is not None:
+        return found
+    callers = [caller for caller in program.flow.callers(site.scope) if caller.scope is not site.scope]
+    if not callers:
+        return None
+    # Only where every way in comes too late.
+    late = [_before(caller, program) for caller in callers]
+    return late[0] if all(item is not None for item in late) else None
+
+
+def _before(site: Site, program: Program) -> Site | None:
+    scope = site.scope
+    if innermost_loop(scope, site.call.block) is not None and scope.kind == "lambda":
+        return None
+    sites: list[Site] = program.flow.within(scope)
+    for other in sites:
+        if (
+            _starts(other)
+            and other.call.place[2:] < site.call.place[:2]
+            and inside(scope, site.call.block, other.call.block)
+            and not _leaves_between(scope, other, site)
+        ):
+            return other
+    return None
+
+
+def _leaves_between(scope: Scope, first: Site, second: Site) -> bool:
+    return any(
+        event.kind in ("return", "raise")
+        and event.block == first.call.block
+        and first.call.place[0] <= event.place[0] < second.call.place[0]
+        for event in scope.events()
+    )
+
+
+def _caught(scope: Scope, block: int) -> bool:
+    return any(item.kind == "try" for item in scope.block_chain(block))
+
+
+def memory_after_start(program: Program) -> Iterator[Hit]:
+    """Memory growth, limits or visibility set after the runtime has started."""
+    yield from _late(program, (*_GROWTH, *_LIMIT, *_VISIBLE))
+
+
+def threads_after_start(program: Program) -> Iterator[Hit]:
+    """Thread counts set after the runtime has started."""
+    yield from _late(program, _THREADS)
+
+
+def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(*names):
+        if in_tests(site.scope) or (id(site.scope), site.call.number) in seen:
+            continue
+        earlier = _earlier(site, program)
+        if earlier is None:
+            continue
+        seen.add((id(site.scope), site.call.number))
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "setter": site.name.rpartition(".")[2],
+                "starter": _short(earlier),
+                "line": earlier.call.place[0],
+                "then": "the error is caught, so nothing is set"
+                if _caught(site.scope, site.call.block)
+                else "this raises RuntimeError",
+            },
+            related=(at(earlier, label="the runtime starts here"),),
+        )
+
+
+def _short(site: Site) -> str:
+    return text(site.call.func, site.scope)
+
+
+_SETTERS = (*_GROWTH, *_LIMIT, *_VISIBLE, *_THREADS, "tensorflow.config.set_soft_device_placement")
+_TELLS = re.compile(
+    r"log|print|warn|raise|error|exception|exit|fail|traceback|info|debug|critical|report|notify",
+    re.IGNORECASE,
+)
+
+
+def _handlers(scope: Scope, block: int) -> Iterator[tuple[int, list[Event]]]:
+    """Yield the handlers of the innermost `try` around a place, as block number and statements."""
+    number = block
+    while number >= 0 and scope.blocks[number].kind != "try":
+        number = scope.blocks[number].parent
+    if number < 0:
+        return
+    for event in scope.events():
+        if event.kind == "try" and any(item == number for item, _ in event.bodies):
+            for item, body in event.bodies:
+                if scope.blocks[item].kind == "except":
+                    yield item, body
+
+
+def _hides(scope: Scope, block: int) -> int | None:
+    """Return the line of a handler that takes any error and tells nobody, or None."""
+    for number, body in _handlers(scope, block):
+        test = scope.blocks[number].test
+        names = (
+            [] if test is None else ([dotted(item) for item in test[2]] if test[0] == "t" else [dotted(test)])
+        )
+        if test is not None and not any(
+            name in ("Exception", "BaseException", "RuntimeError") for name in names
+        ):
+            continue
+        if any(event.kind in ("raise", "assert") for event in body):
+            continue
+        told = False
+        for call in scope.calls:
+            if inside(scope, call.block, number) and _TELLS.search(text(call.func, scope)):
+                told = True
+        # `return False` or `ok = False` hands the failure on; only silence hides it.
+        quiet = all(event.kind in ("pass", "continue") for event in body)
+        if not told and quiet:
+            return scope.blocks[number].line
+    return None
+
+
+def hidden_device_error(program: Program) -> Iterator[Hit]:
+    """Device set-up whose failure is caught and dropped."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(*_SETTERS):
+        line = _hides(site.scope, site.call.block)
+        if line is None or in_tests(site.scope) or (id(site.scope), line) in seen:
+            continue
+        seen.add((id(site.scope), line))
+        yield hit_at(site, flow=(), values={"setter": site.name.rpartition(".")[2], "handler": line})
+
+
+def hidden_dataset_error(program: Program) -> Iterator[Hit]:
+    """Set-up of a dataset whose failure is caught and dropped."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        method = method_of(site)
+        if (
+            method
+            not in (
+                "with_options",
+                "prefetch",
+                "apply",
+                "cache",
+                "shuffle",
+                "map",
+                "batch",
+                "interleave",
+            )
+            and site.name != "tensorflow.data.experimental.prefetch_to_device"
+        ):
+            continue
+        line = _hides(site.scope, site.call.block)
+        if line is None or in_tests(site.scope) or (id(site.scope), line) in seen:
+            continue
+        seen.add((id(site.scope), line))
+        yield hit_at(site, flow=(), values={"what": method or "prefetch_to_device", "handler": line})
+
+
+def growth_and_limit(program: Program) -> Iterator[Hit]:
+    """Memory growth and a memory limit for the same device on the same way."""
+    limits = list(program.flow.named(*_LIMIT))
+    seen: set[tuple[int, int]] = set()
+    for growth in program.flow.named(*_GROWTH):
+        if flag(growth.argument(1, "enable")) is False or (id(growth.scope), growth.call.number) in seen:
+            continue
+        for limit in limits:
+            if limit.scope is not growth.scope or not growth.call.args or not limit.call.args:
+                continue
+            if text(growth.call.args[0], growth.scope) != text(
+                limit.call.args[0], limit.scope
+            ) and not _same_list(growth, limit):
+                continue
+            if _exclusive(growth.scope, growth.call.block, limit.call.block) or _limits_nothing(limit):
+                continue
+            seen.add((id(growth.scope), growth.call.number))
+            first = growth.call.place < limit.call.place
+            yield hit_at(
+                growth,
+                flow=(),
+                values={
+                    "what": "is then ignored" if first else "raises ValueError",
+                    "limit_line": limit.call.place[0],
+                },
+                severity=None if first else "error",
+                related=(at(limit, label="the memory limit"),),
+            )
+            break
+
+
+def _same_list(first: Site, second: Site) -> bool:
+    """Tell whether two calls are about the loop variables of loops over the same list, or its first item."""
+
+    def source(site: Site) -> str | None:
+        argument = site.call.args[0]
+        if argument[0] == SUBSCRIPT:
+            return dotted(argument[1])
+        if argument[0] == NAME:
+            for item in site.scope.events():
+                if (
+                    item.kind == "for"
+                    and item.targets
+                    and item.targets[0][0] == NAME
+                    and item.targets[0][1] == argument[1]
+                ):
+                    return dotted(item.value) if item.value is not None else None
+        return None
+
+    one, other = source(first), source(second)
+    return one is not None and one == other
+
+
+def _limits_nothing(site: Site) -> bool:
+    return not any(
+        call.keyword("memory_limit") is not None and constant(call.keyword("memory_limit")) is not None
+        for call in site.scope.calls
+        if call.place >= (*site.call.place[:2], 0, 0) and call.place[0] <= site.call.place[2]
+    )
+
+
+def _exclusive(scope: Scope, first: int, second: int) -> bool:
+    """Tell whether two blocks never run together: the sides of one `if`, or a `try` and its handler."""
+    sides: dict[str, bool] = {}
+    for number in _chain(scope, first):
+        item = scope.blocks[number]
+        if item.kind == "if" and item.test is not None:
+            sides[text(item.test, scope)] = item.branch
+        if item.kind == "except" and not inside(scope, second, number):
+            return True
+    for number in _chain(scope, second):
+        item = scope.blocks[number]
+        if (
+            item.kind == "if"
+            and item.test is not None
+            and sides.get(text(item.test, scope), item.branch) != item.branch
+        ):
+            return True
+        if item.kind == "except" and not inside(scope, first, number):
+            return True
+    return False
+
+
+def _chain(scope: Scope, block: int) -> Iterator[int]:
+    while block >= 0:
+        yield block
+        block = scope.blocks[block].parent
+
+
+def growth_for_one(program: Program) -> Iterator[Hit]:
+    """Memory growth for the first GPU only."""
+    if any(program.flow.named(*_VISIBLE)) or _environment(program, "CUDA_VISIBLE_DEVICES"):
+        return
+    several = {
+        id(site.scope.module)
+        for site in program.flow.sites
+        if site.name.startswith("tensorflow.distribute.")
+        and site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
+    }
+    for site in program.flow.named(*_GROWTH):
+        if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
+            continue
+        device = site.call.args[0]
+        if device[0] != SUBSCRIPT or constant(device[2]) != 0:
+            continue
+        if not _is_device_list(program, site.scope, device[1]):
+            continue
+        shown = text(device[1], site.scope)
+        if _one_only(site, shown):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={"list": shown},
+            severity="error" if id(site.scope.module) in several else "info",
+        )
+
+
+def _one_only(site: Site, shown: str) -> bool:
+    """Tell whether a guard says that there is one GPU."""
+    return any(
+        block.kind == "if" and block.test is not None and f"len({shown}) == 1" in text(block.test, site.scope)
+        for block in site.scope.block_chain(site.call.block)
+    )
+
+
+def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        return any(site.call is call and site.name in _LISTS for site in program.flow.within(scope))
+    if expr[0] != NAME:
+        return False
+    here: Scope | None = scope
+    while here is not None:
+        env = program.flow.env_of(here)
+        if env is not None and expr[1] in env.names:
+            return any(
+                isinstance(item, Made) and item.name in _LISTS for item in alternatives(env.names[expr[1]])
+            )
+        here = program.outer(here)
+    return False
+
+
+# The environment
+
+_EARLY = ("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_MIN_VLOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS")
+"""Read while TensorFlow is imported."""
+_DEVICE_TIME = (
+    "CUDA_VISIBLE_DEVICES",
+    "TF_FORCE_GPU_ALLOW_GROWTH",
+    "TF_GPU_THREAD_MODE",
+    "TF_GPU_THREAD_COUNT",
+    "TF_GPU_ALLOCATOR",
+    "TF_XLA_FLAGS",
+    "XLA_FLAGS",
+)
+"""Read when the devices or the compiler are first used."""
+
+
+def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
+    """Yield the environment variables that a scope sets: name, value, statement, place."""
+    for event in scope.events():
+        if event.kind == "assign" and len(event.targets) == 1:
+            target = event.targets[0]
+            if target[0] == SUBSCRIPT and dotted(target[1]) in ("os.environ", "environ"):
+                name = constant(target[2])
+                if isinstance(name, str):
+                    yield name, event.value, event, target[-1]
+        elif event.kind == "expr" and event.value is not None and event.value[0] == CALL:
+            call = scope.calls[event.value[1]]
+            if (
+                dotted(call.func) in ("os.environ.setdefault", "environ.setdefault", "os.putenv")
+                and len(call.args) == 2
+            ):
+                name = constant(call.args[0])
+                if isinstance(name, str):
+                    yield name, call.args[1], event, call.place
+
+
+def _environment(program: Program, name: str) -> bool:
+    return any(
+        found == name
+        for module in program.modules
+        if "environ" in module.summary.words
+        for scope in module.summary.scopes
+        for found, *_ in _sets(scope)
+    )
+
+
+def environment_late(program: Program) -> Iterator[Hit]:
+    """An environment variable set after TensorFlow has read it."""
+    for module in program.modules:
+        if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
+            continue
+        for scope in module.summary.scopes:
+            for name, _, event, place in _sets(scope):
+                if name in _EARLY:
+                    line = _import_line(module.scope, scope, event)
+                    if line is not None:
+                        yield Hit(
+                            scope,
+                            place,
+                            event.block,
+                            {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
+                            severity="warning",
+                        )
+                elif name in _DEVICE_TIME:
+                    first = next(
+                        (
+                            site
+                            for site in program.flow.within(scope)
+                            if (_starts(site) or (site.name in _LISTS and name == "CUDA_VISIBLE_DEVICES"))
+                            and site.call.place[2] < event.place[0]
+                            and inside(scope, event.block, site.call.block)
+                        ),
+                        None,
+                    )
+                    if first is not None:
+                        yield Hit(
+                            scope,
+                            place,
+                            event.block,
+                            {
+                                "variable": name,
+                                "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
+                            },
+                            related=(at(first, label="the devices are set up here"),),
+                        )
+
+
+def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
+    """Return the line of the import of TensorFlow that runs before a statement, or None."""
+    for item in top.events():
+        if (
+            item.kind == "import"
+            and item.block == 0
+            and any(source.split(".")[0] == "tensorflow" for _, source in item.extra)
+        ):
+            if scope is not top or item.place[0] < event.place[0]:
+                # A function runs after its module's imports; the statement that undoes a value is no mistake.
+                return item.place[0]
+            return None
+    return None
+
+
+def thread_count(program: Program) -> Iterator[Hit]:
+    """`TF_GPU_THREAD_COUNT` by the number of CPUs or above what the guides name."""
+    for module in program.modules:
+        if "environ" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            for name, value, event, place in _sets(scope):
+                if name != "TF_GPU_THREAD_COUNT" or value is None:
+                    continue
+                shown = text(value, scope)
+                number = constant(value)
+                many = isinstance(number, str) and number.isdigit() and int(number) > 4
+                if many or "cpu_count" in shown:
+                    yield Hit(scope, place, event.block, {"value": shown})
+
+
+def whole_memory(program: Program) -> Iterator[Hit]:
+    """Several processes with TensorFlow that each take the whole memory of every GPU."""
+    if any(program.flow.named(*_GROWTH, *_LIMIT, *_VISIBLE)):
+        return
+    if any(
+        _environment(program, name)
+        for name in ("CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR")
+    ):
+        return
+    for site in program.flow.named("multiprocessing.Process", "torch.multiprocessing.Process"):
+        loop = innermost_loop(site.scope, site.call.block)
+        if loop is None or in_tests(site.scope):
+            continue
+        for target in alternatives(site.argument(1, "target")):
+            scope = getattr(target, "scope", None)
+            if isinstance(scope, Scope) and any(
+                inner.name.startswith(("tensorflow.", "keras."))
+                and not inner.name.startswith("tensorflow.config")
+                for inner in program.flow.within(scope)
+            ):
+                yield hit_at(site, flow=(), values={"function": scope.qualname})
+                break
+
+
+_GPU = re.compile(r"(?:^|/)(?:device:)?gpu:(\d+)$", re.IGNORECASE)
+
+
+def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
+    for name in (
+        "tensorflow.device",
+        "tensorflow.data.experimental.prefetch_to_device",
+        "tensorflow.data.experimental.copy_to_device",
+    ):
+        for site in program.flow.named(name):
+            value = site.argument(0, "device_name" if name == "tensorflow.device" else "device")
+            if isinstance(value, Constant) and isinstance(value.value, str):
+                match = _GPU.search(value.value)
+                if match is not None:
+                    yield site, int(match[1]), value.value
+
+
+def remapped(program: Program) -> Iterator[Hit]:
+    """A GPU number that is not among the visible ones: they are counted anew from 0."""
+    visible: dict[int, tuple[int, str]] = {}
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for name, value, _, _ in _sets(scope):
+                shown = constant(value)
+                if (
+                    name == "CUDA_VISIBLE_DEVICES"
+                    and isinstance(shown, str)
+                    and re.fullmatch(r"\d+(,\d+)*", shown)
+                ):
+                    visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
+    for site in program.flow.named(*_VISIBLE):
+        devices = site.call.argument(0, "devices")
+        if devices is not None and devices[0] == SUBSCRIPT and isinstance(constant(devices[2]), int):
+            visible[id(site.scope.module)] = (1, f"set_visible_devices({text(devices, site.scope)})")
+        elif devices is not None and devices[0] == "t" and devices[2]:
+            visible[id(site.scope.module)] = (
+                len(devices[2]),
+                f"set_visible_devices with {len(devices[2])} devices",
+            )
+    for site, number, shown in _device_numbers(program):
+        found = visible.get(id(site.scope.module))
+        if found is not None and number >= found[0]:
+            yield hit_at(
+                site,
+                flow=(),
+                values={"device": shown, "count": found[0], "by": found[1], "last": found[0] - 1},
+            )
+
+
+def other_device(program: Program) -> Iterator[Hit]:
+    """A GPU written into the code that is none of those the configs name."""
+    named: dict[str, set[int]] = {}
+    for config in program.facts.get("configs", ()):
+        for path, value in config.leaves.items():
+            if path[-1] in ("data_gpu", "model_gpu", "gpu_id", "gpu_index") and type(value) is int:
+                named.setdefault(config.path, set()).add(value)
+    if not named or any(program.flow.named(*_VISIBLE)):
+        return
+    for site, number, shown in _device_numbers(program):
+        against = [path for path, values in named.items() if number not in values]
+        if against and len(against) == len(named):
+            values = sorted(next(iter(named.values())))
+            yield hit_at(
+                site,
+                flow=(),
+                values={
+                    "device": shown,
+                    "configured": ", ".join(str(item) for item in values),
+                    "config": against[0],
+                },
+            )
+
+
+def oversubscribed(program: Program) -> Iterator[Hit]:
+    """More threads for one operation than there are CPUs."""
+    for site in program.flow.named(_THREADS[0]):
+        value = site.call.argument(0, "num_threads")
+        if value is None:
+            continue
+        shown = _times_cpus(program, site.scope, value)
+        if shown is not None:
+            yield hit_at(site, flow=(), values={"value": shown})
+
+
+def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> str | None:
+    """Return an expression as text where it is a multiple of the number of CPUs."""
+    if expr[0] == NAME and depth < 3:
+        values = [
+            event.value
+            for event in scope.events()
+            if event.kind == "assign" and any(t[0] == NAME and t[1] == expr[1] for t in event.targets)
+        ]
+        return (
+            _times_cpus(program, scope, values[0], depth + 1)
+            if len(values) == 1 and values[0] is not None
+            else None
+        )
+    if expr[0] == BINARY and expr[1] == "*":
+        for one, other in ((expr[2], expr[3]), (expr[3], expr[2])):
+            factor = constant(one)
+            if (
+                isinstance(factor, (int, float))
+                and not isinstance(factor, bool)
+                and factor > 1
+                and "cpu_count" in text(other, scope)
+            ):
+                return text(expr, scope)
+    return None
+
+
+def dataset_on_gpu(program: Program) -> Iterator[Hit]:
+    """Dataset transformations under `tf.device` of a GPU: they run on the CPU all the same."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        method = method_of(site)
+        if method not in ("map", "batch", "padded_batch", "shuffle", "interleave", "filter", "cache"):
+            continue
+        for number in _chain(site.scope, site.call.block):
+            block = site.scope.blocks[number]
+            if block.kind != "with" or block.test is None or (id(site.scope), number) in seen:
+                continue
+            device = _device_of(program, site.scope, block.test)
+            if device is not None and "gpu" in device.lower():
+                seen.add((id(site.scope), number))
+                yield hit_at(site, values={"device": device, "op": method})
+
+
+def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:
+    if test[0] != CALL:
+        return None
+    call = scope.calls[test[1]]
+    for site in program.flow.within(scope):
+        if site.call is call and site.name == "tensorflow.device":
+            value = site.argument(0, "device_name")
+            if isinstance(value, Constant) and isinstance(value.value, str):
+                return value.value
+    return None
+
+
+def outside_strategy(program: Program) -> Iterator[Hit]:
+    """A Keras model made outside the scope of the strategy it is trained with."""
+    for site in program.flow.sites:
+        if not (
+            site.name.startswith("tensorflow.distribute.")
+            and site.name.endswith("Strategy")
+            and not site.name.endswith(("OneDeviceStrategy", "ParameterServerStrategy"))
+            and site.name.count(".") <= 3
+        ):
+            continue
+        scope = site.scope
+        if in_tests(scope):
+            continue
+        inner = program.flow.within(scope)
+        if any(
+            item.name.endswith(".scope") and item.name.startswith("tensorflow.distribute.") for item in inner
+        ):
+            continue
+        if any(
+            block.kind == "with" and block.test is not None and "scope" in text(block.test, scope)
+            for block in scope.blocks
+        ):
+            continue
+        models = [item for item in inner if _makes_model(program, item) and item.call.place > site.call.place]
+        trained = [
+            item
+            for item in inner
+            if item.name in ("keras.Model.fit", "keras.Sequential.fit") or item.call.method == "fit"
+        ]
+        if models and trained:
+            yield hit_at(
+                models[0],
+                flow=(),
+                values={"strategy": site.name.rpartition(".")[2], "line": site.call.place[0]},
+                related=(at(site, label="the strategy"), at(trained[0], label="trained here")),
+            )
+
+
+def _makes_model(program: Program, site: Site) -> bool:
+    if site.name in ("keras.Sequential", "keras.Model") or (
+        site.name.startswith("keras.applications.") and site.name.count(".") == 2
+    ):
+        return True
+    return any(
+        isinstance(item, (ClassValue, Instance)) and is_keras_model(program, item.scope)
+        for item in alternatives(site.result)
+    ) and any(target.scope.name == "__init__" for target in site.targets)
+
+
+_DATASET_ONLY = frozenset(
+    [
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "prefetch",
+        "repeat",
+        "take",
+        "skip",
+        "filter",
+        "cache",
+        "apply",
+        "interleave",
+        "flat_map",
+        "unbatch",
+        "concatenate",
+        "with_options",
+        "enumerate",
+        "shard",
+        "zip",
+    ]
+)
+
+
+def distributed_methods(program: Program) -> Iterator[Hit]:
+    """A method of datasets on what a strategy distributed."""
+    for site in program.flow.sites:
+        owner, _, method = site.name.rpartition(".")
+        if (
+            method in _DATASET_ONLY
+            and owner.startswith("tensorflow.distribute.")
+            and owner.endswith(
+                (
+                    ".experimental_distribute_dataset",
+                    ".distribute_datasets_from_function",
+                    ".experimental_distribute_datasets_from_function",
+                )
+            )
+        ):
+            yield hit_at(site, values={"method": method})
+
+
+# Threads
+
+_SLOW = (
+    "builtins.open",
+    "numpy.load",
+    "numpy.save",
+    "numpy.loadtxt",
+    "numpy.fromfile",
+    "librosa.",
+    "soundfile.",
+    "scipy.io.",
+    "PIL.Image.open",
+    "cv2.imread",
+    "wave.open",
+    "pickle.load",
+    "json.load",
+    "pandas.read_",
+    "tensorflow.io.read_file",
+    "tensorflow.audio.decode",
+    "tensorflow.image.decode",
+    "tensorflow.io.decode",
+    "h5py.File",
+    "torch.load",
+    "torchaudio.",
+)
+
+
+def work_under_lock(program: Program) -> Iterator[Hit]:
+    """Reading or decoding under a lock in a function that several threads run."""
+    pooled = _pooled(program)
+    for module in program.modules:
+        if "Lock(" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            how = pooled.get(id(scope))
+            if how is None:
+                continue
+            for number, block in enumerate(scope.blocks):
+                if (
+                    block.kind != "with"
+                    or block.test is None
+                    or not text(block.test, scope).lower().endswith(("lock", "_lock()"))
+                ):
+                    continue
+                slow = next(
+                    (
+                        site
+                        for site in program.flow.within(scope)
+                        if site.name.startswith(_SLOW) and inside(scope, site.call.block, number)
+                    ),
+                    None,
+                )
+                if slow is not None:
+                    yield hit_at(
+                        slow,
+                        flow=how[1],
+                        values={
+                            "call": _short(slow),
+                            "lock": text(block.test, scope),
+                            "line": block.line,
+                            "pool": how[0],
+                        },
+                    )
+                    break
+
+
+def _pooled(program: Program) -> dict[int, tuple[str, tuple[Step, ...]]]:
+    """Return the functions that several threads run, with how."""
+    found: dict[int, tuple[str, tuple[Step, ...]]] = {}
+    hot = hot_paths(program)
+    for reach in hot.reached(PYTHON):
+        if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
+            found.setdefault(id(reach.scope), (reach.via, reach.flow()))
+    for site in program.flow.sites:
+        if not site.name.startswith("concurrent.futures.ThreadPoolExecutor.") or not site.args:
+            continue
+        for item in alternatives(site.args[0]):
+            scope = getattr(item, "scope", None)
+            if not isinstance(scope, Scope) or scope.kind == "class":
+                continue
+            pending = [scope]
+            seen: set[int] = set()
+            while pending and len(seen) < 60:
+                here = pending.pop()
+                if id(here) in seen:
+                    continue
+                seen.add(id(here))
+                step = at(site, label="given to the pool's threads")
+                found.setdefault(
+                    id(here), (f"the thread pool at line {site.call.place[0]} runs {scope.qualname}", (step,))
+                )
+                pending += [target.scope for inner in program.flow.within(here) for target in inner.targets]
+    return found
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return memory_after_start(program)

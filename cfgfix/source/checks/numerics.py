@@ -1,0 +1,350 @@
+"""Precision, seeds and compiled steps: what computes something else than the code seems to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.source.checks.common import in_tests, inside_function, is_random, short
+from cfgfix.source.checks.sizes import is_jit
+from cfgfix.source.expr import constant
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
+from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
+from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Scope
+from cfgfix.source.values import Constant, Function, Made, Site, alternatives
+
+NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
+
+_POLICIES = (
+    "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.experimental.set_policy",
+    "keras.config.set_dtype_policy",
+)
+_SCALERS = (
+    "keras.mixed_precision.LossScaleOptimizer",
+    "keras.optimizers.LossScaleOptimizer",
+    "keras.mixed_precision.experimental.LossScaleOptimizer",
+)
+
+
+def _policies(program: Program, *names: str) -> list[Site]:
+    """Return the calls that set one of some policies for the whole program."""
+    found = []
+    for site in program.flow.named(*_POLICIES):
+        given = [*alternatives(site.argument(0, "policy"))]
+        for value in tuple(given):
+            if isinstance(value, Made) and value.name.endswith(".Policy") and value.site is not None:
+                given += alternatives(value.site.argument(0, "name"))
+        if any(isinstance(value, Constant) and value.value in names for value in given):
+            found.append(site)
+    return [site for site in found if not in_tests(site.scope)]
+
+
+def _scaled(program: Program) -> bool:
+    return any(
+        site.name in _SCALERS
+        or site.call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
+        for site in program.flow.sites
+    ) or any(
+        call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
+
+
+def missing_scaling(program: Program) -> Iterator[Hit]:
+    """A step of one's own in float16 whose loss is not scaled."""
+    policies = _policies(program, "mixed_float16")
+    if not policies or _scaled(program):
+        return
+    policy = policies[0]
+    for scope in {
+        id(site.scope): site.scope for site in program.flow.named("tensorflow.GradientTape")
+    }.values():
+        if in_tests(scope):
+            continue
+        sites = program.flow.within(scope)
+        tape = next(site for site in sites if site.name == "tensorflow.GradientTape")
+        applies = [call for call in scope.calls if call.method == "apply_gradients"]
+        if not applies or any(call.method in ("scale", "unscale") for call in scope.calls):
+            continue
+        if policy.scope.module is not scope.module and not _imports(scope, policy.scope):
+            continue
+        yield hit_at(
+            tape,
+            values={"function": scope.qualname or "the module", "line": policy.call.place[0]},
+            needs=((policy.scope, policy.call.block),),
+            related=(at(policy, label="float16 for the whole program"),),
+        )
+
+
+def _imports(scope: Scope, other: Scope) -> bool:
+    """Tell whether one module's code is imported by the other's, so that both run in one program."""
+    for first, second in ((scope.module, other.module), (other.module, scope.module)):
+        for item in first.summary.scopes:
+            for source in item.imports.values():
+                if second.name and (
+                    source == second.name
+                    or source.startswith(second.name + ".")
+                    or second.name.endswith(source.lstrip("."))
+                ):
+                    return True
+    return False
+
+
+def needless_scaling(program: Program) -> Iterator[Hit]:
+    """Loss scaling with bfloat16, which has the range of float32."""
+    policies = _policies(program, "mixed_bfloat16")
+    if not policies or _policies(program, "mixed_float16"):
+        return
+    for site in program.flow.named(*_SCALERS):
+        if not in_tests(site.scope):
+            yield hit_at(
+                site,
+                values={"line": policies[0].call.place[0]},
+                needs=((policies[0].scope, policies[0].call.block),),
+            )
+
+
+_SOFT = ("softmax", "sigmoid")
+
+
+def half_output(program: Program) -> Iterator[Hit]:
+    """The last layer of a float16 model gives its probabilities in float16."""
+    policies = _policies(program, "mixed_float16")
+    if not policies:
+        return
+    modules = {id(site.scope.module) for site in policies}
+    policy = policies[0]
+    for site in program.flow.sites:
+        if (
+            site.name not in ("keras.Sequential", "keras.Model")
+            or id(site.scope.module) not in modules
+            or in_tests(site.scope)
+        ):
+            continue
+        last = _last_layer(program, site)
+        if last is None:
+            continue
+        activation = last.call.keyword("activation")
+        if last.name in ("keras.layers.Activation", "keras.layers.Softmax"):
+            activation = activation or (last.call.args[0] if last.call.args else None)
+            soft = last.name.endswith("Softmax") or constant(activation) in _SOFT
+        else:
+            soft = constant(activation) in _SOFT
+        if not soft or last.call.opaque or last.call.keyword("dtype") is not None:
+            continue
+        yield hit_at(
+            last,
+            flow=(),
+            values={"layer": short(last), "line": policy.call.place[0]},
+            needs=((policy.scope, policy.call.block),),
+            rewrites=(Rewrite("keyword", last.scope, last.call.place, '"float32"', "dtype"),),
+        )
+
+
+def _last_layer(program: Program, model: Site) -> Site | None:
+    """Return the call that makes a model's last layer, where it is written down."""
+    scope = model.scope
+    number: int | None = None
+    if model.name == "keras.Sequential":
+        layers = model.call.argument(0, "layers")
+        if layers is not None and layers[0] == ITEMS and layers[2] and layers[2][-1][0] == CALL:
+            number = layers[2][-1][1]
+    else:
+        outputs = model.call.argument(1, "outputs")
+        if outputs is not None and outputs[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if event.kind == "assign"
+                and any(t[0] == NAME and t[1] == outputs[1] for t in event.targets)
+                and event.place < model.call.place
+            ]
+            outputs = values[-1] if values else None
+        if outputs is not None and outputs[0] == CALL:
+            outer = scope.calls[outputs[1]]
+            if outer.func[0] == CALL:
+                number = outer.func[1]
+    if number is None:
+        return None
+    sites: list[Site] = program.flow.within(scope)
+    return next(
+        (site for site in sites if site.call.number == number and site.name.startswith("keras.layers.")), None
+    )
+
+
+# Functions that XLA compiles
+
+
+def _jit_roots(program: Program) -> Iterator[tuple[Site | None, Function | Scope, Reach]]:
+    for root in hot_paths(program).roots:
+        if root.kind != GRAPH:
+            continue
+        made = root.site
+        jit = made is not None and made.name == "tensorflow.function" and is_jit(made)
+        outer = program.outer(root.scope)
+        if not jit and outer is not None:
+            for decorator in root.scope.decorators:
+                if decorator[0] == CALL and any(
+                    name in ("jit_compile", "experimental_compile") and constant(value) is True
+                    for name, value in outer.calls[decorator[1]].keywords
+                ):
+                    jit = True
+        if jit:
+            yield made, root.scope, Reach(root, root.scope, ())
+
+
+def seed_ignored(program: Program) -> Iterator[Hit]:
+    """Random numbers of a function that XLA compiles, in a program that sets a seed."""
+    seed = next(program.flow.named("tensorflow.random.set_seed", "keras.utils.set_random_seed"), None)
+    if seed is None:
+        return
+    for _, function, reach in _jit_roots(program):
+        for site, path in inside_function(program, function):
+            if is_random(site) and site.name.startswith("tensorflow.") and not in_tests(site.scope):
+                yield hit_at(
+                    site,
+                    flow=Reach(reach.root, site.scope, path).flow(),
+                    values={
+                        "call": short(site),
+                        "line": seed.call.place[0],
+                        "via": Reach(reach.root, site.scope, path).via,
+                    },
+                )
+
+
+def growing_array(program: Program) -> Iterator[Hit]:
+    """A `TensorArray` of open size in a function that XLA compiles."""
+    for _, function, reach in _jit_roots(program):
+        for site, path in inside_function(program, function):
+            if site.name == "tensorflow.TensorArray" and constant(site.call.keyword("dynamic_size")) is True:
+                yield hit_at(
+                    site,
+                    flow=Reach(reach.root, site.scope, path).flow(),
+                    values={"via": Reach(reach.root, site.scope, path).via},
+                )
+
+
+# How compiled functions are used
+
+
+def two_optimizers(program: Program) -> Iterator[Hit]:
+    """One compiled function called with two optimizers: its variables can be made only once."""
+    calls: dict[int, dict[int, tuple[Site, str]]] = {}
+    for site in program.flow.sites:
+        for target in site.targets:
+            if target.compiled is None or in_tests(site.scope):
+                continue
+            offset = 1 if target.receiver is not None else 0
+            plain = [name for name, _, _, kind in target.scope.params if kind == "plain"][offset:]
+            for position, name in enumerate(plain):
+                value = site.argument(position, name)
+                for item in alternatives(value):
+                    if (
+                        isinstance(item, Made)
+                        and item.name.startswith("keras.optimizers.")
+                        and item.site is not None
+                    ):
+                        calls.setdefault(id(target.scope), {}).setdefault(
+                            id(item.site.call), (site, target.scope.name)
+                        )
+    for found in calls.values():
+        if len(found) > 1:
+            (first, name), (second, _), *_ = found.values()
+            yield hit_at(
+                second,
+                flow=(),
+                values={"function": name, "line": first.call.place[0]},
+                related=(at(first, label="called with another optimizer"),),
+            )
+
+
+def never_called(program: Program) -> Iterator[Hit]:
+    """A function is compiled, but the loop calls the plain one: the compiled one is never called."""
+    used = {
+        id(target.compiled.call)
+        for site in program.flow.sites
+        for target in site.targets
+        if target.compiled is not None
+    }
+    loops = hot_paths(program).step_loops()
+    for site in program.flow.named("tensorflow.function"):
+        call: Call = site.call
+        if (
+            call.number < 0
+            or id(call) in used
+            or in_tests(site.scope)
+            or _decorates(site)
+            or _handed_on(site)
+        ):
+            continue
+        for function in (
+            item for item in alternatives(site.argument(0, "func")) if isinstance(item, Function)
+        ):
+            plain = next(
+                (
+                    step
+                    for _, _, step in loops
+                    for target in step.targets
+                    if target.scope is function.scope and target.compiled is None and not step.open
+                ),
+                None,
+            )
+            if plain is not None:
+                yield hit_at(
+                    site,
+                    flow=(),
+                    values={"function": function.scope.name, "line": plain.call.name_place[0]},
+                    needs=((plain.scope, plain.call.block),),
+                    related=(at(plain, label="the plain function is called here"),),
+                )
+                break
+
+
+def _decorates(site: Site) -> bool:
+    return any(
+        item == (CALL, site.call.number)
+        for scope in site.scope.module.summary.scopes
+        if scope.parent == site.scope.number
+        for item in scope.decorators
+    )
+
+
+def _handed_on(site: Site) -> bool:
+    """Tell whether the compiled function goes somewhere this program does not show: returned or given as an argument."""
+    value = (CALL, site.call.number)
+    for event in site.scope.events():
+        if event.value == value:
+            return event.kind not in ("assign", "annotate") or not all(
+                target[0] in (NAME, ATTRIBUTE) for target in event.targets
+            )
+    return True
+
+
+def steps_per_execution(program: Program) -> Iterator[Hit]:
+    """A small model compiled without `steps_per_execution`."""
+    for site in program.flow.named("keras.Sequential.compile"):
+        if site.call.opaque or site.call.keyword("steps_per_execution") is not None or in_tests(site.scope):
+            continue
+        for value in alternatives(site.receiver):
+            made = value.site if isinstance(value, Made) else None
+            layers = made.call.argument(0, "layers") if made is not None else None
+            if layers is not None and layers[0] == ITEMS and 0 < len(layers[2]) <= 4:
+                yield hit_at(site, flow=(), values={"count": len(layers[2])})
+
+
+def loop_in_python(program: Program) -> Iterator[Hit]:
+    """A Python loop that only calls a compiled step."""
+    for scope, block, site in hot_paths(program).step_loops():
+        if in_tests(scope) or not any(target.compiled is not None for target in site.targets):
+            continue
+        inner = [call for call in scope.calls if inside(scope, call.block, block)]
+        if len(inner) == 1:
+            yield hit_at(site, flow=(), values={"line": scope.blocks[block].line})
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return missing_scaling(program)

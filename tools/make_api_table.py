@@ -1,0 +1,443 @@
+"""Read what TensorFlow's and Keras's wheels offer, and write it as the table that rules about removed API look in.
+
+Nothing is installed or run: a wheel is an archive, and its generated `_api` packages say which public name comes from
+which definition. Names, the members of some classes, the parameters of some callables, what is marked as deprecated
+and what only raises are read from the source text in it.
+
+    pip download --no-deps --only-binary=:all: -d WHEELS tensorflow-cpu==2.21.0 keras==3.15.1 ...
+    python tools/make_api_table.py WHEELS            # write the table
+    python tools/make_api_table.py WHEELS --check    # exit 1 if the table differs
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+TARGET = Path(__file__).resolve().parent.parent / "cfgfix" / "source" / "tf_api.json"
+
+PAIRS = (
+    ("2.4.4", None),
+    ("2.8.4", "2.8.0"),
+    ("2.12.1", "2.12.0"),
+    ("2.15.1", "2.15.0"),
+    ("2.16.2", "3.3.3"),
+    ("2.18.1", "3.8.0"),
+    ("2.21.0", "3.15.1"),
+)
+"""Releases of TensorFlow and the Keras that pip chose for them when they were current; 2.4 carries its own Keras."""
+
+CLASSES = (
+    "tensorflow.data.Dataset",
+    "tensorflow.data.Options",
+    "tensorflow.data.ThreadingOptions",
+    "tensorflow.data.experimental.OptimizationOptions",
+    "tensorflow.data.experimental.AutotuneOptions",
+    "tensorflow.data.experimental.DistributeOptions",
+    "tensorflow.data.experimental.ThreadingOptions",
+    "tensorflow.distribute.Strategy",
+    "keras.Model",
+    "keras.optimizers.Optimizer",
+)
+"""Classes whose members are kept."""
+CALLABLES = re.compile(
+    r"tensorflow\.(function$|py_function$|numpy_function$|data\.|config\.|distribute\.)|keras\.(optimizers|mixed_precision)\."
+)
+"""Public functions and classes whose parameters are kept."""
+SKIPPED = re.compile(r"(^|\.)(raw_ops|__internal__|__operators__|lite|tpu)(\.|$)")
+"""Parts of the API that no rule asks about."""
+
+
+class Archive:
+    """One or two wheels as a tree of modules."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._archives = [zipfile.ZipFile(path) for path in paths]
+        self._names = {name: archive for archive in self._archives for name in archive.namelist()}
+        self._parsed: dict[str, ast.Module | None] = {}
+
+    def has(self, path: str) -> bool:
+        """Tell whether a file is in the wheels."""
+        return path in self._names
+
+    def modules(self, below: str) -> Iterator[str]:
+        """Yield the paths of packages below a folder."""
+        for name in sorted(self._names):
+            if name.startswith(below) and name.endswith("/__init__.py"):
+                yield name
+
+    def tree(self, path: str) -> ast.Module | None:
+        """Return a file's syntax tree, or None where there is no such file."""
+        if path not in self._parsed:
+            archive = self._names.get(path)
+            self._parsed[path] = ast.parse(archive.read(path)) if archive is not None else None
+        return self._parsed[path]
+
+    def module(self, dotted: str) -> tuple[ast.Module, str] | None:
+        """Return the syntax tree and path of a module by its dotted name."""
+        base = dotted.replace(".", "/")
+        for path in (base + ".py", base + "/__init__.py"):
+            tree = self.tree(path)
+            if tree is not None:
+                return tree, path
+        return None
+
+    def definition(self, dotted: str, name: str, depth: int = 0) -> tuple[Any, str] | None:
+        """Return the class or function that a name of a module stands for, and the module it is written in."""
+        found = self.module(dotted)
+        if found is None or depth > 12:
+            return None
+        tree, path = found
+        answer: tuple[Any, str] | None = None
+        for node in _top(tree):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                answer = node, dotted
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+                if any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
+                    answer = self.definition(dotted, node.value.id, depth + 1) or answer
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        source = _absolute(node, dotted, path)
+                        answer = self.definition(source, alias.name, depth + 1) or answer
+        return answer
+
+    def dotted_definition(self, dotted: str, expr: ast.expr) -> tuple[Any, str] | None:
+        """Return the class that an expression such as `options_lib.OptionsBase` in a module stands for."""
+        if isinstance(expr, ast.Name):
+            return self.definition(dotted, expr.id)
+        if isinstance(expr, ast.Attribute) and isinstance(expr.value, ast.Name):
+            found = self.module(dotted)
+            if found is None:
+                return None
+            for node in _top(found[0]):
+                if isinstance(node, ast.ImportFrom):
+                    for alias in node.names:
+                        if (alias.asname or alias.name) == expr.value.id:
+                            source = _absolute(node, dotted, found[1])
+                            return self.definition(f"{source}.{alias.name}", expr.attr)
+        return None
+
+
+def _top(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield a module's statements, those under `if` and `try` included."""
+    pending: list[ast.stmt] = list(reversed(tree.body))
+    while pending:
+        node = pending.pop()
+        yield node
+        for field in ("body", "orelse"):
+            if isinstance(node, (ast.If, ast.Try)):
+                pending.extend(reversed(getattr(node, field)))
+
+
+def _absolute(node: ast.ImportFrom, dotted: str, path: str) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = dotted.split(".")
+    drop = node.level - (1 if path.endswith("/__init__.py") else 0)
+    base = parts[: len(parts) - drop] if drop else parts
+    return ".".join([*base, node.module] if node.module else base)
+
+
+def exports(archive: Archive, folder: str, prefix: str) -> dict[str, tuple[str, str] | None]:
+    """Return the public names below a generated package: name to the module and name of its definition, if any."""
+    found: dict[str, tuple[str, str] | None] = {}
+    for path in archive.modules(folder):
+        inner = path[len(folder) : -len("__init__.py")].strip("/").replace("/", ".")
+        package = f"{prefix}.{inner}" if inner else prefix
+        if SKIPPED.search(package) or (inner.startswith("compat.") and prefix == "tensorflow"):
+            continue
+        found[package] = None
+        tree = archive.tree(path)
+        assert tree is not None
+        _read(archive, tree, path, package, found)
+    return found
+
+
+def _read(
+    archive: Archive, tree: ast.Module, path: str, package: str, found: dict[str, tuple[str, str] | None]
+) -> None:
+    dotted = path[: -len("/__init__.py")].replace("/", ".")
+    for node in _top(tree):
+        if isinstance(node, ast.ImportFrom):
+            source = _absolute(node, dotted, path)
+            for alias in node.names:
+                name = alias.asname or alias.name
+                if not name.startswith("_") or name == "__version__":
+                    found[f"{package}.{name}"] = (source, alias.name)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and not target.id.startswith("_"):
+                    found[f"{package}.{target.id}"] = None
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            # `setattr(_current_module, "losses", ...)`: what is loaded when it is first used.
+            if isinstance(call.func, ast.Name) and call.func.id == "setattr" and len(call.args) == 3:
+                name_node = call.args[1]
+                if isinstance(name_node, ast.Constant) and isinstance(name_node.value, str):
+                    found[f"{package}.{name_node.value}"] = None
+    del archive
+
+
+def surface(archive: Archive) -> tuple[dict[str, tuple[str, str] | None], dict[str, tuple[str, str] | None]]:
+    """Return the names of TensorFlow 2 with Keras, and those of `tf.compat.v1`."""
+    two = exports(archive, "tensorflow/_api/v2/", "tensorflow")
+    top = archive.tree("tensorflow/__init__.py")
+    assert top is not None
+    _read(archive, top, "tensorflow/__init__.py", "tensorflow", two)
+    for folder in (
+        "keras/_tf_keras/keras/",
+        "keras/api/_v2/keras/",
+        "tensorflow/python/keras/api/_v2/keras/",
+        "tensorflow/keras/",
+    ):
+        if archive.has(folder + "__init__.py"):
+            two.update(exports(archive, folder, "keras"))
+            break
+    else:
+        sys.exit("no Keras in the wheels")
+    one = exports(archive, "tensorflow/_api/v2/compat/v1/", "tensorflow.compat.v1")
+    for name in ("compat.v1", "compat.v2", "compat.v1.keras", "compat.v2.keras"):
+        one[f"tensorflow.{name}"] = None
+    return two, one
+
+
+def _decorations(node: Any) -> Iterator[tuple[str, ast.Call]]:
+    for decorator in getattr(node, "decorator_list", ()):
+        if isinstance(decorator, ast.Call):
+            func = decorator.func
+            yield (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")), decorator
+
+
+def deprecation(node: Any) -> str | None:
+    """Return the replacement that a deprecated definition names (or empty text), or None where it is not deprecated."""
+    for name, call in _decorations(node):
+        if name == "deprecated":
+            text = " ".join(
+                item.value
+                for item in ast.walk(call)
+                if isinstance(item, ast.Constant) and isinstance(item.value, str)
+            )
+            match = re.search(r"\btf\.[a-zA-Z_][\w.]*\w", text)
+            return match[0].replace("tf.", "tensorflow.", 1) if match else ""
+    return None
+
+
+def deprecated_arguments(node: Any) -> set[str]:
+    """Return the parameters that a definition marks as deprecated."""
+    found: set[str] = set()
+    for name, call in _decorations(node):
+        if name == "deprecated_args":
+            for item in call.args[2:]:
+                first = item.elts[0] if isinstance(item, ast.Tuple) and item.elts else item
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    found.add(first.value)
+    return found
+
+
+def only_raises(node: Any) -> bool:
+    """Tell whether calling a definition can only raise."""
+    if isinstance(node, ast.ClassDef):
+        return any(
+            isinstance(item, ast.FunctionDef) and item.name == "__init__" and only_raises(item)
+            for item in node.body
+        )
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = [
+        item
+        for item in node.body
+        if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))
+    ]
+    return bool(body) and isinstance(body[0], ast.Raise) and "NotImplementedError" not in ast.dump(body[0])
+
+
+def members(archive: Archive, node: ast.ClassDef, dotted: str, depth: int = 0) -> dict[str, Any]:
+    """Return the public members of a class with those it inherits."""
+    found: dict[str, Any] = {}
+    if depth < 8:
+        for base in reversed(node.bases):
+            inherited = archive.dotted_definition(dotted, base)
+            if inherited is not None and isinstance(inherited[0], ast.ClassDef):
+                found.update(members(archive, inherited[0], inherited[1], depth + 1))
+    for item in ast.walk(node):
+        # Attributes that `__init__` and other methods set on the object count too.
+        if not isinstance(item, ast.Attribute) or not isinstance(item.ctx, ast.Store):
+            continue
+        if isinstance(item.value, ast.Name) and item.value.id == "self" and not item.attr.startswith("_"):
+            found.setdefault(item.attr, None)
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef):
+            if not statement.name.startswith("_"):
+                found[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name) and not target.id.startswith("_"):
+                    found[target.id] = None
+    return found
+
+
+def parameters(
+    archive: Archive, node: Any, dotted: str, *, method: bool = False
+) -> tuple[list[str], bool] | None:
+    """Return the names of the parameters of a callable, and whether it takes any others as well."""
+    if isinstance(node, ast.ClassDef):
+        here: tuple[Any, str] | None = (node, dotted)
+        for _ in range(8):
+            if here is None or not isinstance(here[0], ast.ClassDef):
+                return None
+            init = next(
+                (
+                    item
+                    for item in here[0].body
+                    if isinstance(item, ast.FunctionDef) and item.name == "__init__"
+                ),
+                None,
+            )
+            if init is not None:
+                return parameters(archive, init, here[1], method=True)
+            here = archive.dotted_definition(here[1], here[0].bases[0]) if here[0].bases else None
+        return None
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    static = any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list)
+    spec = node.args
+    names = [item.arg for item in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    wrapped = any(name in ("deprecated_alias", "wraps", "tf_decorator") for name, _ in _decorations(node))
+    return names[1:] if method and not static and names else names, spec.kwarg is not None or wrapped
+
+
+def table(folder: Path) -> dict[str, Any]:
+    """Return the table for the wheels in a folder."""
+    names: dict[str, dict[str, int]] = {}
+    old: dict[str, dict[str, int]] = {}
+    deprecated: dict[str, list[Any]] = {}
+    arguments: dict[str, dict[str, int]] = {}
+    raising: dict[str, int] = {}
+    inside: dict[str, dict[str, int]] = {}
+    accepted: dict[str, dict[str, Any]] = {}
+    for number, (tensorflow, keras) in enumerate(PAIRS):
+        bit = 1 << number
+        paths = [_wheel(folder, f"tensorflow_cpu-{tensorflow}-")]
+        paths += [_wheel(folder, f"keras-{keras}-")] if keras else []
+        archive = Archive(*paths)
+        two, one = surface(archive)
+        for found, store in ((two, names), (one, old)):
+            for name in found:
+                package, _, last = name.rpartition(".")
+                if not SKIPPED.search(name):
+                    entry = store.setdefault(package, {})
+                    entry[last] = entry.get(last, 0) | bit
+        definition = lru_cache(maxsize=None)(archive.definition)
+        for name, target in two.items():
+            if target is None or SKIPPED.search(name):
+                continue
+            found_at = definition(*target)
+            if found_at is None:
+                continue
+            node, dotted = found_at
+            _note(name, node, bit, deprecated, arguments, raising)
+            if CALLABLES.match(name):
+                _accept(accepted, name, parameters(archive, node, dotted), bit)
+            if name in CLASSES and isinstance(node, ast.ClassDef):
+                for member, method in members(archive, node, dotted).items():
+                    entry = inside.setdefault(name, {})
+                    entry[member] = entry.get(member, 0) | bit
+                    if method is not None:
+                        full = f"{name}.{member}"
+                        _note(full, method, bit, deprecated, arguments, {})
+                        _accept(accepted, full, parameters(archive, method, dotted, method=True), bit)
+    everything = (1 << len(PAIRS)) - 1
+    only_old: dict[str, dict[str, int]] = {}
+    for package, entries in old.items():
+        modern = "tensorflow" + package[len("tensorflow.compat.v1") :]
+        known = names.get(modern, {})
+        kept = {last: mask for last, mask in entries.items() if mask & ~known.get(last, 0) & everything}
+        if kept:
+            only_old[package] = kept
+    return {
+        "tensorflow": [pair[0] for pair in PAIRS],
+        "keras": [pair[1] or "" for pair in PAIRS],
+        "names": _sorted(names),
+        "compat_v1": _sorted(only_old),
+        "members": _sorted(inside),
+        "parameters": dict(sorted(accepted.items())),
+        "deprecated": dict(sorted(deprecated.items())),
+        "deprecated_arguments": _sorted(arguments),
+        "raises": dict(sorted(raising.items())),
+    }
+
+
+def _note(
+    name: str,
+    node: Any,
+    bit: int,
+    deprecated: dict[str, list[Any]],
+    arguments: dict[str, dict[str, int]],
+    raising: dict[str, int],
+) -> None:
+    replacement = deprecation(node)
+    if replacement is not None:
+        entry = deprecated.setdefault(name, [0, ""])
+        entry[0] |= bit
+        entry[1] = replacement or entry[1]
+    for argument in deprecated_arguments(node):
+        item = arguments.setdefault(name, {})
+        item[argument] = item.get(argument, 0) | bit
+    if only_raises(node):
+        raising[name] = raising.get(name, 0) | bit
+
+
+def _accept(
+    accepted: dict[str, dict[str, Any]], name: str, found: tuple[list[str], bool] | None, bit: int
+) -> None:
+    entry = accepted.setdefault(name, {"names": {}, "open": 0, "known": 0})
+    if found is None:
+        return
+    entry["known"] |= bit
+    entry["open"] |= bit if found[1] else 0
+    for item in found[0]:
+        entry["names"][item] = entry["names"].get(item, 0) | bit
+
+
+def _sorted(groups: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    return {name: dict(sorted(groups[name].items())) for name in sorted(groups)}
+
+
+def _wheel(folder: Path, start: str) -> Path:
+    found = sorted(folder.glob(start + "*.whl"))
+    if not found:
+        sys.exit(f"{folder} has no wheel {start}*.whl")
+    return found[0]
+
+
+def main() -> int:
+    """Write the table, or compare it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("wheels", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    text = json.dumps(table(options.wheels), indent=None, separators=(",", ":"), sort_keys=False)
+    # One package a line, so that a change can be read.
+    text = re.sub(r'(\},|\{)("[a-z]+(?:\.[\w.]+)?":\{)', r"\1\n\2", text) + "\n"
+    if options.check:
+        same = TARGET.exists() and json.loads(TARGET.read_text(encoding="utf-8")) == json.loads(text)
+        print("the table is current" if same else "the table differs")
+        return 0 if same else 1
+    TARGET.write_text(text, encoding="utf-8")
+    print(f"{TARGET}: {len(text)} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
