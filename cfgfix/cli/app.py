@@ -52,6 +52,11 @@ _COMMANDS = {
         "diagnose",
         "Say before a long run whether machine, config, code and pipeline are fit.",
     ),
+    "tune": (
+        "cfgfix.cli.tune",
+        "tune",
+        "Search settings by measuring your pipeline; write what is proven faster.",
+    ),
     "profile": (
         "cfgfix.cli.profile",
         "profile",

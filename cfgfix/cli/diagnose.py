@@ -98,11 +98,11 @@ def diagnose(
         }
     )
     if output is not None:
-        _write(output, render(data, Paint(on=False)))
+        write_text(output, render(data, Paint(on=False)))
     if html is not None:
         from cfgfix.report.page import page
 
-        _write(html, page({"diagnosis": data}))
+        write_text(html, page({"diagnosis": data}))
     if as_json:
         click.echo(json.dumps(data, indent=2))
     else:
@@ -148,7 +148,12 @@ def subject_of(config: str | None, options: dict[str, Any]) -> Any:
     )
 
 
-def _write(path: str, text: str) -> None:
+def write_text(path: str, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        UnreadableError: It cannot be written.
+    """
     try:
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)

@@ -69,7 +69,11 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     _require_config_taken(options)
     files = storage.data_files((), options.get("data_path"))
     trials = options["trials"]
+    parent = os.getppid()
     for number, trial in enumerate(trials):
+        if os.getppid() != parent:
+            # Nobody waits for the rest, and another search may be measuring by now.
+            return {"fresh": False}
         progress(str(options.get("what", "searching")), number / len(trials))
         append(options["journal"], {"event": "start", "id": trial["id"]})
         try:
@@ -106,9 +110,7 @@ def _require_config_taken(options: Mapping[str, Any]) -> None:
             parameters = inspect.signature(load_callable(spec)).parameters.values()
         except (TypeError, ValueError):
             return
-        takes.append(
-            any(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters)
-        )
+        takes.append(any(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters))
     if takes and not any(takes):
         raise CfgfixError(
             f"{options['dataset']} takes no config, so no setting of the file reaches it",
@@ -122,7 +124,8 @@ def _limit(seconds: float, journal: str, name: str) -> Iterator[None]:
 
     def expired() -> None:
         append(
-            journal, {"event": "failed", "id": name, "error": f"did not end within {seconds:g} s", "trace": ""}
+            journal,
+            {"event": "failed", "id": name, "error": f"did not end within {seconds:g} s", "trace": ""},
         )
         os.kill(os.getpid(), 9)
 
@@ -145,7 +148,9 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
     with contextlib.suppress(Exception):
         tf.keras.mixed_precision.set_global_policy("float32")
     if built_in:
-        speech = {name: value for name, value in values.items() if name in ("batch_size", "workers", "prefetch")}
+        speech = {
+            name: value for name, value in values.items() if name in ("batch_size", "workers", "prefetch")
+        }
         options = {**options, "speech": {**options.get("speech", {}), **speech}}
         if values.get("mixed_precision"):
             tf.keras.mixed_precision.set_global_policy("mixed_float16")
@@ -181,9 +186,7 @@ def _timed(dataset: Any, step: Callable[[int, Any], None] | None, seconds: float
     return iterate(dataset, batches=MOST_BATCHES, seconds=seconds, on_batch=step)
 
 
-def _step(
-    options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]
-) -> Callable[[int, Any], None]:
+def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -> Callable[[int, Any], None]:
     """Return what runs the step on each batch and waits for its end; it is compiled and warm."""
     import tensorflow as tf
 
