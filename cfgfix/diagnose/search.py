@@ -668,13 +668,19 @@ def _searched(
     if ram is None:
         notes.append("how much RAM this process may use is not known: nothing is left out for its memory")
     prefetch = bound.present.get("prefetch") if bound is not None else None
+    wrong = _wrong(plan, bound)
     for values in candidates(plan.space):
-        reason = too_large(
-            values,
-            sample_bytes=probe["batch_bytes"] / max(probe["batch_samples"], 1),
-            batch=probe["batch_samples"],
-            prefetch=prefetch,
-            ram_mib=ram,
+        bad = [text for name, value in values.items() if (text := wrong.get((name, str(value)))) is not None]
+        reason = (
+            bad[0]
+            if bad
+            else too_large(
+                values,
+                sample_bytes=probe["batch_bytes"] / max(probe["batch_samples"], 1),
+                batch=probe["batch_samples"],
+                prefetch=prefetch,
+                ram_mib=ram,
+            )
         )
         if reason is not None and _name(values) != _name(present):
             excluded.append((values, reason))
@@ -818,6 +824,21 @@ def apply(path: str, found: Found) -> None:
     if current.text != document.source.text or current.stamp is None:
         raise UnreadableError("changed during the search; it was left as it is", path=path)
     replace_atomically(path, data, current.stamp)
+
+
+def _wrong(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], str]:
+    """Return why values of the space would be errors in the config: they could not be written, so they are not tried."""
+    found: dict[tuple[str, str], str] = {}
+    if bound is None or plan.config is None:
+        return found
+    before = _errors(bound.text_with({}), plan.config)
+    for name, values in plan.space.items():
+        for value in values:
+            if new := _errors(bound.text_with({name: value}), plan.config) - before:
+                found[name, str(value)] = (
+                    f"the rules call {name} {_yaml(value)} an error: {', '.join(sorted(new))}"
+                )
+    return found
 
 
 def _errors(data: bytes, path: str) -> set[str]:

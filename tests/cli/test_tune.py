@@ -42,6 +42,8 @@ def deadly(config):
         os.kill(os.getpid(), signal.SIGKILL)
     if workers == 4:
         raise RuntimeError("four is too many")
+    if workers == 5:
+        time.sleep(1000)
     delay = 0.002 * workers
     def items():
         for number in range(1000000):
@@ -100,8 +102,8 @@ def test_more_workers_win_and_just_their_bytes_change(cfgfix, project):
 def test_settings_that_end_the_process_are_survived_and_nothing_is_written_without_gain(cfgfix, project):
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
-        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,2,3,4,9", "--seconds", "0.2", "--apply",
-        "--quiet", "--json",
+        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,2,3,4,5,9", "--seconds", "0.2", "--apply",
+        "--time-limit", "5", "--quiet", "--json",
     )  # fmt: skip
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -109,6 +111,7 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
     assert "code 3" in by_workers[2]["error"]
     assert "SIGKILL" in by_workers[3]["error"]
     assert "four is too many" in by_workers[4]["error"]
+    assert "did not end within" in by_workers[5]["error"]
     assert by_workers[1]["samples_per_second"] > by_workers[9]["samples_per_second"]
     assert found["winner"] is None
     assert not found["applied"]
@@ -167,13 +170,12 @@ def test_a_present_setting_that_fails_ends_the_search(cfgfix, project):
     ],
 )  # fmt: skip
 def test_wrong_use(project, monkeypatch, capsys, arguments, told):
-    from cfgfix.__main__ import main
+    from cfgfix.cli.start import run
 
     monkeypatch.chdir(project)
     monkeypatch.setenv("CFGFIX_CACHE_DIR", str(project / "cache"))
     before = (project / "mine.py").read_bytes()
-    monkeypatch.setattr("sys.argv", ["cfgfix", "tune", *arguments, "--quiet"])
-    assert main() == 2
+    assert run(["tune", *arguments, "--quiet"]) == 2
     assert told in capsys.readouterr().err
     assert (project / "mine.py").read_bytes() == before
 
@@ -291,14 +293,23 @@ def test_a_value_that_would_be_an_error_is_not_written(project, monkeypatch):
     monkeypatch.chdir(project)
     before = (project / "train.yaml").read_bytes()
     bound = bind("train.yaml")
-    best = Try({"workers": "many"}, 2.0, None, 1.0)
+    best = Try({"workers": -5}, 2.0, None, 1.0)
     found = Found(
         "x", {"workers": (1,)}, (best,), Try({"workers": 1}, 1.0, None, 1.0), best, Interval(2, 1.9, 2.1), (), (), "warm", (), bound,
-        (("workers", "data.num_workers", 1, "many"),),
+        (("workers", "data.num_workers", 1, -5),),
     )  # fmt: skip
     with pytest.raises(UnreadableError, match="new error"):
         apply("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
+
+
+def test_a_value_that_the_rules_call_an_error_is_not_tried(run):
+    found = run({1: 100.0, 2: 120.0, -5: 1e9}, (1, 2, -5))
+    assert found.winner is not None
+    assert found.winner.values == {"workers": 2}
+    ((values, reason),) = found.excluded
+    assert values == {"workers": -5}
+    assert "CFG002" in reason
 
 
 def test_too_many_combinations():
@@ -324,19 +335,3 @@ def test_the_state_belongs_to_one_search(project, monkeypatch):
     assert mark == searching.fingerprint(plan, bound)
     (project / "mine.py").write_text(MODULE + "\n# changed\n")
     assert searching.fingerprint(plan, bound) != mark
-
-
-def test_a_trial_that_does_not_end_is_stopped(cfgfix, project):
-    (project / "mine.py").write_text(
-        MODULE.replace(
-            "    workers = config",
-            "    time.sleep(1000 * (config['data']['num_workers'] == 6))\n    workers = config",
-        )
-    )
-    done = cfgfix(
-        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,6", "--seconds", "0.1", "--time-limit", "6",
-        "--quiet",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    assert "workers 6: did not end within" in done.out
-    assert "nothing was written" in done.out
