@@ -77,25 +77,25 @@ def project(tmp_path):
 def test_more_workers_win_and_just_their_bytes_change(cfgfix, project):
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
-        "tune", "train.yaml", "--dataset", "mine:sleepy", "--workers", "1,2", "--batch-sizes", "4,8", "--seconds", "0.3",
+        "tune", "train.yaml", "--dataset", "mine:sleepy", "--workers", "1,2", "--prefetch", "2", "--seconds", "0.5",
         "--json", "--quiet", "--html", "page.html", "--apply",
     )  # fmt: skip
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert found["space"] == {"batch_size": [4, 8], "workers": [1, 2]}
-    assert found["present"]["values"] == {"batch_size": 4, "workers": 1}
-    assert found["winner"]["values"]["workers"] == 2
+    assert found["space"] == {"workers": [1, 2], "prefetch": [2]}
+    assert found["present"]["values"] == {"workers": 1, "prefetch": 2}
+    assert found["winner"]["values"] == {"workers": 2, "prefetch": 2}
+    assert [change["key"] for change in found["changes"]] == ["data.num_workers"]
     assert found["winner"]["values"] in [entry["values"] for entry in found["tried"]]
     assert found["ratio"]["low"] > 1
     assert len(found["pairs"]) == 5
     assert found["gain"]
     assert found["applied"]
-    assert any("what the model learns" in note for note in found["notes"])
-    size = found["winner"]["values"]["batch_size"]
-    after = before.replace(b"num_workers:   1 #", b"num_workers:   2 #")
-    assert (project / "train.yaml").read_bytes() == after.replace(b"batch_size: 4", b"batch_size: %d" % size)
+    assert (project / "train.yaml").read_bytes() == before.replace(
+        b"num_workers:   1 #", b"num_workers:   2 #"
+    )
     page = (project / "page.html").read_text()
-    assert "batch_size down, workers across" in page
+    assert "workers down, prefetch across" in page
     assert "<script" not in page
 
 
@@ -120,7 +120,7 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
 
 def test_a_search_that_was_killed_goes_on(cfgfix, project):
     arguments = [
-        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,7,8,9", "--seconds", "0.5", "--state", "state.jsonl",
+        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,9", "--seconds", "0.5", "--state", "state.jsonl",
         "--quiet",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(project / "cache")}
@@ -128,17 +128,17 @@ def test_a_search_that_was_killed_goes_on(cfgfix, project):
     state = project / "state.jsonl"
     limit = time.monotonic() + 90
     while time.monotonic() < limit and running.poll() is None:
-        if state.is_file() and state.read_text().count('"result"') >= 2:
+        if state.is_file() and state.read_text().count('"result"') >= 1:
             break
         time.sleep(0.05)
     running.kill()
     running.wait()
     kept = state.read_text()
-    assert kept.count('"result"') >= 2
+    assert kept.count('"result"') >= 1
     done = cfgfix(*arguments, "--resume", "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert len(found["tried"]) == 4
+    assert len(found["tried"]) == 2
     assert any("taken over" in note for note in found["notes"])
     assert state.read_text().startswith(kept.rpartition("\n")[0])
     other = cfgfix(*arguments[:4], "--workers", "1,2", "--state", "state.jsonl", "--resume")
@@ -233,6 +233,16 @@ def test_the_best_third_goes_on_with_more_time(run):
     assert found.gain
 
 
+def test_a_batch_size_comes_with_what_it_changes(project, monkeypatch):
+    monkeypatch.chdir(project)
+    plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"batch_size": (8, 16), "private_threads": (2,)})
+    _, prepared, present, notes = searching._prepared(plan)
+    assert present == {"batch_size": 4}
+    assert prepared.space == {"batch_size": (4, 8, 16)}
+    assert any("what the model learns" in note for note in notes)
+    assert any(note.startswith("private_threads is not searched") for note in notes)
+
+
 def test_a_gain_that_noise_could_have_made_is_none(run, project):
     before = (project / "train.yaml").read_bytes()
     found = run({1: 100.0, 2: 101.0, 4: 90.0}, pair_noise=0.1)
@@ -317,7 +327,7 @@ def test_too_many_combinations():
         candidates({"workers": tuple(range(30)), "prefetch": tuple(range(30))})
 
 
-def test_a_value_with_a_meaning_of_its_own_is_not_tried(project, monkeypatch):
+def test_a_copy_differs_from_the_file_in_its_values_alone(project, monkeypatch):
     monkeypatch.chdir(project)
     bound = bind("train.yaml")
     assert bound.present["workers"] == 1
