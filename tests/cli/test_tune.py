@@ -183,9 +183,11 @@ def test_wrong_use(project, monkeypatch, capsys, arguments, told):
 # Without a process
 
 
-def fake(rates, pair_noise=0.0):
+def fake(rates, pair_noise=0.0, slowing=0.0):
     """Stand for the measuring process: a rate for each number of workers, None for a failure."""
     from cfgfix.measure.search import append
+
+    trials = iter(range(10**6))
 
     def run_child(_entry, options, **_more):
         for trial in options["trials"]:
@@ -197,6 +199,7 @@ def fake(rates, pair_noise=0.0):
                     options["journal"], {"event": "failed", "id": trial["id"], "error": "bad", "trace": ""}
                 )
                 continue
+            rate *= 1 - slowing * next(trials)
             if trial["id"].startswith("pair"):
                 rate *= 1 + pair_noise * (-1) ** int(trial["id"].split()[1]) * (-1) ** workers
             entry = {"samples_per_second": rate, "batches": 9, "batch_bytes": 4096.0, "batch_samples": 4.0}
@@ -210,8 +213,8 @@ def fake(rates, pair_noise=0.0):
 def run(project, monkeypatch):
     monkeypatch.chdir(project)
 
-    def search(rates, values=(1, 2, 4), pair_noise=0.0, **more):
-        monkeypatch.setattr("cfgfix.measure.sampling.run_child", fake(rates, pair_noise))
+    def search(rates, values=(1, 2, 4), pair_noise=0.0, slowing=0.0, **more):
+        monkeypatch.setattr("cfgfix.measure.sampling.run_child", fake(rates, pair_noise, slowing))
         plan = Plan(
             "train.yaml",
             {"dataset": "mine:sleepy"},
@@ -252,6 +255,23 @@ def test_a_gain_that_noise_could_have_made_is_none(run, project):
     with pytest.raises(ValueError, match="proven"):
         apply("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
+
+
+def test_what_failed_once_is_not_tried_again(run, project):
+    found = run({1: 100.0, 2: None, 4: 120.0})
+    begun = [
+        json.loads(line)["id"] for line in (project / "state").read_text().splitlines() if '"start"' in line
+    ]
+    # The processes of these tests run all they were given; a setting that failed is in the first of them alone.
+    assert sum('"workers": 2' in name for name in begun) == 2
+    assert found.winner is not None
+    assert found.winner.values == {"workers": 4}
+
+
+def test_a_machine_that_gets_slower_is_so_for_all_alike(run):
+    found = run({1: 100.0, 2: 103.0, 4: 102.0}, slowing=0.01)
+    rates = {entry.values["workers"]: entry.rate for entry in found.tried}
+    assert max(rates, key=lambda workers: rates[workers] or 0) == 2
 
 
 def test_where_every_other_setting_fails_the_present_one_stays(run):
