@@ -103,7 +103,7 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
         "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,2,3,4,5,9", "--seconds", "0.2", "--apply",
-        "--time-limit", "5", "--quiet", "--json",
+        "--time-limit", "5", "--quiet", "--json", "--state", "state.jsonl",
     )  # fmt: skip
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -113,6 +113,8 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
     assert "four is too many" in by_workers[4]["error"]
     assert "did not end within" in by_workers[5]["error"]
     assert by_workers[1]["samples_per_second"] > by_workers[9]["samples_per_second"]
+    started = [line for line in (project / "state.jsonl").read_text().splitlines() if '"start"' in line]
+    assert sum(r"\"workers\": 2}" in line for line in started) == 1
     assert found["winner"] is None
     assert not found["applied"]
     assert (project / "train.yaml").read_bytes() == before
@@ -255,17 +257,6 @@ def test_a_gain_that_noise_could_have_made_is_none(run, project):
     with pytest.raises(ValueError, match="proven"):
         apply("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
-
-
-def test_what_failed_once_is_not_tried_again(run, project):
-    found = run({1: 100.0, 2: None, 4: 120.0})
-    begun = [
-        json.loads(line)["id"] for line in (project / "state").read_text().splitlines() if '"start"' in line
-    ]
-    # The processes of these tests run all they were given; a setting that failed is in the first of them alone.
-    assert sum('"workers": 2' in name for name in begun) == 2
-    assert found.winner is not None
-    assert found.winner.values == {"workers": 4}
 
 
 def test_a_machine_that_gets_slower_is_so_for_all_alike(run):
