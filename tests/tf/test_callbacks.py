@@ -11,8 +11,8 @@ from cfgfix.errors import CfgfixError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.tf import callbacks  # noqa: E402 - needs TensorFlow
-from cfgfix.tf.callbacks import StepRecorder, TrainingWarning, keras_callback, overhead, watch_data  # noqa: E402
+from cfgfix.tf import callbacks
+from cfgfix.tf.callbacks import StepRecorder, TrainingWarning, keras_callback, overhead, watch_data
 
 pytestmark = pytest.mark.tensorflow
 

@@ -12,8 +12,8 @@ from cfgfix.errors import CfgfixError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.tf import devices  # noqa: E402 - needs TensorFlow
-from cfgfix.tf.devices import DevicePipeline, LeakMonitor  # noqa: E402
+from cfgfix.tf import devices
+from cfgfix.tf.devices import DevicePipeline, LeakMonitor
 
 pytestmark = pytest.mark.tensorflow
 SECONDS = 30.0
