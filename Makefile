@@ -10,7 +10,7 @@ fuzz: fuzz-edits fuzz-targets
 
 fuzz-edits: node
 	CFGFIX_DEEP=1 $(PYTHON) -m pytest -q tests/properties
-	$(PYTHON) benchmarks/edits.py --edits 100000
+	$(PYTHON) benchmarks/edits.py
 
 # Coverage-guided where atheris is installed (`pip install atheris`), else by plain mutation.
 fuzz-targets:

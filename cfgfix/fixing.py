@@ -16,6 +16,10 @@ from cfgfix.records import dataclass
 MAX_PASSES = 100
 """Most rounds of fixing one file; a round applies every fix that does not overlap another, so two or three are usual."""
 
+MAX_FIXES = 2_000
+"""Most fixes of one file in one run: planning each reads the file's structure, so the work grows with both. What is
+left is reported as found, and the next run goes on. No real configuration has more than some dozens."""
+
 Check = Callable[[Document], list[Finding]]
 
 
@@ -52,7 +56,7 @@ def fix_text(source: SourceFile, loader: Loader, check: Check, *, unsafe: bool) 
             finding
             for finding in findings
             if fixable(finding, unsafe=unsafe) and _identity(finding) not in refused
-        ]
+        ][: MAX_FIXES - len(applied)]
         step = _round(document, candidates, findings, loader, check, refused)
         if step is None:
             break

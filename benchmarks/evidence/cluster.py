@@ -104,6 +104,10 @@ for size in (4, 5):
         shares(strategy.distribute_datasets_from_function(lambda _context, data=data: data)),
     )
 
+distributed = strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2))
+for name in ("map", "batch", "shuffle", "prefetch"):
+    fact(f"{name} of a distributed dataset", outcome(lambda name=name: getattr(distributed, name)))
+
 section("tf.data service, 2 workers")
 service = tf.data.experimental.service
 dispatcher = service.DispatchServer()

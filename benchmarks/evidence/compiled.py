@@ -145,6 +145,11 @@ keras.mixed_precision.set_global_policy("mixed_float16")
 after = keras.layers.Dense(2)
 keras.mixed_precision.set_global_policy("float32")
 fact("compute dtype of the layer made before, and after", (before.compute_dtype, after.compute_dtype))
+keras.mixed_precision.set_global_policy("mixed_float16")
+for name, settings in (("softmax", {}), ("softmax, dtype='float32'", {"dtype": "float32"})):
+    output = keras.layers.Dense(2, activation="softmax", **settings)(tf.zeros([1, 2]))
+    fact(f"output of Dense with {name} under mixed_float16", output.dtype.name)
+keras.mixed_precision.set_global_policy("float32")
 
 section("arguments of fit beside a dataset")
 model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])

@@ -77,6 +77,10 @@ fact(
     nodes(endless.map(lambda x: x, synchronous=True).prefetch(2).prefetch(2)),
 )
 
+fact("map(2 calls).batch(2), what runs", nodes(endless.map(lambda x: x + 1, num_parallel_calls=2).batch(2)))
+fact("map(2 calls), what runs", nodes(endless.map(lambda x: x + 1, num_parallel_calls=2)))
+fact("map one by one, what runs", nodes(endless.map(lambda x: x + 1, synchronous=True)))
+
 section("a device that is not there")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 
 import keras
@@ -111,6 +114,30 @@ fact(
     "Adam(clipnorm=1, global_clipnorm=0)",
     outcome(lambda: keras.optimizers.Adam(clipnorm=1.0, global_clipnorm=0.0)),
 )
+
+LOGGING = """
+import os, sys
+if sys.argv[1] == "before":
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+if sys.argv[1] == "after":
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+tf.constant(1) + 1
+"""
+section("lines on stderr of a small program by when TF_CPP_MIN_LOG_LEVEL=3 is set")
+for when in ("never", "before", "after"):
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGING, when],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"},
+    )
+    fact(when if when == "never" else f"{when} the import", len(done.stderr.splitlines()))
+
+section("names that TensorFlow does not have")
+for name in ("set_memory_limit", "set_logical_device_configuration", "LogicalDeviceConfiguration"):
+    fact(f"tf.config.experimental.{name}", outcome(lambda name=name: getattr(tf.config.experimental, name)))
 
 section("values of a wrong type")
 for value in ("8", True, 2.0, None):

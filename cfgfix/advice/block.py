@@ -56,7 +56,7 @@ def _mapping(tree: dict[str, Any], indent: str) -> list[str]:
 
 
 def _left(item: LeftOut, indent: str) -> list[str]:
-    return _comment(f"{format_key_path(item.path)} is left to you: {item.reason}", indent)
+    return _comment(f"{format_key_path(item.path)} is left out: {item.reason}", indent)
 
 
 def _has_choice(item: Any) -> bool:

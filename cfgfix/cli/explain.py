@@ -232,13 +232,12 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
     dialects = known_dialects(settings)
     concepts = _concepts_of(what, dialects.values())
     topic = next((found for found in map(topic_of, [what, *sorted(concepts)]) if found is not None), None)
-    page = Subject(
-        f"{what}: {topic.title}"
-        if topic is not None and topic.title not in (what, topic.name)
-        else f"{what}: the concept {', '.join(sorted(concepts - {what}))}"
-        if concepts - {what}
-        else f"{what}: a setting"
-    )
+    kind = f"the concept {', '.join(sorted(concepts - {what}))}" if concepts - {what} else "a setting"
+    if topic is not None and what == topic.name and topic.title != topic.name:
+        kind = topic.title
+    elif topic is not None and topic.title != topic.name:
+        kind += f" (see also {topic.name}: {topic.title})"
+    page = Subject(f"{what}: {kind}")
     subjects = {*concepts, *(topic.concepts if topic is not None else ())}
     for concept in sorted(subjects):
         found = [
@@ -320,11 +319,10 @@ def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]
         path = parse_key_path(what)
     except ValueError:
         path = ()
-    if len(path) > 1:
-        for name, dialect in known.items():
-            if dialect.concept_of(path) is not None:
-                return name
     best = sorted(known.values(), key=lambda dialect: (-len(dialect.facts), -len(dialect.concepts)))
+    for dialect in best if len(path) > 1 else ():
+        if dialect.concept_of(path) is not None:
+            return dialect.name
     for dialect in best:
         if any(concept in dialect.concepts for concept in concepts):
             return dialect.name

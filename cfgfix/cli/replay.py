@@ -1,7 +1,7 @@
 """The answer of an unchanged run, again: same arguments, same files, same cfgfix, same output.
 
 This module is imported before anything else and imports next to nothing. An entry holds what every consulted file and
-folder looked like (inode, size, time), which consulted paths did not exist, what was printed, and the exit code.
+folder looked like (inode, size, times), which consulted paths did not exist, what was printed, and the exit code.
 Anything that cannot be told by that - a live GPU, standard input, a fix, an error - is never kept.
 """
 
@@ -81,12 +81,13 @@ def _name(key: tuple[object, ...]) -> str:
     return f"run-{zlib.crc32(repr(key).encode('utf-8', 'backslashreplace')):08x}"
 
 
-def _facts(path: str) -> tuple[int, int, int] | None:
+def _facts(path: str) -> tuple[int, int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    # Anybody can set the time of change back (`cp -p`, `touch -r`, an archive); the time of the inode nobody can.
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def again(arguments: Sequence[str]) -> int | None:
@@ -125,7 +126,7 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
     if key is None:
         return
     newest = time.time_ns() - _RECENT_NS
-    seen: list[tuple[str, tuple[int, int, int] | None]] = []
+    seen: list[tuple[str, tuple[int, int, int, int] | None]] = []
     for path in dict.fromkeys((*inputs, *_own_files(), *GPU_PATHS)):
         facts = _facts(path)
         if facts is not None and facts[2] > newest:

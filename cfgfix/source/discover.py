@@ -25,12 +25,13 @@ class PythonFile:
     Attributes:
         path: As shown to the user.
         root: The folder its dotted name starts from.
-        stamp: Size, time of change, device and inode, which together tell an unchanged file.
+        stamp: Size, time of change, device, inode and the inode's time, which together tell an unchanged file; the
+            time of change alone can be set back.
     """
 
     path: str
     root: str
-    stamp: tuple[int, int, int, int]
+    stamp: tuple[int, ...]
 
 
 def find_python(paths: Iterable[str], excluded: Callable[[str], bool]) -> list[PythonFile]:
@@ -55,7 +56,7 @@ def _add(path: str, root: str, found: dict[str, PythonFile]) -> None:
         return
     if stat.S_ISREG(facts.st_mode):
         key = os.path.normpath(path)
-        stamp = (facts.st_size, facts.st_mtime_ns, facts.st_dev, facts.st_ino)
+        stamp = (facts.st_size, facts.st_mtime_ns, facts.st_dev, facts.st_ino, facts.st_ctime_ns)
         found.setdefault(key, PythonFile(path, root, stamp))
 
 

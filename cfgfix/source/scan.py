@@ -182,12 +182,13 @@ def scan(
 
 
 def _jobs() -> int:
-    """Return how many processes may read files: `CFGFIX_JOBS`, else as many as there are CPUs, at most four."""
+    """Return how many processes may read files: one, or `CFGFIX_JOBS`.
+
+    One is the default by measurement (`benchmarks/scan.py`): linking and judging stay in this process, and handing the
+    summaries over costs more CPU than reading them elsewhere saves on machines that share their CPUs.
+    """
     wanted = os.environ.get("CFGFIX_JOBS", "")
-    if wanted.isdigit():
-        return max(1, min(int(wanted), 64))
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(usable, 4))
+    return max(1, min(int(wanted), 64)) if wanted.isdigit() else 1
 
 
 class _Maker:

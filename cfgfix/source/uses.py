@@ -371,7 +371,10 @@ class Uses:
         self._entry[id(scope)] = _NO_GUARDS
         result: Guards | None = None
         if scope.kind == "function" and scope.name not in self.follower.referenced():
+            inside = scope.module.path not in self.aside
             for where, call in self.follower.callers(scope.name):
+                if inside and where.module.path in self.aside:
+                    continue
                 here = self.guards(where, call.block) | self.entry(where, depth + 1)
                 result = here if result is None else result & here
                 if not result:

@@ -50,7 +50,7 @@ class Node:
         self.items: list[Any] = []
         self.start = self.end = 0
         self.made: list[Any] = []
-        """For a node that a change makes: its value as the only item."""
+        """For a node that a change makes, and for scalars of npm's reader: the value as the only item."""
 
 
 def made(value: Any, old: Node | None = None) -> Node:
@@ -293,21 +293,23 @@ class Npm(Reader):
             node.items = [[self.grown(key), self.grown(value)] for key, value in data["items"]]
         elif node.kind == "q":
             node.items = [self.grown(item) for item in data["items"]]
+        if node.kind == "s":
+            node.made = [data.get("value", "")]
         if node.kind == "s" and " " in node.tag:
             node.tag = "explicit " + node.tag
         return node
 
     def value(self, node: Node) -> Any:
-        kind = node.tag.rsplit(" ", 1)[-1]
+        kind, text = node.tag.rsplit(" ", 1)[-1], node.made[0]
         if kind == "null":
             return None
         if kind == "bool":
-            return node.text == "true"
+            return text == "true"
         if kind == "int":
-            return int(node.text)
+            return int(text)
         if kind == "float":
-            return float(node.text.replace("Infinity", "inf"))
-        return node.text
+            return float(text.replace("Infinity", "inf"))
+        return text
 
     def comments(self, text: str) -> list[str] | None:
         answer = self.ask(text)

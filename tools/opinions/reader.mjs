@@ -19,7 +19,8 @@ function tree(node) {
   if (isAlias(node)) return { kind: "a", text: node.source };
   if (isScalar(node)) {
     const [type, text] = scalar(node.value);
-    return { kind: "s", tag: node.tag ? `${node.tag} ${type}` : type, text, anchor };
+    // The text as written tells keys such as 1 and 0x1 apart.
+    return { kind: "s", tag: node.tag ? `${node.tag} ${type}` : type, text: node.source ?? text, value: text, anchor };
   }
   if (isSeq(node)) return { kind: "q", tag: node.tag, anchor, items: node.items.map((item) => (isPair(item) ? pair(item) : tree(item))) };
   if (isMap(node)) return { kind: "m", tag: node.tag, anchor, items: node.items.map((item) => [tree(item.key), tree(item.value)]) };

@@ -130,6 +130,7 @@ def expects_absence(scope: Scope, block: int) -> bool:
                     word in shown
                     for word in (
                         "hasattr",
+                        "executing_eagerly",
                         "version",
                         "getattr",
                         "tf1",

@@ -17,6 +17,8 @@ COMPILED = (b".function", b"train_step", b"jit_compile", b"GradientTape")
 """Byte strings of files that compile functions, for the needles of checks about such functions."""
 MAX_WAYS = 24
 MAX_LENGTH = 60
+MAX_WALK = 1500
+"""Most steps taken over all ways of one dataset: a ladder of conditions has more ways than can be walked."""
 _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
 
 
@@ -30,9 +32,10 @@ def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
 
     Ways whose guards exclude each other are left out. Where several datasets are joined into one, each is a way.
     """
-    count = 0
+    count = steps = 0
     pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
-    while pending and count < MAX_WAYS:
+    while pending and count < MAX_WAYS and steps < MAX_WALK:
+        steps += 1
         here, path = pending.pop()
         if here.op != "either":
             if len(path) >= MAX_LENGTH:

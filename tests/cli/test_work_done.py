@@ -1,0 +1,131 @@
+"""How much a check does, counted and not timed: modules imported, files opened, texts parsed.
+
+A bound is a little above what is done today. One that is passed is looked at, not raised: a start-up import costs every
+user on every commit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CLEAN = "training:\n  learning_rate: 1.0e-4\ndata:\n  batch_size: 8\n  num_workers: 4\n"
+PROBE = """
+import json, sys
+opened = []
+
+def watch(event, arguments):
+    if event == "open" and isinstance(arguments[0], str):
+        opened.append(arguments[0])
+
+before = set(sys.modules)
+sys.addaudithook(watch)
+from cfgfix.cli import replay
+
+code = replay.again(sys.argv[1:])
+parsed = []
+if code is None:
+    from cfgfix.cli.start import run
+    from cfgfix.documents import compose
+
+    real = compose._parser
+
+    def counted(text):
+        parsed.append(len(text))
+        return real(text)
+
+    compose._parser = counted
+    code = run(sys.argv[1:])
+print("\\n" + json.dumps({
+    "code": code, "modules": sorted(set(sys.modules) - before), "opened": opened, "parsed": len(parsed),
+}), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def work(tmp_path):
+    """Run the command line twice, so that what is compiled once is there, and return what the second run did."""
+    (tmp_path / "probe.py").write_text(PROBE)
+    folder = tmp_path / "here"
+    folder.mkdir()
+
+    def run(*arguments, rounds=2, unchanged=False):
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("CFGFIX_")}
+        for _ in range(rounds):
+            if not unchanged:
+                # Else the second run would only repeat the answer of the first.
+                for path in folder.iterdir():
+                    os.utime(path)
+            done = subprocess.run(
+                [sys.executable, str(tmp_path / "probe.py"), *arguments],
+                cwd=folder,
+                env={**kept, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(tmp_path / "cache")},
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=300,
+            )
+        return json.loads(done.stderr.splitlines()[-1])
+
+    run.folder = folder
+    return run
+
+
+def content(opened, name):
+    return [path for path in opened if path.endswith(name)]
+
+
+def test_a_check_of_one_config(work):
+    (work.folder / "config.yaml").write_text(CLEAN)
+    done = work("check", "config.yaml", "--hardware", "rtx4090,cpus=8,ram=32")
+    own = [name for name in done["modules"] if name.split(".")[0] == "cfgfix"]
+    assert len(own) <= 75, own
+    assert len(done["modules"]) <= 165, done["modules"]
+    heavy = {"click", "jsonschema", "libcst", "ruamel", "psutil", "pynvml", "logging", "subprocess", "json", "tensorflow", "importlib.metadata", "hashlib", "pathlib", "inspect", "dataclasses"}  # fmt: skip
+    assert not heavy & {name for whole in done["modules"] for name in (whole, whole.split(".")[0])}
+    # Read once, parsed once; no rule file and no schema is parsed again.
+    assert len(content(done["opened"], "config.yaml")) == 1
+    assert done["parsed"] <= 1
+    parsed_again = [path for path in done["opened"] if "/rules/" in path or "/schemas/" in path]
+    assert not parsed_again
+
+
+def test_an_unchanged_check(work):
+    path = work.folder / "config.yaml"
+    path.write_text(CLEAN)
+    os.utime(path, ns=(10**18, 10**18))
+    os.utime(work.folder, ns=(10**18, 10**18))
+    done = work("check", "config.yaml", "--hardware", "rtx4090,cpus=8,ram=32", unchanged=True)
+    if "cfgfix.engine" in done["modules"]:
+        pytest.skip("not on this platform: files here are too new for an answer to be kept")
+    assert len(done["modules"]) <= 12, done["modules"]
+    assert not content(done["opened"], "config.yaml")
+
+
+def test_a_check_of_many_configs_does_for_each_what_it_does_for_one(work):
+    for number in range(40):
+        (work.folder / f"c{number:02}.yaml").write_text(CLEAN)
+    done = work("check", ".", "--hardware", "rtx4090,cpus=8,ram=32")
+    configs = [path for path in done["opened"] if path.endswith(".yaml")]
+    assert len(configs) == 40
+    assert done["parsed"] <= 40
+    assert len(done["modules"]) <= 190, done["modules"]
+
+
+def test_a_fix_wakes_no_more_than_its_proof_needs(work):
+    path = work.folder / "config.yaml"
+    path.write_text(CLEAN.replace("1.0e-4", "1e-4"))
+    work("check", "config.yaml")
+    done = work("fix", "config.yaml", rounds=1)
+    assert path.read_text() == CLEAN
+    assert not {"jsonschema", "libcst", "click", "tensorflow"} & {
+        name.split(".")[0] for name in done["modules"]
+    }
+    # The file, and the result after each of its rounds.
+    assert done["parsed"] <= 12

@@ -1,0 +1,116 @@
+"""The table of TensorFlow's API and the requirement that chooses its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cfgfix.source.api import load
+from cfgfix.source.requirements import NOTHING, Requirement, find_requirement
+
+
+def wanting(text: str) -> Requirement:
+    return Requirement("requirements.txt", text, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("tensorflow==2.15.0", ["2.15"]),
+        ("tensorflow>=2.16", ["2.16", "2.18", "2.21"]),
+        ("tensorflow>=2.8,<2.13", ["2.8", "2.12"]),
+        ("tensorflow~=2.15.0", ["2.15"]),
+        ("tensorflow~=2.15", ["2.15", "2.16", "2.18", "2.21"]),
+        ("tensorflow==2.13.1", ["2.12", "2.15"]),
+        ("tensorflow==2.12.*", ["2.12"]),
+        ("tensorflow<2", []),
+        ("tensorflow==1.15.0", []),
+        ("tensorflow==2.99", ["2.21"]),
+    ],
+)
+def test_which_releases_a_requirement_admits(line: str, expected: list[str]) -> None:
+    table = load(wanting(line))
+    assert [
+        version for number, version in enumerate(table.versions) if table.admitted >> number & 1
+    ] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        (
+            "requirements.txt",
+            "numpy\n# tensorflow==1.0\ntensorflow-gpu[and-cuda] >= 2.10, < 2.16  # why\n",
+            "tensorflow>=2.10,<2.16",
+        ),
+        ("pyproject.toml", '[project]\ndependencies = ["tensorflow>=2.12", "numpy"]\n', "tensorflow>=2.12"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "==2.14.0"\n', "tensorflow==2.14.0"),
+        (
+            "setup.py",
+            "install_requires=['tensorflow-probability>=0.1', 'tensorflow==2.4.1']\n",
+            "tensorflow==2.4.1",
+        ),
+        ("environment.yml", "dependencies:\n  - tensorflow=2.9\n", "tensorflow==2.9"),
+        ("requirements.txt", "tensorflow-datasets==4.9.3\nmytensorflow==1.0\n", ""),
+    ],
+)
+def test_where_a_requirement_is_read(tmp_path: Path, name: str, content: str, text: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "package").mkdir()
+    found = find_requirement([str(tmp_path / "package" / "a.py")])
+    assert found.text == text
+    assert str(tmp_path / name) in found.looked_in
+
+
+def test_names() -> None:
+    table = load(NOTHING)
+    here = table.presence("tensorflow.data.AUTOTUNE")
+    assert here is not None
+    assert here.mask & table.admitted == table.admitted
+    never = table.presence("tensorflow.config.experimental.set_logical_device_configuration")
+    assert never is not None
+    assert (never.mask, never.old) == (0, 0)
+    old = table.presence("tensorflow.Session")
+    assert old is not None
+    assert not old.mask
+    assert old.old
+    assert table.presence("tensorflow.summary.scalar") is None
+    assert table.presence("tensorflow.python.keras.backend") is None
+    assert table.presence("numpy.float32") is None
+
+
+def test_keras_two_and_three() -> None:
+    table = load(NOTHING)
+    gone = table.presence("tensorflow.keras.layers.experimental.preprocessing.Resizing")
+    assert gone is not None
+    assert table.last(gone.mask) == "2.15"
+    assert table.accepts("keras.Model.fit", "workers") is not None
+    assert table.raises("keras.optimizers.legacy.Adam") & table.newest
+
+
+@pytest.mark.tensorflow
+def test_the_table_agrees_with_an_installed_tensorflow() -> None:
+    tf = pytest.importorskip("tensorflow")
+    version = ".".join(tf.__version__.split(".")[:2])
+    table = load(NOTHING)
+    if version not in table.versions:
+        pytest.skip("the installed release is not in the table")
+    bit = 1 << table.versions.index(version)
+    wrong = []
+    for package in (
+        "tensorflow.data",
+        "tensorflow.data.experimental",
+        "tensorflow.config",
+        "tensorflow.config.experimental",
+        "keras.optimizers",
+        "keras.losses",
+    ):
+        module = tf
+        for part in package.split(".")[0 if package.startswith("keras") else 1 :]:
+            module = getattr(module, part)
+        for name, mask in table._names[package].items():
+            if bool(mask & bit) != hasattr(module, name):
+                wrong.append(f"{package}.{name}")
+    assert wrong == []
