@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.opinions import judge  # noqa: E402
+from tools.opinions import judge
 
 KINDS = ("right", "elsewhere", "comments", "loads", "meaning", "unreadable", "no result")
 TITLES = {

@@ -15,7 +15,7 @@ from cfgfix.source.summary import VERSION
 MAX_ENTRIES = 60_000
 """Most files of one store; beyond it the store is begun anew."""
 
-Stamp = tuple[int, int, int, int]
+Stamp = tuple[int, ...]
 
 
 def digest(data: bytes) -> bytes:
