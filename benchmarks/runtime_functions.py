@@ -5,6 +5,7 @@ A module of its own, since worker processes import functions by name.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import shutil
@@ -152,7 +153,7 @@ NAMES = ("Mr. Oswald", "Mrs. Paine", "Dr. Hume", "London", "Newgate", "Dallas", 
 
 def sentences(count: int, seed: int = 1) -> list[str]:
     """Return sentences of the length that read-aloud corpora have: 6 to 27 words, some numbers, names and marks."""
-    source = random.Random(seed)
+    source = random.Random(seed)  # noqa: S311 - sentences are no secrets
     made: list[str] = []
     for _ in range(count):
         words = source.choices(WORDS, k=source.randint(6, 27))
@@ -305,7 +306,7 @@ def _merges(count: int) -> dict[tuple[str, str], int]:
     for rank in range(count):
         pairs: Counter[tuple[str, str]] = Counter()
         for word, number in words.items():
-            for pair in zip(word, word[1:], strict=False):
+            for pair in itertools.pairwise(word):
                 pairs[pair] += number
         if not pairs:
             break
@@ -339,7 +340,7 @@ def tokenize(text: str) -> list[int]:
         parts = tuple(word)
         while len(parts) > 1:
             best = min(
-                zip(parts, parts[1:], strict=False),
+                itertools.pairwise(parts),
                 key=lambda pair: RANKS.get(pair, len(RANKS)),
                 default=None,
             )

@@ -512,6 +512,7 @@ def _scanned(
         key=_stamp(run.judge.rules),
         texts=texts,
         only=next(iter(texts)) if texts else None,
+        progress=request.progress,
         extra=_in_code(run, runs.configs),
     )
     if request.add_ignores is not None:

@@ -460,7 +460,10 @@ def shown(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> I
         what = "new" if planned.before is None else "brought up to date"
         yield f"{planned.path} ({what}, {len(planned.after.splitlines())} lines)"
     else:
-        yield from diff(planned.before or "", planned.after, planned.path)
+        lines = list(diff(planned.before or "", planned.after, planned.path))
+        if planned.before is None:
+            lines[0] = "--- /dev/null"
+        yield from lines
 
 
 def write(plan: Plan) -> None:

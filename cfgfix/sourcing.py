@@ -100,6 +100,7 @@ class SourceRun:
         texts: Texts that stand for those on disk, by path.
         only: The one file that is reported, where not all are.
         extra: Findings about these files from elsewhere, by file.
+        progress: Called with the number of files read and of all files.
     """
 
     def __init__(
@@ -115,10 +116,12 @@ class SourceRun:
         texts: Mapping[str, str] | None = None,
         only: str | None = None,
         extra: Mapping[str, Sequence[Finding]] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.files = files
         self._texts = dict(texts or {})
         self._only = only
+        self._progress = progress
         self._extra = extra
         """Findings that rest on a config and the code together, by file."""
         self._catalogue = catalogue
@@ -140,7 +143,13 @@ class SourceRun:
             for path, text in {**self._texts, **(texts or {})}.items()
         }
         result = scan(
-            self.files, self._rules, self._configs, severity=self._severity, key=self._key, overlay=overlay
+            self.files,
+            self._rules,
+            self._configs,
+            severity=self._severity,
+            key=self._key,
+            overlay=overlay,
+            progress=self._progress,
         )
         self.looked_in = result.looked_in
         changed = {path for path, text in self._texts.items() if read_python(path).text != text}

@@ -10,7 +10,7 @@ FLOORS = {
     "documents": 1, "hardware": 1, "catalog": 1,
     "dialects": 2, "schema": 2, "pitfalls": 2, "source": 2,
     "settings": 3, "discovery": 3, "silence": 3, "baseline": 3, "judge": 3, "fixing": 3, "sourcing": 3, "crossref": 3, "codecases": 3, "engine": 3, "rulecases": 3, "keyuse": 3,
-    "advice": 3, "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "settings_schema": 4,
+    "advice": 3, "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "diagnose": 4, "settings_schema": 4,
     "cli": 5, "lsp": 5, "__main__": 6,
 }  # fmt: skip
 """Which floor each room is on."""
@@ -22,7 +22,7 @@ WITHIN = {
     "rulecases": {"judge", "fixing", "engine", "codecases"}, "keyuse": {"crossref", "discovery", "engine", "settings"},
     "sourcing": {"silence", "discovery", "settings"},
     "engine": {"silence", "baseline", "judge", "fixing", "discovery", "settings", "sourcing", "crossref"},
-    "advice": set(), "measure": {"report"}, "tf": {"measure"}, "cli": {"lsp"},
+    "advice": set(), "measure": {"report"}, "tf": {"measure"}, "diagnose": {"measure", "tf", "report"}, "cli": {"lsp"},
 }  # fmt: skip
 """Which rooms of its own floor a room may use; no circles."""
 

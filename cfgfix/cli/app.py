@@ -47,6 +47,11 @@ _COMMANDS = {
         "tf_env",
         "Print the environment variables that TensorFlow reads only at its start.",
     ),
+    "diagnose": (
+        "cfgfix.cli.diagnose",
+        "diagnose",
+        "Say before a long run whether machine, config, code and pipeline are fit.",
+    ),
     "profile": (
         "cfgfix.cli.profile",
         "profile",

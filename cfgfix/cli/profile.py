@@ -68,7 +68,8 @@ def _shared(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _data_source(function: Callable[..., None]) -> Callable[..., None]:
+def data_source(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that name a pipeline."""
     for option in reversed(
         (
             click.option(
@@ -93,7 +94,7 @@ def _data_source(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @profile.command("data")
-@_data_source
+@data_source
 @_shared
 @click.option("--batches", default=200, show_default=True, type=click.IntRange(10), help="How many to time.")
 @click.option(
@@ -151,7 +152,7 @@ def data(
 
 
 @profile.command("step")
-@_data_source
+@data_source
 @_shared
 @click.option(
     "--step",
@@ -180,7 +181,7 @@ def step(
 
 
 @profile.command("devices")
-@_data_source
+@data_source
 @_shared
 @click.option(
     "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.5), help="How long to watch."
@@ -261,7 +262,7 @@ def devices(
 
         run_child(
             "cfgfix.measure.summaries:job",
-            {"profile": _finite(made), "tensorboard": shared["tensorboard"]},
+            {"profile": finite(made), "tensorboard": shared["tensorboard"]},
             seconds=shared["time_limit"],
         )
     _finish(made, shared)
@@ -314,16 +315,16 @@ def _run(
     """Run a job in a child process; the paths are made absolute, since user code may change the folder."""
     from cfgfix.measure.sampling import run_child
 
-    _need_tensorflow()
+    need_tensorflow()
     show = _progress(shared)
     options = {
         **extra,
         "dataset": shared["dataset"],
-        "data_path": _absolute(shared["data_path"]),
-        "config": _absolute(shared["config"]),
+        "data_path": absolute(shared["data_path"]),
+        "config": absolute(shared["config"]),
         "config_loader": shared["config_loader"],
         "source_roots": [os.path.abspath(root) for root in shared["source_roots"]],
-        "tensorboard": _absolute(shared["tensorboard"]),
+        "tensorboard": absolute(shared["tensorboard"]),
         "speech": {"batch_size": shared["batch_size"]},
     }
     try:
@@ -339,24 +340,34 @@ def _run(
         show("", 1.0)
 
 
-def _need_tensorflow() -> None:
+def need_tensorflow() -> None:
+    """Say how to install TensorFlow where it is not.
+
+    Raises:
+        CfgfixError: It is not installed.
+    """
     import importlib.util
 
     if importlib.util.find_spec("tensorflow") is None:
         raise CfgfixError("this command needs TensorFlow", hint="pip install 'cfgfix[tf]'")
 
 
-def _absolute(path: str | None) -> str | None:
+def absolute(path: str | None) -> str | None:
+    """Return a path that holds in any working folder."""
     return os.path.abspath(path) if path else None
 
 
 def _progress(shared: Mapping[str, Any]) -> Callable[[str, float], None]:
+    return progress_line(quiet=shared["quiet"])
+
+
+def progress_line(*, quiet: bool) -> Callable[[str, float], None]:
     """Return what shows progress on standard error: one line rewritten in a terminal, a line per task elsewhere."""
     terminal = sys.stderr.isatty()
     state: dict[str, Any] = {"what": "", "told": 0.0}
 
     def show(what: str, share: float) -> None:
-        if shared["quiet"]:
+        if quiet:
             return
         if terminal:
             now = time.monotonic()
@@ -373,14 +384,14 @@ def _progress(shared: Mapping[str, Any]) -> Callable[[str, float], None]:
     return show
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Return JSON data with infinities and missing numbers as null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value
 
 
@@ -395,7 +406,7 @@ def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
     judged = verdicts.with_fixes([verdicts.from_dict(entry) for entry in found["verdicts"]], lookup)
     found["verdicts"] = [verdict.as_dict() for verdict in judged]
     if shared["as_json"]:
-        click.echo(json.dumps(_finite({"version": VERSION, **found}), indent=2))
+        click.echo(json.dumps(finite({"version": VERSION, **found}), indent=2))
     else:
         from cfgfix.report.profile import render
         from cfgfix.report.style import Paint, wants_colour

@@ -683,7 +683,8 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
             "stage", Outcome.INFO, f"no stage alone holds the pipeline up; {text}", tuple(evidence)
         )
     if slowest.python:
-        return _python_stage(slowest, lock, outcome, text, tuple(evidence))
+        crowded = found.rates.cpus_elsewhere >= CPU_BOUND * cpus - found.rates.cpus_busy
+        return _python_stage(slowest, lock, outcome, text, tuple(evidence), crowded=crowded)
     if found.rates.cpus_busy + found.rates.cpus_elsewhere >= CPU_BOUND * cpus:
         return Verdict(
             "stage",
@@ -716,7 +717,13 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
 
 
 def _python_stage(
-    stage: Stage, lock: Lock | None, outcome: Outcome, text: str, evidence: tuple[str, ...]
+    stage: Stage,
+    lock: Lock | None,
+    outcome: Outcome,
+    text: str,
+    evidence: tuple[str, ...],
+    *,
+    crowded: bool,
 ) -> Verdict:
     generator = stage.operation in ("Generator", "FromGenerator")
     rules = ("TFD003",) if generator else ("TFD001", "CFG024")
@@ -727,6 +734,9 @@ def _python_stage(
     )
     if lock is not None and lock.low >= LOCK_BOUND:
         why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
+    elif crowded:
+        # A thread that waits for a CPU looks like one that waits for a disk.
+        why = "which runs Python; the CPUs are all at work, so whether it computes or waits cannot be told"
     elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
         why = "which runs Python that waits, one call at a time, rather than computes"
         rules = (*rules, "TFD005", "TFD006")

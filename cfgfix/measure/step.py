@@ -300,7 +300,12 @@ class _Subject:
     """Makes the step anew under the Keras policy in force, with XLA as given."""
 
 
-def _subject(make: Callable[[], Any], spec: str, batch: Any) -> _Subject:
+def subject_of(make: Callable[[], Any], spec: str, batch: Any) -> _Subject:
+    """Return what a user's function makes in the form that is measured: (model, loss, optimizer), or a function of a batch.
+
+    Raises:
+        CfgfixError: It makes something else.
+    """
     made = make()
     if isinstance(made, tuple) and len(made) == 3:
         return _from_parts(make, made, batch)
@@ -399,7 +404,7 @@ def measure(
     for name in gpus:
         tf.config.experimental.reset_memory_stats(name)
     with user_code("building the step"):
-        subject = _subject(make_step, source, batch)
+        subject = subject_of(make_step, source, batch)
     watched = min(plan.steps, 30)
     progress("watching the step", 0.0)
     tracings, fetches, done = _watch(subject, dataset, watched, plan, progress)

@@ -605,6 +605,12 @@ class Collector:
                 if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
                     if all(self._followed(atom, argument[1]) for atom in callee):
                         return
+                elif (
+                    names == {"functools.partial"}
+                    and kinds == {"x"}
+                    and self._bound(call, argument[1], scope)
+                ):
+                    return
                 elif names and kinds == {"x"} and names <= HARMLESS:
                     fate = LOGGED
                 elif (
@@ -624,6 +630,16 @@ class Collector:
                     return
         for path in paths:
             self._used_whole(path, fate, value, scope)
+
+    def _bound(self, call: Call, role: Any, scope: Scope) -> bool:
+        """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
+        if not call.args or role == 0 or role in ("*", "**"):
+            return False
+        functions = self.follower.of(call.args[0], scope)
+        place = role - 1 if isinstance(role, int) else role
+        return bool(functions) and all(
+            atom[0] in ("f", "b", "C") and self._followed(atom, place) for atom in functions
+        )
 
     def _followed(self, atom: Any, role: Any) -> bool:
         """Tell whether an argument becomes a parameter or attribute that is followed by name."""

@@ -159,14 +159,20 @@ class Program:
         """What checks found out once for all of them, by name."""
         self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
 
-    def scan(self, jobs: int = 1) -> None:
+    def scan(self, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
         """Read the bytes of every file that is not known yet, and summarise those that matter.
 
         With several jobs and enough to read, other processes do the reading; what comes out is the same.
+
+        Args:
+            jobs: Most processes at once.
+            progress: Called with the number of files done and of all files.
         """
         if jobs > 1:
             self._scan_in_processes(jobs)
-        for key in self.files:
+        for number, key in enumerate(self.files):
+            if progress is not None:
+                progress(number, len(self.files))
             bits = self._scan_file(key)
             self._bits[key] = bits
             if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:

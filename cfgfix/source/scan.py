@@ -103,6 +103,7 @@ def scan(
     key: object,
     overlay: Mapping[str, bytes] | None = None,
     use_cache: bool = True,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
 
@@ -114,6 +115,7 @@ def scan(
         key: What else the result depends on (the rules' content, the tool's version), for the caches.
         overlay: Contents that stand for those on disk, by path.
         use_cache: Whether to keep and use results between runs.
+        progress: Called with the number of files read and of all files.
     """
     chosen = source_rules(rules)
     if not chosen or not files:
@@ -154,7 +156,7 @@ def scan(
     program = Program(files, store, needles, overlay or {})
     program.facts["requirement"] = requirement
     program.facts["configs"] = tuple(configs)
-    program.scan(_jobs())
+    program.scan(_jobs(), progress)
     Flow(program).run()
     conditions: list[tuple[ConfigFacts | None, Conditions]] = [
         (config, Conditions(program, config.lookup())) for config in configs
@@ -172,6 +174,8 @@ def scan(
         program.save()
         packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
         cache.store_result(name, question, (packed, marked))
+    if progress is not None:
+        progress(len(files), len(files))
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )

@@ -43,8 +43,12 @@ GPUMemoryIncrease. `LeakMonitor` tells of less; a warning for every MiB would be
 LOOK_SHARE = 0.005
 """Share of the training time that looking for oscillation may take while it runs."""
 
+LOOK_STEPS = 500
+"""Latest steps that are looked at: 50 swings of 10 steps, 2 of 250. A look at so many takes some 10 ms where nothing swings
+and one to two seconds where something does, which is then said and not looked for again; it grows faster than the steps."""
+
 LOOK_SECONDS = 1.0
-"""What one look is taken to cost before the first is measured; 499 surrogates of some thousand steps take less."""
+"""What one look is taken to cost before the first is measured."""
 
 SAMPLE_SECONDS = 1.0
 """Memory and utilisation are read at most this often: the driver itself averages over up to a second."""
@@ -84,7 +88,7 @@ class Statistics:
         variation: Standard deviation over mean; one slow step can rule it.
         robust_variation: The same from medians, which single steps do not move.
         data_wait: Share of the time spent waiting for data, 0 to 1; None where it was not measured.
-        oscillation: `oscillating`, `none`, `inconclusive`, or `unknown` with the reason.
+        oscillation: Of the latest `LOOK_STEPS` steps: `oscillating`, `none` or `inconclusive`.
         oscillation_reason: In words.
         period: Steps of one swing, where it oscillates.
         leak: What the leak monitor says.
@@ -365,21 +369,23 @@ class StepRecorder:
         Raises:
             CfgfixError: No step has been counted yet.
         """
+        from cfgfix.measure.statistics import summarise
+
         times = list(self._times)
         if not times:
             raise CfgfixError(
                 f"no step was counted: {self.steps} steps, of which {self._warmup} are the warm-up"
             )
-        numbers = _summary(times)
-        outcome, reason, period = _oscillation(times)
+        numbers = summarise(times)
+        outcome, reason, period = _oscillation(times[-LOOK_STEPS:])
         return Statistics(
             steps=len(times),
             warmup=self._warmup,
-            median_ms=numbers["median"] * 1e3,
-            mean_ms=numbers["mean"] * 1e3,
-            p95_ms=numbers["p95"] * 1e3,
-            variation=numbers["variation"],
-            robust_variation=numbers["robust_variation"],
+            median_ms=numbers.median * 1e3,
+            mean_ms=numbers.mean * 1e3,
+            p95_ms=numbers.p95 * 1e3,
+            variation=numbers.variation,
+            robust_variation=numbers.robust_variation,
             data_wait=self.data_wait(),
             oscillation=outcome,
             oscillation_reason=reason,
@@ -407,7 +413,7 @@ class StepRecorder:
         if "oscillation" in self.warned or self._spent < (self._looked + self._look_cost) / LOOK_SHARE:
             return
         started = time.perf_counter()
-        outcome, reason, period = _oscillation(list(self._times))
+        outcome, reason, period = _oscillation(list(self._times)[-LOOK_STEPS:])
         self._look_cost = time.perf_counter() - started
         self._looked += self._look_cost
         if outcome == "oscillating" and period is not None:
@@ -469,43 +475,10 @@ def _write_scalar(tag: str, value: float) -> None:
     tf.summary.write(tag, tf.constant(value, tf.float32), metadata=metadata)
 
 
-def _summary(times: Sequence[float]) -> dict[str, float]:
-    """Statistics of step times, by the instruments of `cfgfix.measure` where they are installed."""
-    try:
-        from cfgfix.measure.statistics import summarise
-    except ImportError:
-        return _plain_summary(times)
-    found = summarise(times)
-    return {
-        "mean": found.mean,
-        "median": found.median,
-        "p95": found.p95,
-        "variation": found.variation,
-        "robust_variation": found.robust_variation,
-    }
-
-
-def _plain_summary(times: Sequence[float]) -> dict[str, float]:
-    import numpy as np
-
-    values = np.asarray(times, np.float64)
-    median = float(np.median(values))
-    spread = 1.4826 * float(np.median(np.abs(values - median)))  # the same scale as a standard deviation
-    return {
-        "mean": float(values.mean()),
-        "median": median,
-        "p95": float(np.quantile(values, 0.95)),
-        "variation": float(values.std(ddof=1) / values.mean()) if len(values) > 1 and values.mean() else 0.0,
-        "robust_variation": spread / median if median else math.nan,
-    }
-
-
 def _oscillation(times: Sequence[float]) -> tuple[str, str, float | None]:
     """Whether step times swing: outcome, reason, period in steps."""
-    try:
-        from cfgfix.measure.oscillation import find_oscillation
-    except ImportError:
-        return "unknown", "cfgfix.measure, which tests for it, is not installed", None
+    from cfgfix.measure.oscillation import find_oscillation
+
     found = find_oscillation(times)
     return found.outcome.value, found.reason, found.period
 

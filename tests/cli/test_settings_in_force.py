@@ -197,3 +197,16 @@ def test_progress_is_for_terminals_only(cfgfix, config, monkeypatch):
         monkeypatch.setattr("sys.stderr", terminal)
         assert progress_for({"quiet": False}) is not None
         assert progress_for({"quiet": True}) is None
+
+
+def test_progress_is_told_for_configs_and_for_python(config, tmp_path, monkeypatch):
+    from cfgfix import engine
+
+    config(BAD, "a.yaml")
+    config(BAD, "b.yaml")
+    config("import tensorflow as tf\n", "c.py")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CFGFIX_CACHE_DIR", str(tmp_path / ".cache"))
+    told = []
+    engine.check(engine.Request(progress=lambda done, total: told.append((done, total))))
+    assert told == [(0, 2), (1, 2), (2, 2), (0, 1), (1, 1)]

@@ -82,7 +82,7 @@ def test_what_was_meant_passes_and_gives_the_document() -> None:
 def test_tags_that_do_not_fit_are_no_crash(odd: str) -> None:
     text = f"a: 1\nb: {odd}\n"
     with contextlib.suppress(ProofError):
-        attempt(text, SET_A, [replace(text, "a: 1", "a: 9")])
+        attempt(text, SET_A, [replace(text, "a: 1\nb", "a: 9\nb")])
 
 
 # --- Anchors ---

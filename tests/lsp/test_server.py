@@ -378,3 +378,12 @@ def test_python_that_is_being_written_is_no_end(program):
         assert await editor.complete(name, "min", 1) == []
 
     session(program, scenario)
+
+
+def test_without_its_extra_it_says_what_to_install():
+    import subprocess
+
+    code = "import sys; sys.modules['pygls'] = None; from cfgfix.cli.start import run; sys.exit(run(['lsp']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert 'pip install "cfgfix[lsp]"' in done.stderr

@@ -85,6 +85,10 @@ LIVE_WAYS = {
     "decides": "    if config.data.a:\n        external.go()\n",
     "annotated parameter": "    pass\n\ndef other(data: Data):\n    external.go(data.a)\n",
     "a method as callback": "    external.later(inner, config.data)\n\ndef inner(thing):\n    external.go(thing.a)\n",
+    "bound with partial": (
+        "    from functools import partial\n    external.each(partial(inner, d=config.data))\n\n"
+        "def inner(x, d):\n    external.go(d.a)\n"
+    ),
     "subclass": "    pass\n\nclass More(Data):\n    def run(self):\n        external.go(self.a)\n",
     "unpacked into a function": "    inner(**vars(config.data))\n\ndef inner(a, b, c):\n    external.go(a)\n",
     "whole section to something unknown": "    external.go(config.data)\n",
@@ -118,6 +122,13 @@ DEAD_WAYS = {
         NEVER,
     ),
     "copied into the same class": ("    Data(a=config.data.a)\n", NEVER),
+    "its section bound with partial": (
+        (
+            "    from functools import partial\n    external.each(partial(inner, d=config.data))\n\n"
+            "def inner(x, d):\n    external.go(d.b)\n"
+        ),
+        NEVER,
+    ),
     "overwritten": ("    config.data.a = 3\n    external.go(config.data.a)\n", OVERWRITTEN),
 }
 

@@ -19,8 +19,8 @@ from cfgfix.errors import CfgfixError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.tf import audio  # noqa: E402 - needs TensorFlow
-from cfgfix.tf.audio import LogMel, MelSettings, decode_wav, features_from_wav, probe, resample  # noqa: E402
+from cfgfix.tf import audio
+from cfgfix.tf.audio import LogMel, MelSettings, decode_wav, features_from_wav, probe, resample
 
 pytestmark = pytest.mark.tensorflow
 

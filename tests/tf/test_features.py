@@ -11,10 +11,10 @@ from cfgfix.errors import CfgfixError, UnreadableError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.tf import features  # noqa: E402 - needs TensorFlow
-from cfgfix.tf.audio import MelSettings, features_from_wav  # noqa: E402
-from cfgfix.tf.features import identity_of, precomputed  # noqa: E402
-from cfgfix.tf.pipeline import randomness, summarize  # noqa: E402
+from cfgfix.tf import features
+from cfgfix.tf.audio import MelSettings, features_from_wav
+from cfgfix.tf.features import identity_of, precomputed
+from cfgfix.tf.pipeline import randomness, summarize
 
 pytestmark = pytest.mark.tensorflow
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgfix.errors import CfgfixError
@@ -49,11 +49,13 @@ class Tokenizer:
         return [self.letters.index(letter) for letter in text]
 
 
+@settings(deadline=None)
 @given(PLAIN)
 def test_plain_data_has_a_stable_name(value: object) -> None:
     assert fingerprint(value) == fingerprint(value)
 
 
+@settings(deadline=None)
 @given(PLAIN, PLAIN)
 def test_different_data_has_different_names(first: object, second: object) -> None:
     assert (fingerprint(first) == fingerprint(second)) == (repr(first) == repr(second))

@@ -17,8 +17,9 @@ TEXTS = [f"text {index}" for index in range(400)]
 
 
 def test_the_share_is_high_for_python_and_low_for_waiting() -> None:
-    assert measure_gil_share(sample_functions.letters, TEXTS[:40]) > 0.5
-    assert measure_gil_share(sample_functions.wait, TEXTS[:40]) < 0.5
+    held = measure_gil_share(sample_functions.letters, TEXTS[:40])
+    free = measure_gil_share(sample_functions.wait, TEXTS[:40])
+    assert 0 <= free < held <= 1
 
 
 @pytest.mark.parametrize("mode", ["serial", "threads", "processes"])
@@ -34,11 +35,11 @@ def test_processes_take_part() -> None:
     assert os.getpid() in made
 
 
-def test_waiting_work_goes_to_threads_and_little_work_nowhere() -> None:
+def test_waiting_work_goes_to_threads_and_little_work_nowhere(monkeypatch) -> None:
+    monkeypatch.setattr(parallel, "measure_gil_share", lambda *_: 0.1)
     _, way = map_parallel(sample_functions.wait, TEXTS, workers=2)
     assert way.mode == "threads"
-    assert way.gil_share is not None
-    assert way.gil_share < 0.5
+    assert way.gil_share == 0.1
     _, way = map_parallel(len, TEXTS, workers=2)
     assert way.mode == "serial"
     _, way = map_parallel(sample_functions.wait, TEXTS, workers=1)

@@ -9,8 +9,8 @@ from cfgfix.records import replace
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.tf import pipeline  # noqa: E402 - needs TensorFlow
-from cfgfix.tf.pipeline import (  # noqa: E402
+from cfgfix.tf import pipeline
+from cfgfix.tf.pipeline import (
     calls,
     distribute,
     element_bytes,

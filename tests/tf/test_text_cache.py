@@ -259,6 +259,7 @@ def test_processes_fill_it_too(tmp_path: Path) -> None:
     assert table.report.way.mode == "processes"
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), max_size=30, unique=True))
 def test_keys_tell_texts_apart(texts: list[str]) -> None:
     keys = keys_of(texts)

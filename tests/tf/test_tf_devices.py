@@ -5,15 +5,15 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgfix.errors import CfgfixError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.tf import devices  # noqa: E402 - needs TensorFlow
-from cfgfix.tf.devices import DevicePipeline, LeakMonitor  # noqa: E402
+from cfgfix.tf import devices
+from cfgfix.tf.devices import DevicePipeline, LeakMonitor
 
 pytestmark = pytest.mark.tensorflow
 SECONDS = 30.0
@@ -190,6 +190,16 @@ def test_parts_do_what_the_pipeline_does() -> None:
     assert [int(step(prepare(item))) for item in source] == [1, -5]
 
 
+def test_parts_are_what_profiles_of_devices_run() -> None:
+    from cfgfix.measure.devices import run_pipeline
+
+    pipeline = DevicePipeline(tf.data.Dataset.range(12), lambda x: x + 1, prepare_device="CPU:0")
+    source, stages = pipeline.parts(lambda x: x * 2)
+    found = run_pipeline(source, stages, items=8)
+    assert found.stages == ("prepare on CPU:0", "step")
+    assert found.items == 8
+
+
 def test_overlap_is_counted_from_the_times() -> None:
     pipeline = DevicePipeline(range(1), lambda x: x)
     pipeline._timings.extend(
@@ -256,6 +266,7 @@ class TestLeaks:
             monitor.step()
         assert not monitor.judge().leaking
 
+    @settings(deadline=None)
     @given(st.lists(st.integers(0, 2**30), min_size=8, max_size=8), st.integers(2, 6))
     def test_memory_that_comes_and_goes_is_none(self, pattern: list[int], times: int) -> None:
         readings = iter(pattern * 8 * times)

@@ -63,7 +63,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if not _applies(program, target.scope, set()):
                 continue
-            if _uses_numpy(tape.scope):
+            if _uses_numpy(tape):
                 continue
             seen.add((id(tape.scope), tape.call.number))
             yield hit_at(
@@ -117,9 +117,12 @@ def _applies(program: Program, scope: Scope, seen: set[int]) -> bool:
     )
 
 
-def _uses_numpy(scope: Scope) -> bool:
-    """Whether a step reads values on the host while it computes, so that it is eager on purpose."""
-    return any(call.method == "numpy" for call in scope.calls)
+def _uses_numpy(tape: Site) -> bool:
+    """Whether a step reads values on the host between its forward pass and its gradients: it is eager on purpose."""
+    scope = tape.scope
+    ends = [call.place[0] for call in scope.calls if call.method == "gradient"]
+    last = max(ends, default=scope.place[2])
+    return any(call.method == "numpy" and tape.call.place[0] <= call.place[0] <= last for call in scope.calls)
 
 
 def eager_switch(program: Program) -> Iterator[Hit]:

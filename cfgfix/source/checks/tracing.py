@@ -322,7 +322,7 @@ def unrolled(program: Program) -> Iterator[Hit]:
 
 _NOT_COMPILED = {
     **dict.fromkeys(PY_FUNCTIONS, "Python code"),
-    "tensorflow.print": "tf.print, which formats text",
+    "tensorflow.print": "an operation that formats text",
     "tensorflow.strings.": "a text operation",
     "tensorflow.io.": "a file or decoding operation",
 }

@@ -1,0 +1,156 @@
+"""`cfgfix diagnose`: is this machine, this config and this pipeline fit for a long run?"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
+from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+
+VERSION = 1
+"""Of the JSON form."""
+
+
+@click.command("diagnose", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("config", required=False, type=click.Path(exists=True, dir_okay=False))
+@data_source
+@click.option(
+    "--step",
+    metavar="MODULE:FUNCTION",
+    help="Your function that returns (model, loss, optimizer), or a function of one batch.",
+)
+@click.option(
+    "--config-loader",
+    metavar="MODULE:FUNCTION",
+    help="Your function from the config's path to your config object.",
+)
+@click.option(
+    "--source-root",
+    "source_roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder of the program's code: judged, and imported from. By default the source-roots of the settings.",
+)
+@click.option("--hardware", help="The machine the config is meant for; by default this one.")
+@click.option(
+    "--step-ms", type=click.FloatRange(0, min_open=True), help="How long your device needs for a batch."
+)
+@click.option("--batches", default=100, show_default=True, type=click.IntRange(10), help="How many to time.")
+@click.option(
+    "--no-storage",
+    is_flag=True,
+    help="Do not measure storage; measuring takes the files out of the page cache.",
+)
+@click.option(
+    "--time-limit",
+    default=600.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="Seconds for each measuring process.",
+)
+@click.option(
+    "--output",
+    is_flag=False,
+    flag_value="diagnostic_report.txt",
+    type=click.Path(dir_okay=False),
+    help="Also write the text to a file; diagnostic_report.txt where none is named.",
+)
+@click.option(
+    "--html", "html", type=click.Path(dir_okay=False), help="Also write one self-contained HTML page."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def diagnose(
+    *, config: str | None, output: str | None, html: str | None, as_json: bool, **options: Any
+) -> None:
+    """Check hardware, CONFIG, code, loader, compilation, memory, storage and the running pipeline.
+
+    Your code is imported and run, in processes of their own with a time limit. Each check passes, fails or is skipped with the
+    reason; a check that breaks has failed. Exit code 0: no check failed; 1: one did; 2: wrong use; 4: a fault in cfgfix.
+    """
+    from cfgfix.diagnose.checks import State, diagnose
+    from cfgfix.report.diagnosis import render
+    from cfgfix.report.style import Paint, wants_colour
+
+    need_tensorflow()
+    subject = subject_of(config, options)
+    show = progress_line(quiet=options["quiet"])
+    try:
+        found = diagnose(subject, show)
+    finally:
+        show("", 1.0)
+    data = finite(
+        {
+            "version": VERSION,
+            "kind": "diagnosis",
+            "subject": ", ".join(
+                str(part)
+                for part in (config, options["dataset"] or options["data_path"], options["step"])
+                if part
+            )
+            or "this machine",
+            "checks": [outcome.as_dict() for outcome in found],
+        }
+    )
+    if output is not None:
+        _write(output, render(data, Paint(on=False)))
+    if html is not None:
+        from cfgfix.report.page import page
+
+        _write(html, page({"diagnosis": data}))
+    if as_json:
+        click.echo(json.dumps(data, indent=2))
+    else:
+        paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
+        click.echo(render(data, paint), nl=False)
+    if any(outcome.state is State.FAIL for outcome in found):
+        raise SystemExit(int(ExitCode.FINDINGS))
+
+
+def subject_of(config: str | None, options: dict[str, Any]) -> Any:
+    """Return what the options say is to be diagnosed."""
+    from cfgfix.diagnose.checks import Subject
+    from cfgfix.settings import discover
+
+    if options["step"] and not (options["dataset"] or options["data_path"]):
+        raise CfgfixError("--step needs batches", hint="name --dataset package.module:function too")
+    roots = list(options["source_roots"])
+    if not roots:
+        settings = discover(".")
+        roots = [
+            os.path.relpath(os.path.join(settings.root, root))
+            for root in settings.source_roots
+            if os.path.isdir(os.path.join(settings.root, root))
+        ]
+    return Subject(
+        config=config,
+        sources=tuple(roots),
+        hardware=options["hardware"],
+        options={
+            "dataset": options["dataset"],
+            "step": options["step"],
+            "data_path": absolute(options["data_path"]),
+            "config": absolute(config),
+            "config_loader": options["config_loader"],
+            "source_roots": [os.path.abspath(root) for root in roots],
+            "tensorboard": None,
+            "speech": {"batch_size": options["batch_size"]},
+        },
+        seconds=options["time_limit"],
+        batches=options["batches"],
+        step_seconds=options["step_ms"] / 1e3 if options["step_ms"] else None,
+        storage=not options["no_storage"],
+    )
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error
