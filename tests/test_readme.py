@@ -13,15 +13,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"```console\n\$ cfgfix (.*)\n(.*?)```", README, re.S)
+SHOWN = re.findall(r"```console\n\$ cfgfix (.*)\n(.*?)```", README, re.DOTALL)
 LINKS = re.findall(r"\]\(([^)#:]+)\)", README)
-COMMANDS = sorted(set(re.findall(r"(?:^|`)cfgfix ([a-z-]+)", README, re.M)))
+COMMANDS = sorted(set(re.findall(r"(?:^|`)cfgfix ([a-z-]+)", README, re.MULTILINE)))
 
 
 def run(*arguments):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": "", "PYTHONUTF8": "1"}
     return subprocess.run(
-        [sys.executable, "-m", "cfgfix", *arguments], cwd=ROOT, capture_output=True, text=True, env=environment
+        [sys.executable, "-m", "cfgfix", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
     )
 
 
