@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks)\s*$", re.M | re.S)
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks)\s*$",
+    re.M | re.S,
+)
 TITLE = re.compile(r'title="([^"]+)"')
 SECONDS = 300
 """The longest that one command may take."""
@@ -122,7 +125,10 @@ class Folder:
 
 def agrees(shown: str, real: str) -> bool:
     """Return whether the output that a page shows is the real one; a line `...` stands for any lines."""
-    parts = [re.escape("\n".join(line.rstrip() for line in part.strip("\n").splitlines())) for part in re.split(r"(?m)^\.\.\.$", shown)]
+    parts = [
+        re.escape("\n".join(line.rstrip() for line in part.strip("\n").splitlines()))
+        for part in re.split(r"(?m)^\.\.\.$", shown)
+    ]
     pattern = r"(?:.*\n)*?".join(part + r"\n?" if part else "" for part in parts)
     found = "\n".join(line.rstrip() for line in real.strip("\n").splitlines()) + "\n"
     return re.fullmatch(pattern + r"\s*", found) is not None
@@ -143,7 +149,9 @@ def written(page: str) -> str:
                     print(f"not as shown: {step.name}\n{outcome.output}{outcome.errors}")
                     continue
                 end = "\n" if step.text.endswith("\n\n") else ""
-                changes.append((step.at, outcome.output.strip("\n") + "\n" + end if outcome.output.strip() else end))
+                changes.append(
+                    (step.at, outcome.output.strip("\n") + "\n" + end if outcome.output.strip() else end)
+                )
     for (start, end), text in reversed(changes):
         page = page[:start] + text + page[end:]
     return page
