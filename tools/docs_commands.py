@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks)\s*$",
-    re.M | re.S,
+    re.MULTILINE | re.DOTALL,
 )
 TITLE = re.compile(r'title="([^"]+)"')
 SECONDS = 300
