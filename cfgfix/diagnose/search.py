@@ -444,6 +444,11 @@ class _Runner:
                     self._fail(opened[-1], reason, error.trace)
                 elif not any(name in ended for name in part):
                     raise
+            if not any(name in self._state()[0] for name in part):
+                raise CfgfixError(
+                    f"{self._journal} was changed while the search ran",
+                    hint="name a file of its own with --state",
+                )
         ended = self._state()[0]
         return [ended[name] for name in names]
 

@@ -29,8 +29,14 @@ OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError")
 
 def append(path: str, entry: Mapping[str, Any]) -> None:
     """Add a line to a journal; it is on the disk when this returns."""
-    with open(path, "a", encoding="utf-8") as stream:
-        stream.write(json.dumps(dict(entry)) + "\n")
+    with open(path, "a+", encoding="utf-8") as stream:
+        # The last line may have been cut off; what follows must not be lost with it.
+        end = stream.tell()
+        cut = False
+        if end:
+            stream.seek(end - 1)
+            cut = stream.read(1) != "\n"
+        stream.write(("\n" if cut else "") + json.dumps(dict(entry)) + "\n")
         stream.flush()
         os.fsync(stream.fileno())
 
