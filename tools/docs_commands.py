@@ -18,8 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks)\s*$", re.M | re.S)
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks)\s*$",
+    re.MULTILINE | re.DOTALL,
+)
 TITLE = re.compile(r'title="([^"]+)"')
+COMMENT = re.compile(r"\s+# .*")
 SECONDS = 300
 """The longest that one command may take."""
 
@@ -48,7 +52,7 @@ def steps(page: str) -> Iterator[Step]:
         elif language == "bash":
             for line in body.replace("\\\n", " ").splitlines():
                 if line.strip() and not line.lstrip().startswith("#"):
-                    yield Step("command", line.strip(), None, match.span("body"))
+                    yield Step("command", COMMENT.sub("", line).strip(), None, match.span("body"))
         elif language == "console":
             at = match.start("body")
             for part in re.split(r"(?m)^(?=\$ )", body):
@@ -74,13 +78,15 @@ class Outcome:
 
 
 class Folder:
-    """A fresh folder with the example configs, where `cfgfix` is this checkout's."""
+    """A fresh folder with the example configs, one of them also as train.yaml, where `cfgfix` is this checkout's."""
 
     def __init__(self, path: Path) -> None:
         self.path = path / "project"
         self.path.mkdir()
         for name in ("configs", "examples"):
             shutil.copytree(ROOT / name, self.path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "configs" / "speech.yaml", self.path / "train.yaml")
+        (path / ".config" / "fish" / "completions").mkdir(parents=True)
         commands = path / "bin"
         commands.mkdir()
         shim = commands / "cfgfix"
@@ -122,7 +128,10 @@ class Folder:
 
 def agrees(shown: str, real: str) -> bool:
     """Return whether the output that a page shows is the real one; a line `...` stands for any lines."""
-    parts = [re.escape("\n".join(line.rstrip() for line in part.strip("\n").splitlines())) for part in re.split(r"(?m)^\.\.\.$", shown)]
+    parts = [
+        re.escape("\n".join(line.rstrip() for line in part.strip("\n").splitlines()))
+        for part in re.split(r"(?m)^\.\.\.$", shown)
+    ]
     pattern = r"(?:.*\n)*?".join(part + r"\n?" if part else "" for part in parts)
     found = "\n".join(line.rstrip() for line in real.strip("\n").splitlines()) + "\n"
     return re.fullmatch(pattern + r"\s*", found) is not None
@@ -143,7 +152,9 @@ def written(page: str) -> str:
                     print(f"not as shown: {step.name}\n{outcome.output}{outcome.errors}")
                     continue
                 end = "\n" if step.text.endswith("\n\n") else ""
-                changes.append((step.at, outcome.output.strip("\n") + "\n" + end if outcome.output.strip() else end))
+                changes.append(
+                    (step.at, outcome.output.strip("\n") + "\n" + end if outcome.output.strip() else end)
+                )
     for (start, end), text in reversed(changes):
         page = page[:start] + text + page[end:]
     return page

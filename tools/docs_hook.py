@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import make_docs  # noqa: E402 - it lies beside this file
+import make_docs
 
 
 def on_config(config: Any) -> Any:

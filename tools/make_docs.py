@@ -46,7 +46,9 @@ FAMILIES = {
 def prose(text: object) -> str:
     """Return text of a rule file as Markdown: backticks stay, everything else that Markdown would read is escaped."""
     parts = re.split(r"(`[^`]*`)", " ".join(str(text).split()))
-    return "".join(part if part.startswith("`") else re.sub(r"([\\*<>\[\]|_#])", r"\\\1", part) for part in parts)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"([\\*<>\[\]|_#])", r"\\\1", part) for part in parts
+    )
 
 
 def cell(text: object) -> str:
@@ -64,7 +66,10 @@ def fenced(text: object, language: str) -> list[str]:
 def machine(facts: object) -> str:
     """Return the machine of a case in the words that `--hardware` takes, as far as they go."""
     if isinstance(facts, Mapping):
-        return ",".join(f"{name}={machine(value) if isinstance(value, Mapping) else value}" for name, value in facts.items())
+        return ",".join(
+            f"{name}={machine(value) if isinstance(value, Mapping) else value}"
+            for name, value in facts.items()
+        )
     return str(facts)
 
 
@@ -73,7 +78,9 @@ def table(found: Table) -> list[str]:
     head = "times as fast as the first row" if found.timed else "measured"
     lines = [f"**{prose(found.title)}**", "", f"| | {head} |", "|---|---|"]
     lines += [f"| {cell(name)} | {cell(value)} |" for name, value in found.rows]
-    doubt = " Other work disturbed this run: trust the order and large ratios only." if found.disturbed else ""
+    doubt = (
+        " Other work disturbed this run: trust the order and large ratios only." if found.disturbed else ""
+    )
     return [*lines, "", f"`{found.script}`: {prose(found.circumstances)}.{doubt}", ""]
 
 
@@ -84,7 +91,14 @@ def rule_page(rule: Rule, data: Mapping[str, Any]) -> str:
     fixes = fixes_of(data)
     kinds = ", ".join(dict.fromkeys(str(fix["safety"]) for fix in fixes)) or "none"
     preview = " (preview: runs with `--preview`)" if rule.preview else ""
-    lines += [f"| {rule.severity.label}{preview} | {rule.confidence.label} | {kinds} |", "", "## Why", "", prose(data["why"]), ""]
+    lines += [
+        f"| {rule.severity.label}{preview} | {rule.confidence.label} | {kinds} |",
+        "",
+        "## Why",
+        "",
+        prose(data["why"]),
+        "",
+    ]
     if "when" in data:
         lines += ["It speaks when:", "", *fenced(" ".join(str(data["when"]).split()), "text"), ""]
     lines += [*_examples(data), "## Evidence", ""]
@@ -137,7 +151,9 @@ def _shown(title: str, case: Mapping[str, Any]) -> list[str]:
     if case.get("config"):
         lines += [*fenced(case["config"], "yaml"), ""]
     for path, text in (case.get("files") or {}).items():
-        language = "python" if path.endswith(".py") else "yaml" if path.endswith((".yaml", ".yml")) else "text"
+        language = (
+            "python" if path.endswith(".py") else "yaml" if path.endswith((".yaml", ".yml")) else "text"
+        )
         lines += [f"`{path}`:", "", *fenced(text, language), ""]
     return lines
 
@@ -160,20 +176,37 @@ def rules_index() -> str:
     """Return the page that lists all rules."""
     grouped = families()
     total = sum(map(len, grouped.values()))
-    lines = ["# Rules", "", f"{total} rules. Each page is made from the rule's own file: why, evidence, measurements, fix, limits.", ""]
+    lines = [
+        "# Rules",
+        "",
+        f"{total} rules. Each page is made from the rule's own file: why, evidence, measurements, fix, limits.",
+        "",
+    ]
     for name, rules in grouped.items():
-        lines += [f"## {FAMILIES.get(name, name)}", "", "| rule | says | severity | fix |", "|---|---|---|---|"]
+        lines += [
+            f"## {FAMILIES.get(name, name)}",
+            "",
+            "| rule | says | severity | fix |",
+            "|---|---|---|---|",
+        ]
         for rule in rules:
             kinds = ", ".join(dict.fromkeys(fix.safety.label for fix in rule.fixes)) or "none"
             severity = rule.severity.label + (", preview" if rule.preview else "")
-            lines.append(f"| [{rule.id}]({rule.id}.md) `{rule.name}` | {prose(rule.summary)} | {severity} | {kinds} |")
+            lines.append(
+                f"| [{rule.id}]({rule.id}.md) `{rule.name}` | {prose(rule.summary)} | {severity} | {kinds} |"
+            )
         lines.append("")
     return "\n".join(lines)
 
 
 def commands_page() -> str:
     """Return the reference of the commands, read from click."""
-    lines = ["# Commands", "", "Made from the commands themselves; `cfgfix COMMAND --help` prints the same.", ""]
+    lines = [
+        "# Commands",
+        "",
+        "Made from the commands themselves; `cfgfix COMMAND --help` prints the same.",
+        "",
+    ]
     context = click.Context(cli, info_name="cfgfix")
     lines += _command(cli, context, 2)
     for name in _COMMANDS:
@@ -199,7 +232,9 @@ def _command(command: click.Command, context: click.Context, depth: int) -> list
     lines = [f"{'#' * depth} {context.command_path}", "", *fenced(usage, "text"), ""]
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or "")):
         lines += [prose(paragraph), ""]
-    options = [found for found in command.get_params(context) if isinstance(found, click.Option) and not found.hidden]
+    options = [
+        found for found in command.get_params(context) if isinstance(found, click.Option) and not found.hidden
+    ]
     if options:
         lines += ["| option | meaning |", "|---|---|"]
         for option in options:
@@ -225,8 +260,22 @@ def _sample() -> tuple[dict[str, Any], dict[str, Any]]:
         try:
             os.chdir(folder)
             call(
-                ["check", "train.yaml", "--isolated", "--dialect", "myxtts", "--hardware", "rtx4090,cpus=16,ram=64"]
-                + ["--select", "YML001,HWR001", "--output-format", "json=out.json", "--output-format", "sarif=out.sarif", "-q"]
+                [
+                    "check",
+                    "train.yaml",
+                    "--isolated",
+                    "--dialect",
+                    "myxtts",
+                    "--hardware",
+                    "rtx4090,cpus=16,ram=64",
+                    "--select",
+                    "YML001,HWR001",
+                    "--output-format",
+                    "json=out.json",
+                    "--output-format",
+                    "sarif=out.sarif",
+                    "-q",
+                ]
             )
             found = [json.loads(Path(name).read_text(encoding="utf-8")) for name in ("out.json", "out.sarif")]
         finally:
@@ -309,7 +358,9 @@ def output_page() -> str:
         "",
         "The rule that goes with it:",
         "",
-        *fenced(json.dumps(sarif["runs"][0]["tool"]["driver"]["rules"][0], indent=2, ensure_ascii=False), "json"),
+        *fenced(
+            json.dumps(sarif["runs"][0]["tool"]["driver"]["rules"][0], indent=2, ensure_ascii=False), "json"
+        ),
         "",
         "## The others",
         "",
@@ -397,7 +448,14 @@ def navigation() -> list[Any]:
     """Return the part of the site's navigation that lists the rules."""
     return [
         f"{RULES}/index.md",
-        *({FAMILIES.get(name, name): [{f"{rule.id} {rule.name}": f"{RULES}/{rule.id}.md"} for rule in rules]} for name, rules in families().items()),
+        *(
+            {
+                FAMILIES.get(name, name): [
+                    {f"{rule.id} {rule.name}": f"{RULES}/{rule.id}.md"} for rule in rules
+                ]
+            }
+            for name, rules in families().items()
+        ),
     ]
 
 
