@@ -23,6 +23,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 TITLE = re.compile(r'title="([^"]+)"')
+COMMENT = re.compile(r"\s+# .*")
 SECONDS = 300
 """The longest that one command may take."""
 
@@ -51,7 +52,7 @@ def steps(page: str) -> Iterator[Step]:
         elif language == "bash":
             for line in body.replace("\\\n", " ").splitlines():
                 if line.strip() and not line.lstrip().startswith("#"):
-                    yield Step("command", line.strip(), None, match.span("body"))
+                    yield Step("command", COMMENT.sub("", line).strip(), None, match.span("body"))
         elif language == "console":
             at = match.start("body")
             for part in re.split(r"(?m)^(?=\$ )", body):
@@ -77,13 +78,15 @@ class Outcome:
 
 
 class Folder:
-    """A fresh folder with the example configs, where `cfgfix` is this checkout's."""
+    """A fresh folder with the example configs, one of them also as train.yaml, where `cfgfix` is this checkout's."""
 
     def __init__(self, path: Path) -> None:
         self.path = path / "project"
         self.path.mkdir()
         for name in ("configs", "examples"):
             shutil.copytree(ROOT / name, self.path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "configs" / "speech.yaml", self.path / "train.yaml")
+        (path / ".config" / "fish" / "completions").mkdir(parents=True)
         commands = path / "bin"
         commands.mkdir()
         shim = commands / "cfgfix"
