@@ -10,15 +10,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 def two_devices():
     """Return TensorFlow with the CPU as two devices, which must be said before anything runs in it; None without it."""
     try:
-        import tensorflow
+        import tensorflow as tf
     except ImportError:
         return None
-    cpu = tensorflow.config.list_physical_devices("CPU")[0]
-    if not tensorflow.config.get_logical_device_configuration(cpu):
-        tensorflow.config.set_logical_device_configuration(
-            cpu, [tensorflow.config.LogicalDeviceConfiguration()] * 2
-        )
-    return tensorflow
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    if not tf.config.get_logical_device_configuration(cpu):
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    return tf
 
 
 def pytest_collection_modifyitems(items):
