@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.files import read_regular
 from cfgfix.findings import Finding, format_key_path
 from cfgfix.records import dataclass
 
@@ -41,8 +42,7 @@ def read(path: str) -> Baseline:
     import json
 
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_regular(path, MAX_BYTES + 1)
     except OSError as error:
         raise UnreadableError(
             f"cannot be read: {error.strerror}", path=path, hint="--write-baseline FILE makes one"

@@ -40,6 +40,9 @@ MAX_KEYS = 20_000
 """Most keys of one config that are looked at."""
 MAX_PATHS = 5_000
 """Most key paths of the configs of one project that are asked for; nothing is said of others."""
+FEW_KEYS = 4
+"""A file of fewer keys may be read by nothing for a reason of each; from here on the reason is one."""
+
 _KINDS = {NEVER: "dead-key", TOOLS: "aside-key", INFERENCE: "aside-key", ONLY_LOGGED: "logged-key", OVERWRITTEN: "overwritten-key"}  # fmt: skip
 _ABSENT: Any = object()
 
@@ -205,6 +208,9 @@ def hits_in(
             break
         entries.append((path, name, value))
         values[path] = _value(value, loader)
+    known = [use for path, _, _ in entries if (use := usage.keys.get(path)) is not None]
+    # One cause, one finding: of a file that no code reads, every key is dead.
+    nothing = len(known) >= FEW_KEYS and all(use.status == NEVER for use in known)
     for path, name, value in entries:
         use = usage.keys.get(path)
         if use is None:
@@ -212,6 +218,11 @@ def hits_in(
         for check, details in _about(path, values, usage, use):
             if check not in wanted:
                 continue
+            if nothing:
+                details["notes"] = [
+                    *details.get("notes", ()),
+                    f"nor does it read any of the {len(known)} keys of this file: are `schema` and `source-roots` the right ones?",
+                ]
             yield (
                 check,
                 Hit(
@@ -223,6 +234,8 @@ def hits_in(
                     severity=details.pop("severity", None),
                 ),
             )
+            if nothing:
+                return
         del value
 
 

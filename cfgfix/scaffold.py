@@ -15,7 +15,7 @@ from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import ReplaceText, splice
 from cfgfix.engine import known_dialects, names_class
 from cfgfix.errors import CfgfixError, UnreadableError
-from cfgfix.files import SourceFile, read_source
+from cfgfix.files import SourceFile, read_regular, read_source
 from cfgfix.records import dataclass
 from cfgfix.schema.publish import published
 from cfgfix.settings import FILES, Finder, Settings, read
@@ -179,8 +179,7 @@ def _config_class(configs: Sequence[Config], paths: Iterable[str]) -> str | None
     best: list[tuple[float, str]] = []
     for path in paths:
         try:
-            with open(path, "rb") as stream:
-                data = stream.read(MAX_MODULE_BYTES + 1)
+            data = read_regular(path, MAX_MODULE_BYTES + 1)
         except OSError:
             continue
         if len(data) > MAX_MODULE_BYTES or not any(name.encode() in data for name in sections):

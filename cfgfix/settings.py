@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Container, Mapping
 
 from cfgfix.errors import CfgfixError
-from cfgfix.files import is_inside, project
+from cfgfix.files import is_inside, project, read_regular
 from cfgfix.findings import Severity
 from cfgfix.records import dataclass, field, replace
 
@@ -212,8 +212,7 @@ def read(path: str) -> Settings | None:
         CfgfixError: The file cannot be read or says something unknown.
     """
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_regular(path, MAX_BYTES + 1)
     except OSError as error:
         raise CfgfixError(f"cannot be read: {error.strerror}", path=path) from error
     if len(data) > MAX_BYTES:

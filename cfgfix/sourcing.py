@@ -13,7 +13,7 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.discovery import Matcher
 from cfgfix.edits import Edit, ReplaceText, splice
 from cfgfix.errors import UnreadableError
-from cfgfix.files import SourceFile, read_source
+from cfgfix.files import SourceFile, read_regular, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.records import dataclass, replace
 from cfgfix.settings import Settings
@@ -300,15 +300,13 @@ def read_python(path: str) -> SourceFile:
     """Return a Python file's text, a notebook's joined cells, or empty text where it cannot be read any more."""
     try:
         if path.endswith(".ipynb"):
-            with open(path, "rb") as stream:
-                decoded = decode(stream.read(MAX_NOTEBOOK), path)
+            decoded = decode(read_regular(path, MAX_NOTEBOOK), path)
             return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)
         return read_source(path)
     except (UnreadableError, OSError):
         pass
     try:
-        with open(path, "rb") as stream:
-            decoded = decode(stream.read(MAX_NOTEBOOK), path)
+        decoded = decode(read_regular(path, MAX_NOTEBOOK), path)
     except OSError:
         return SourceFile.from_text("", path)
     return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)

@@ -174,3 +174,18 @@ def test_the_page_is_part_of_explain(project, capsys):
     assert "nothing reads it" in capsys.readouterr().out
     assert run(["explain", "data.cache_it", "--json"]) == 0
     assert "nothing reads it" in json.dumps(json.loads(capsys.readouterr().out))
+
+
+def test_a_file_that_nothing_reads_is_told_once(project):
+    (project / "train.py").write_text(
+        "import yaml, external\nconfig = yaml.safe_load(open('x'))\nexternal.go(config['optimizer']['rate'])\n"
+    )
+    (project / "config.py").unlink()
+    settings = Settings(root=str(project), source_roots=(".",), dialect="generic")
+    findings = [
+        item
+        for item in check(Request(paths=("run.yaml",), settings=settings)).findings()
+        if item.rule == "REF005"
+    ]
+    assert len(findings) == 1
+    assert any("any of the 5 keys" in note for note in findings[0].notes)

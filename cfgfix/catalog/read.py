@@ -7,6 +7,7 @@ import os
 
 from cfgfix.catalog.expression import MAX_INTEGER, ExpressionError, translate, translate_template
 from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.files import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ def load_yaml(path: str) -> Any:
     import yaml
 
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_regular(path, MAX_BYTES + 1)
     except OSError as error:
         raise rule_error(path, f"cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:

@@ -57,6 +57,11 @@ _COMMANDS = {
         "report",
         "Diagnosis, profiles and search in one folder, with one page that opens offline.",
     ),
+    "tune": (
+        "cfgfix.cli.tune",
+        "tune",
+        "Search settings by measuring your pipeline; write what is proven faster.",
+    ),
     "profile": (
         "cfgfix.cli.profile",
         "profile",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
@@ -118,11 +118,14 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
     return shown
 
 
+@lru_cache(1)
 def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _shown(row: str) -> str:
+    if row.isprintable():
+        return row
     return "".join(
         " " * TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}"
         for char in row
@@ -130,6 +133,10 @@ def _shown(row: str) -> str:
 
 
 def _width(part: str) -> int:
+    if part.isascii() and "\t" not in part:
+        return len(part)
+    import unicodedata
+
     total = 0
     for char in part:
         if char == "\t":

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 
+from cfgfix.files import read_regular
 from cfgfix.records import dataclass
 
 NAMES = (
@@ -133,13 +134,12 @@ def find_requirement(paths: Sequence[str]) -> Requirement:
 
 def _named_in(path: str) -> str | None:
     try:
-        if os.path.getsize(path) > MAX_BYTES:
-            return None
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            lines = stream.read(MAX_BYTES).splitlines()
+        data = read_regular(path, MAX_BYTES + 1)
     except OSError:
         return None
-    for line in lines:
+    if len(data) > MAX_BYTES:
+        return None
+    for line in data.decode("utf-8", "replace").splitlines():
         bare = line.strip()
         if bare.startswith("#") or len(bare) > 2000:
             continue

@@ -74,7 +74,7 @@ def test_what_was_meant_passes_and_gives_the_document() -> None:
         "!!seq {x: 1}",
         "!!map [x]",
         "!!int [1]",
-        "!!str {a: 1}",
+        "!!str {c: 1}",
         "!!binary [x]",
         "!!float",
     ],
