@@ -62,7 +62,9 @@ def run(folder: Path, root: Path, *arguments: str) -> subprocess.CompletedProces
 
 
 def test_the_story_told_small(story: Path, repo_root: Path) -> None:
-    done = run(story, repo_root, "run.py", "--clips", "16", "--rounds", "1", "--json", "figures.json")
+    done = run(
+        story, repo_root, "run.py", "--clips", "16", "--rounds", "1", "--no-tune", "--json", "figures.json"
+    )
     made = json.loads((story / "figures.json").read_text())
     for rule in ("YML001", "REF005", "TFD001", "TFF012", "HWR004", "CFG015"):
         assert rule in done.stdout
