@@ -16,7 +16,7 @@ from cfgfix.source.checks.common import (
 )
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
-from cfgfix.source.hit import Hit, Rewrite, at, hit_at
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, hot_paths
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
@@ -235,11 +235,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     site,
                     flow=(
                         at(dataset.site, label="from_generator runs the generator for every element"),
-                        *(
-                            at(outer, label=f"calls {outer.targets[0].scope.qualname}")
-                            for outer in path
-                            if outer.targets
-                        ),
+                        *steps_to(site.scope, path),
                     ),
                     values={
                         "call": short(site),

@@ -321,10 +321,10 @@ def unrolled(program: Program) -> Iterator[Hit]:
 
 
 _NOT_COMPILED = {
-    **dict.fromkeys(PY_FUNCTIONS, "Python code"),
-    "tensorflow.print": "an operation that formats text",
-    "tensorflow.strings.": "a text operation",
-    "tensorflow.io.": "a file or decoding operation",
+    **dict.fromkeys(PY_FUNCTIONS, "runs Python code"),
+    "tensorflow.print": "formats text",
+    "tensorflow.strings.": "works on text",
+    "tensorflow.io.": "reads or decodes files",
 }
 
 
