@@ -329,7 +329,7 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
 
 
 def _is_attribute(target: Expr, name: str) -> bool:
-    return target[0] == ATTRIBUTE and target[2] == name
+    return bool(target[0] == ATTRIBUTE and target[2] == name)
 
 
 def _receiver(func: Expr) -> Expr:
