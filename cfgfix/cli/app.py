@@ -52,6 +52,16 @@ _COMMANDS = {
         "diagnose",
         "Say before a long run whether machine, config, code and pipeline are fit.",
     ),
+    "report": (
+        "cfgfix.cli.report",
+        "report",
+        "Diagnosis, profiles and search in one folder, with one page that opens offline.",
+    ),
+    "tune": (
+        "cfgfix.cli.tune",
+        "tune",
+        "Search settings by measuring your pipeline; write what is proven faster.",
+    ),
     "profile": (
         "cfgfix.cli.profile",
         "profile",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -16,43 +17,57 @@ VERSION = 1
 """Of the JSON form."""
 
 
+def subject_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that name what is judged and measured, and how long."""
+    for option in reversed(
+        (
+            click.option(
+                "--step",
+                metavar="MODULE:FUNCTION",
+                help="Your function that returns (model, loss, optimizer), or a function of one batch.",
+            ),
+            click.option(
+                "--config-loader",
+                metavar="MODULE:FUNCTION",
+                help="Your function from the config's path to your config object.",
+            ),
+            click.option(
+                "--source-root",
+                "source_roots",
+                multiple=True,
+                type=click.Path(exists=True, file_okay=False),
+                help="Folder of the program's code: judged, and imported from. By default the source-roots of the settings.",
+            ),
+            click.option("--hardware", help="The machine the config is meant for; by default this one."),
+            click.option(
+                "--step-ms",
+                type=click.FloatRange(0, min_open=True),
+                help="How long your device needs for a batch.",
+            ),
+            click.option(
+                "--batches", default=100, show_default=True, type=click.IntRange(10), help="How many to time."
+            ),
+            click.option(
+                "--no-storage",
+                is_flag=True,
+                help="Do not measure storage; measuring takes the files out of the page cache.",
+            ),
+            click.option(
+                "--time-limit",
+                default=600.0,
+                show_default=True,
+                type=click.FloatRange(1),
+                help="Seconds for each measuring process.",
+            ),
+        )
+    ):
+        function = option(function)
+    return data_source(function)
+
+
 @click.command("diagnose", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("config", required=False, type=click.Path(exists=True, dir_okay=False))
-@data_source
-@click.option(
-    "--step",
-    metavar="MODULE:FUNCTION",
-    help="Your function that returns (model, loss, optimizer), or a function of one batch.",
-)
-@click.option(
-    "--config-loader",
-    metavar="MODULE:FUNCTION",
-    help="Your function from the config's path to your config object.",
-)
-@click.option(
-    "--source-root",
-    "source_roots",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder of the program's code: judged, and imported from. By default the source-roots of the settings.",
-)
-@click.option("--hardware", help="The machine the config is meant for; by default this one.")
-@click.option(
-    "--step-ms", type=click.FloatRange(0, min_open=True), help="How long your device needs for a batch."
-)
-@click.option("--batches", default=100, show_default=True, type=click.IntRange(10), help="How many to time.")
-@click.option(
-    "--no-storage",
-    is_flag=True,
-    help="Do not measure storage; measuring takes the files out of the page cache.",
-)
-@click.option(
-    "--time-limit",
-    default=600.0,
-    show_default=True,
-    type=click.FloatRange(1),
-    help="Seconds for each measuring process.",
-)
+@subject_options
 @click.option(
     "--output",
     is_flag=False,
@@ -84,25 +99,13 @@ def diagnose(
         found = diagnose(subject, show)
     finally:
         show("", 1.0)
-    data = finite(
-        {
-            "version": VERSION,
-            "kind": "diagnosis",
-            "subject": ", ".join(
-                str(part)
-                for part in (config, options["dataset"] or options["data_path"], options["step"])
-                if part
-            )
-            or "this machine",
-            "checks": [outcome.as_dict() for outcome in found],
-        }
-    )
+    data = form_of(found, config, options)
     if output is not None:
-        _write(output, render(data, Paint(on=False)))
+        write_text(output, render(data, Paint(on=False)))
     if html is not None:
         from cfgfix.report.page import page
 
-        _write(html, page({"diagnosis": data}))
+        write_text(html, page({"diagnosis": data}))
     if as_json:
         click.echo(json.dumps(data, indent=2))
     else:
@@ -110,6 +113,20 @@ def diagnose(
         click.echo(render(data, paint), nl=False)
     if any(outcome.state is State.FAIL for outcome in found):
         raise SystemExit(int(ExitCode.FINDINGS))
+
+
+def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON form of a diagnosis."""
+    named = [config, options["dataset"] or options["data_path"], options["step"]]
+    form: dict[str, Any] = finite(
+        {
+            "version": VERSION,
+            "kind": "diagnosis",
+            "subject": ", ".join(str(part) for part in named if part) or "this machine",
+            "checks": [outcome.as_dict() for outcome in found],
+        }
+    )
+    return form
 
 
 def subject_of(config: str | None, options: dict[str, Any]) -> Any:
@@ -148,7 +165,12 @@ def subject_of(config: str | None, options: dict[str, Any]) -> Any:
     )
 
 
-def _write(path: str, text: str) -> None:
+def write_text(path: str, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        UnreadableError: It cannot be written.
+    """
     try:
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)

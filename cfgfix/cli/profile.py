@@ -236,7 +236,7 @@ def devices(
     show = _progress(shared)
     overlap = None
     if step or pipeline:
-        watcher = _Watcher(interval)
+        watcher = Watcher(interval)
         extra: dict[str, Any] = {
             "items": items,
             "depth": depth,
@@ -268,7 +268,7 @@ def devices(
     _finish(made, shared)
 
 
-class _Watcher:
+class Watcher:
     """Watches the devices in a thread while a child process works."""
 
     def __init__(self, interval: float) -> None:
@@ -395,23 +395,36 @@ def finite(value: Any) -> Any:
     return value
 
 
-def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
-    """Add the fixes to the verdicts, print, and exit."""
+def form_of(found: dict[str, Any], config: str | None) -> dict[str, Any]:
+    """Return the JSON form of a profile, each verdict with what would be written into the config and the user's code."""
     from cfgfix.measure import verdicts
 
     # A module that came with an installed package is not the user's to fix.
     files = [file for file in found.get("user_files", ()) if "site-packages" not in file]
-    paths = [os.path.relpath(path) for path in (shared["config"], *files) if path]
+    paths = [os.path.relpath(path) for path in (config, *files) if path]
     lookup = verdicts.look_up_fixes(*paths) if paths else None
     judged = verdicts.with_fixes([verdicts.from_dict(entry) for entry in found["verdicts"]], lookup)
-    found["verdicts"] = [verdict.as_dict() for verdict in judged]
+    form: dict[str, Any] = finite(
+        {"version": VERSION, **found, "verdicts": [verdict.as_dict() for verdict in judged]}
+    )
+    return form
+
+
+def has_problem(form: Mapping[str, Any]) -> bool:
+    """Return whether a verdict of a profile names a problem."""
+    return any(verdict["outcome"] == "problem" for verdict in form["verdicts"])
+
+
+def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
+    """Add the fixes to the verdicts, print, and exit."""
+    form = form_of(found, shared["config"])
     if shared["as_json"]:
-        click.echo(json.dumps(finite({"version": VERSION, **found}), indent=2))
+        click.echo(json.dumps(form, indent=2))
     else:
         from cfgfix.report.profile import render
         from cfgfix.report.style import Paint, wants_colour
 
         paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
-        click.echo(render(found, paint), nl=False)
-    problem = any(verdict.outcome is verdicts.Outcome.PROBLEM for verdict in judged)
-    raise SystemExit(int(ExitCode.FINDINGS if problem and not shared["exit_zero"] else ExitCode.CLEAN))
+        click.echo(render({**found, "verdicts": form["verdicts"]}, paint), nl=False)
+    problem = has_problem(form) and not shared["exit_zero"]
+    raise SystemExit(int(ExitCode.FINDINGS if problem else ExitCode.CLEAN))

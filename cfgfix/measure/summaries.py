@@ -11,7 +11,7 @@ from cfgfix.measure.sampling import Progress
 
 def scalars(data: Mapping[str, Any]) -> Iterator[tuple[str, int, float]]:
     """Yield tag, step and value of each point of a profile in its JSON form."""
-    kind = data["kind"]
+    kind = data.get("kind", "search")
     if kind == "data":
         for step, value in enumerate(data["series"]):
             yield "data/batch_ms", step, value * 1e3
@@ -40,6 +40,10 @@ def scalars(data: Mapping[str, Any]) -> Iterator[tuple[str, int, float]]:
             for name, share in zip(data["pipeline"]["stages"], data["pipeline"]["busy_share"], strict=True):
                 yield f"devices/busy/{name}", 0, share
             yield "devices/overlap", 0, data["pipeline"]["overlap_share"]
+    elif kind == "search":
+        for step, entry in enumerate(data["tried"]):
+            if entry["samples_per_second"] is not None:
+                yield "search/samples_per_second", step, entry["samples_per_second"]
 
 
 def write(data: Mapping[str, Any], logdir: str) -> int:
@@ -61,10 +65,15 @@ def write(data: Mapping[str, Any], logdir: str) -> int:
                 count += 1
         lines = [
             f"**{verdict['name']}** ({verdict['outcome']}): {verdict['summary']}"
-            for verdict in data["verdicts"]
+            for verdict in data.get("verdicts", ())
         ]
+        if "summary" in data:
+            lines.insert(0, data["summary"])
         tf.summary.write(
-            f"{data['kind']}/verdicts", tf.constant(["\n\n".join(lines)]), step=0, metadata=kind_of("text")
+            f"{data.get('kind', 'search')}/verdicts",
+            tf.constant(["\n\n".join(lines)]),
+            step=0,
+            metadata=kind_of("text"),
         )
     writer.close()
     return count

@@ -9,9 +9,9 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-WIDTH, HEIGHT = 640, 160
-"""Of a drawing, in its own units; the page scales it."""
-LEFT, BOTTOM = 52, 22
+WIDTH, HEIGHT = 400, 150
+"""Of a drawing, in its own units, about the pixels of a phone: there its words keep their size, elsewhere it grows."""
+LEFT, BOTTOM = 58, 22
 """Room for the scales of a drawing."""
 MOST_POINTS = 1200
 """A series of more points is drawn by the lowest and the highest of each run of points."""
@@ -22,7 +22,7 @@ _STYLE = """
 @media (prefers-color-scheme:dark){:root{--ink:#e4e8ee;--dim:#9aa6b5;--paper:#12161c;--card:#1a2029;--line:#313a47;
 --accent:#6cb2ff;--good:#6fd396;--bad:#ff8a80;--mid:#f0c060;--soft:#243042}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+body{margin:0;overflow-wrap:anywhere;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 main{max-width:62rem;margin:0 auto;padding:1rem}
 h1{font-size:1.5rem;line-height:1.25;margin:.5rem 0}h2{font-size:1.15rem;margin:1.75rem 0 .5rem}h3{font-size:1rem;margin:0}
 p{margin:.25rem 0}.dim{color:var(--dim)}
@@ -32,12 +32,14 @@ section.card{background:var(--card);border:1px solid var(--line);border-radius:.
 ul{margin:.35rem 0;padding-left:1.2rem}li{margin:.1rem 0}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.5rem;margin:.5rem 0}
 .figures div{background:var(--soft);border-radius:.4rem;padding:.4rem .6rem}.figures b{display:block;font-size:1.1rem}
-svg{width:100%;height:auto;display:block}svg text{fill:var(--dim);font:11px system-ui,sans-serif}
+a{color:var(--accent)}
+svg{width:100%;max-width:38rem;height:auto;display:block}svg text{fill:var(--dim);font:11px system-ui,sans-serif}
 .axis{stroke:var(--line)}.series{fill:none;stroke:var(--accent);stroke-width:1.3}.bar{fill:var(--accent)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;margin:.4rem 0}td,th{border:1px solid var(--line);padding:.25rem .5rem;text-align:right;white-space:nowrap}
 th{font-weight:600}caption{text-align:left;color:var(--dim)}td.best{outline:2px solid var(--good);outline-offset:-2px}
 .meter{display:grid;grid-template-columns:minmax(7rem,14rem) 1fr 5.5rem;gap:.5rem;align-items:center;margin:.2rem 0}
 .meter i{display:block;height:.8rem;background:var(--accent);border-radius:.2rem;min-width:1px}
+@media (max-width:40rem){.meter{grid-template-columns:1fr auto;gap:.1rem .5rem;margin:.5rem 0}.meter>:nth-child(2){grid-column:1/-1;grid-row:2}}
 code{font-family:ui-monospace,monospace;font-size:.92em}details summary{cursor:pointer;color:var(--dim)}
 """
 

@@ -568,6 +568,8 @@ class _Explainer:
         message = f"{self.holder(path)} has no key `{name}`"
         if renamed is not None:
             message = f"{self.holder(path)} has no key `{name}` any more: the program reads `{renamed}`"
+        elif isinstance(schema, dict) and name in schema.get("x-former", ()):
+            message += " any more: the program dropped it"
         elif ignored:
             message += ", so the program ignores it"
         spoken = self.spoken_key(key)

@@ -9,6 +9,7 @@ Annotations understood beside JSON Schema 2020-12:
 - `x-unknown`: on an object that allows no further keys, `fatal` (the program stops on one) or `ignored` (it never
   looks at them). Without it a key that is not allowed counts as fatal.
 - `x-renamed`: on an object, keys that older versions of the program read, with the names they have now.
+- `x-former`: on an object, keys that older versions of the program read and that have no other name now.
 - `x-otherwise`: beside `enum`, what the program takes any other value for without a word; such a value does not stop it.
 - `x-source`: file and class that a section describes.
 - `x-unread`: no code reads the key.

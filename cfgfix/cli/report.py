@@ -1,0 +1,295 @@
+"""`cfgfix report DIR`: the diagnosis, the profiles and, where asked for, the search, together in one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from cfgfix.cli.diagnose import subject_options, write_text
+from cfgfix.cli.profile import progress_line
+from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+
+PAGE = "report.html"
+SUMMARY = "summary.txt"
+FILES = {"diagnosis": "diagnosis.json", "data": "data.json", "step": "step.json", "devices": "devices.json", "search": "search.json"}  # fmt: skip
+"""The JSON form of each part."""
+WATCH_SECONDS = 10.0
+"""How long the devices are watched: what `profile devices` takes by default."""
+PART_SECONDS = {"data": 30.0, "step": 60.0}
+"""The most that each run of a profile may take: what the profile commands take by default."""
+
+
+@click.command("report", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
+@click.argument("config", required=False, type=click.Path(exists=True, dir_okay=False))
+@subject_options
+@click.option(
+    "--tune", is_flag=True, help="Also search for better settings with `cfgfix tune`; it applies nothing."
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> None:
+    """Diagnose CONFIG, code and machine, profile data, step and devices, and keep all of it in DIR.
+
+    DIR gets report.html (one page that opens offline), the JSON form of each part, summary.txt, and summaries for TensorBoard below
+    tensorboard/. What cannot run is told with its reason, and the rest runs. Exit code: the worst of the parts, as `diagnose` and
+    `profile` give it. 0: no problem; 1: a check failed or a verdict names a problem; 2: wrong use; 3: your code failed in a profile; 4: a
+    fault in cfgfix.
+    """
+    from cfgfix.cli.diagnose import subject_of
+
+    subject = subject_of(config, options)
+    show = progress_line(quiet=options["quiet"])
+    work = _Work(folder, config, subject, options, show)
+    try:
+        for name, run in (
+            ("diagnosis", work.diagnosis),
+            ("data", work.data),
+            ("step", work.step),
+            ("devices", work.devices),
+            ("search", work.search if tune else None),
+        ):
+            if run is not None:
+                work.attempt(name, run)
+    finally:
+        show("", 1.0)
+    work.finish()
+    click.echo(work.text(), nl=False)
+    click.echo(f"{os.path.join(folder, PAGE)}  {', '.join(work.written)}")
+    raise SystemExit(work.code)
+
+
+class NotRunError(Exception):
+    """A part that has nothing to run on; the message is the reason."""
+
+
+class _Work:
+    """Runs the parts one by one and writes each as soon as it is there, so that an interrupted run loses only the rest."""
+
+    def __init__(
+        self,
+        folder: str,
+        config: str | None,
+        subject: Any,
+        options: Mapping[str, Any],
+        show: Callable[[str, float], None],
+    ) -> None:
+        self._folder, self._config, self._subject, self._options, self._show = (
+            folder,
+            config,
+            subject,
+            options,
+            show,
+        )
+        # A folder of its own for each run, as TensorBoard compares runs.
+        self._logs = os.path.join(folder, "tensorboard", time.strftime("%Y%m%d-%H%M%S"))
+        self._forms: dict[str, dict[str, Any]] = {}
+        self._texts: dict[str, dict[str, Any]] = {}
+        self._missing: list[str] = []
+        self.written: list[str] = []
+        self.code = 0
+        try:
+            os.makedirs(folder, exist_ok=True)
+            for name in (PAGE, SUMMARY, *FILES.values()):
+                # What an earlier run left would otherwise pass for this one's.
+                if os.path.lexists(place := os.path.join(folder, name)):
+                    os.unlink(place)
+        except OSError as error:
+            raise UnreadableError(f"cannot be used: {error.strerror}", path=folder) from error
+
+    def attempt(self, name: str, run: Callable[[], dict[str, Any]]) -> None:
+        """Run a part; what stops it is kept as the reason, and never stops another part."""
+        try:
+            form = run()
+        except NotRunError as reason:
+            self._missing.append(f"{name}: {reason}")
+            return
+        except CfgfixError as error:
+            self._worst(int(error.code))
+            # The last line of what the user's code raised says what it was; the whole is in the error.
+            trace = str(getattr(error, "trace", "") or "").strip().splitlines()
+            self._missing.append(f"{name}: {error}" + (f": {trace[-1].strip()}" if trace else ""))
+            return
+        except Exception as error:  # noqa: BLE001 - a fault in one part leaves the others alone
+            self._worst(int(ExitCode.INTERNAL))
+            lines = str(error).strip().splitlines() or [""]
+            self._missing.append(f"{name}: a fault in cfgfix: {type(error).__name__}: {lines[-1]}")
+            return
+        self._forms[name] = form
+        self._write(FILES[name], json.dumps(form, indent=2) + "\n")
+        if name in ("devices", "search"):  # the others wrote theirs while they ran
+            self._summaries(name, form)
+
+    def finish(self) -> None:
+        """Write the page and the text."""
+        from cfgfix.report.page import page
+
+        title = "cfgfix report" + (f": {os.path.basename(self._config)}" if self._config else "")
+        self._write(PAGE, page(self._forms, title=title, missing=self._missing))
+        self._write(SUMMARY, self.text(colour=False))
+
+    def text(self, *, colour: bool | None = None) -> str:
+        """Return the parts as text; coloured where the terminal shows it, unless told."""
+        from cfgfix.report import diagnosis, profile
+        from cfgfix.report.style import Paint, wants_colour
+
+        paint = Paint(
+            on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()) if colour is None else colour
+        )
+        blocks = []
+        for name, form in self._forms.items():
+            if name == "diagnosis":
+                blocks.append(diagnosis.render(form, paint))
+            elif name == "search":
+                blocks.append(f"search: {form['summary']}\n")
+            else:
+                blocks.append(profile.render(self._texts[name], paint))
+        if self._missing:
+            blocks.append("What could not run:\n" + "".join(f"  {line}\n" for line in self._missing))
+        return "\n".join(blocks) + "\n"
+
+    # The parts
+
+    def diagnosis(self) -> dict[str, Any]:
+        from cfgfix.cli.diagnose import form_of
+        from cfgfix.diagnose.checks import State, diagnose
+
+        found = diagnose(self._subject, self._show)
+        if any(outcome.state is State.FAIL for outcome in found):
+            self._worst(int(ExitCode.FINDINGS))
+        return form_of(found, self._config, dict(self._options))
+
+    def data(self) -> dict[str, Any]:
+        from cfgfix.diagnose.checks import NO_PIPELINE
+
+        if not self._subject.has_pipeline:
+            raise NotRunError(NO_PIPELINE)
+        plan = {
+            "batches": self._subject.batches,
+            "seconds": PART_SECONDS["data"],
+            "step_seconds": self._subject.step_seconds,
+            "logdir": self._logdir("data"),
+        }
+        return self._profile(
+            "data", self._child("cfgfix.measure.data:job", plan=plan, tensorboard=self._logdir("data"))
+        )
+
+    def step(self) -> dict[str, Any]:
+        from cfgfix.diagnose.checks import NO_PIPELINE
+
+        if not self._subject.has_pipeline:
+            raise NotRunError(NO_PIPELINE)
+        if not self._subject.has_step:
+            raise NotRunError("no step was named: --step package.module:function")
+        plan = {"rounds": 20, "steps": 50, "seconds": PART_SECONDS["step"], "compare": True}
+        return self._profile(
+            "step", self._child("cfgfix.measure.step:job", plan=plan, tensorboard=self._logdir("step"))
+        )
+
+    def devices(self) -> dict[str, Any]:
+        from cfgfix.cli.profile import Watcher
+        from cfgfix.measure import devices as measuring
+
+        working = self._subject.has_step and "step" in self._forms
+        if working:
+            watcher = Watcher(0.1)
+            plan = {"rounds": 3, "steps": 1_000_000, "seconds": WATCH_SECONDS, "compare": False}
+            try:
+                self._child("cfgfix.measure.step:job", on_start=watcher.start, plan=plan)
+            finally:
+                found, topology, gpu = watcher.stop()
+        else:
+            found, topology, gpu = measuring.watch(seconds=WATCH_SECONDS, progress=self._show)
+        made = measuring.make_profile(found, topology, gpu, pid=None, overlap=None, working=working).as_dict()
+        return self._profile("devices", made)
+
+    def search(self) -> dict[str, Any]:
+        import importlib.util
+
+        if importlib.util.find_spec("cfgfix.cli.tune") is None:
+            raise NotRunError("this cfgfix has no `tune`")
+        if not self._subject.has_pipeline:
+            from cfgfix.diagnose.checks import NO_PIPELINE
+
+            raise NotRunError(NO_PIPELINE)
+        return self._tuned()
+
+    def _tuned(self) -> dict[str, Any]:
+        """Run `cfgfix tune` as a process, as a user would, with the same options."""
+        import subprocess
+
+        arguments = [self._config] if self._config else []
+        for flag, value in (
+            ("--dataset", self._options["dataset"]),
+            ("--data-path", self._options["data_path"]),
+            ("--step", self._options["step"]),
+            ("--config-loader", self._options["config_loader"]),
+        ):
+            arguments += [flag, value] if value else []
+        for root in self._options["source_roots"]:
+            arguments += ["--source-root", root]
+        self._show("searching", 0.0)
+        done = subprocess.run(  # noqa: S603 - this interpreter, with this package
+            [sys.executable, "-m", "cfgfix", "tune", *arguments, "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        try:
+            form = json.loads(done.stdout)
+        except ValueError:
+            lines = done.stderr.strip().splitlines() or [f"it ended with exit code {done.returncode}"]
+            code = done.returncode if done.returncode in set(ExitCode) else int(ExitCode.INTERNAL)
+            raise CfgfixError(lines[-1], code=ExitCode(code or ExitCode.INTERNAL)) from None
+        self._worst(done.returncode if done.returncode in set(ExitCode) else int(ExitCode.INTERNAL))
+        assert isinstance(form, dict)
+        return form
+
+    # What they share
+
+    def _child(self, entry: str, *, on_start: Callable[[int], None] | None = None, **extra: Any) -> dict[str, Any]:  # fmt: skip
+        from cfgfix.cli.profile import need_tensorflow
+        from cfgfix.measure.sampling import run_child
+
+        try:
+            need_tensorflow()
+        except CfgfixError as error:
+            raise NotRunError(str(error)) from error
+        options = {**self._subject.options, "tensorboard": None, **extra}
+        return run_child(
+            entry, options, seconds=self._subject.seconds, progress=self._show, on_start=on_start
+        )
+
+    def _profile(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
+        from cfgfix.cli.profile import form_of, has_problem
+
+        form = form_of(found, self._config)
+        self._texts[name] = {**found, "verdicts": form["verdicts"]}
+        if has_problem(form):
+            self._worst(int(ExitCode.FINDINGS))
+        return form
+
+    def _summaries(self, name: str, form: dict[str, Any]) -> None:
+        """Write a part's summaries for TensorBoard; that it cannot is told like a part that cannot run."""
+        try:
+            self._child("cfgfix.measure.summaries:job", profile=form, tensorboard=self._logdir(name))
+        except (NotRunError, CfgfixError, RuntimeError) as error:
+            self._missing.append(f"TensorBoard summaries of {name}: {error}")
+
+    def _logdir(self, name: str) -> str:
+        return os.path.abspath(os.path.join(self._logs, name))
+
+    def _worst(self, code: int) -> None:
+        self.code = max(self.code, code)
+
+    def _write(self, name: str, text: str) -> None:
+        write_text(os.path.join(self._folder, name), text)
+        self.written.append(name)
+
+
+__all__ = ["report"]

@@ -1,0 +1,234 @@
+"""`cfgfix tune`: find settings that are measurably better, and write them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from cfgfix.cli.diagnose import write_text
+from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
+from cfgfix.errors import CfgfixError, ExitCode
+
+VERSION = 1
+"""Of the JSON form."""
+
+
+@click.command("tune", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("config", required=False, type=click.Path(exists=True, dir_okay=False))
+@data_source
+@click.option(
+    "--step",
+    metavar="MODULE:FUNCTION",
+    help="Your function that returns (model, loss, optimizer), or a function of one batch: measured with the pipeline.",
+)
+@click.option(
+    "--config-loader",
+    metavar="MODULE:FUNCTION",
+    help="Your function from the config's path to your config object; it gets the path of a changed copy.",
+)
+@click.option(
+    "--source-root",
+    "source_roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder to import your modules from, besides this one.",
+)
+@click.option("--workers", metavar="N,N,...", help="Parallel calls to try; -1 is tf.data's own choice.")
+@click.option("--prefetch", metavar="N,N,...", help="Batches that wait, to try; -1 is tf.data's own choice.")
+@click.option("--private-threads", metavar="N,N,...", help="Threads of the pipeline's own to try.")
+@click.option(
+    "--batch-sizes",
+    metavar="N,N,...",
+    help="Batch sizes to try. Only when asked for: a batch size changes what the model learns.",
+)
+@click.option("--xla", is_flag=True, help="Also try XLA on and off; needs a step.")
+@click.option(
+    "--mixed-precision",
+    is_flag=True,
+    help="Also try mixed precision on and off; needs a step, and changes the model's numerics.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["older-grid"]),
+    help="older-grid: batch size 8, 16, 32 by workers 4, 8, 16. Changes the batch size.",
+)
+@click.option(
+    "--seconds",
+    default=2.0,
+    show_default=True,
+    type=click.FloatRange(0.1),
+    help="Of each trial in the first round; the best third goes on with three times as much.",
+)
+@click.option(
+    "--pairs",
+    default=5,
+    show_default=True,
+    type=click.IntRange(5),
+    help="Paired runs of the best and the present setting.",
+)
+@click.option(
+    "--cold",
+    is_flag=True,
+    help="Take the files of --data-path out of the page cache before each trial; this can slow other jobs.",
+)
+@click.option(
+    "--time-limit",
+    default=120.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="Seconds after which a trial that does not end is stopped and counts as failed.",
+)
+@click.option("--resume", is_flag=True, help="Go on with an interrupted search of the same things.")
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False),
+    help="File that keeps every result at once; by default one in the cache folder.",
+)
+@click.option(
+    "--apply", "write", is_flag=True, help="Write the better setting into CONFIG, where the gain is proven."
+)
+@click.option(
+    "--html", "html", type=click.Path(dir_okay=False), help="Also write one self-contained HTML page."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 where a better setting is found.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def tune(
+    *,
+    config: str | None,
+    write: bool,
+    html: str | None,
+    as_json: bool,
+    exit_zero: bool,
+    **options: Any,
+) -> None:
+    """Search the settings of CONFIG that feed your training best, by measuring your own pipeline.
+
+    Your code is imported and run, in processes of their own; it gets changed copies of CONFIG. The score is samples per second.
+    Without a list of values, workers, prefetch and private threads are tried around the CPUs there are; with one, what is listed
+    alone. The best setting is repeated against the present one in paired runs. Exit code 0: nothing better was found, or it was
+    written; 1: a better setting was found; 2: wrong use; 3: your code failed or the file could not be written; 4: a fault in
+    cfgfix.
+    """
+    from cfgfix.diagnose.search import apply, search
+
+    need_tensorflow()
+    if write and config is None:
+        raise CfgfixError("--apply needs a config to write", hint="name the YAML file")
+    plan = plan_of(config, options)
+    show = progress_line(quiet=options["quiet"])
+    try:
+        found = search(plan, show)
+    finally:
+        show("", 1.0)
+    refused = None
+    applied = False
+    if write and config is not None and found.gain:
+        try:
+            apply(config, found)
+        except CfgfixError as error:
+            refused = error
+        else:
+            applied = True
+    data = finite({"version": VERSION, **found.as_dict(), "config": config, "applied": applied})
+    if html is not None:
+        from cfgfix.report.page import page
+
+        write_text(html, page({"search": data}, title="cfgfix tune"))
+    if as_json:
+        click.echo(json.dumps(data, indent=2))
+    else:
+        from cfgfix.report.search import render
+        from cfgfix.report.style import Paint, wants_colour
+
+        paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
+        click.echo(render(data, paint), nl=False)
+    if refused is not None:
+        raise refused
+    if found.gain and not applied and not exit_zero:
+        raise SystemExit(int(ExitCode.FINDINGS))
+
+
+def plan_of(config: str | None, options: dict[str, Any]) -> Any:
+    """Return what the options say is to be searched.
+
+    Raises:
+        CfgfixError: They contradict each other, or name nothing to search.
+    """
+    from cfgfix.diagnose.search import OLDER_GRID, Plan, default_space
+    from cfgfix.hardware.detect import detect
+
+    if not options["dataset"] and not options["data_path"]:
+        raise CfgfixError(
+            "there is nothing to measure",
+            hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
+        )
+    if options["dataset"] and config is None:
+        raise CfgfixError(
+            "without a config there are no settings to search", hint="cfgfix tune CONFIG --dataset ..."
+        )
+    if config is not None and not options["dataset"]:
+        raise CfgfixError(
+            "the settings of a config reach only your own pipeline",
+            hint="name it with --dataset package.module:function",
+        )
+    built_in = not options["dataset"]
+    step = options["step"]
+    if step and built_in:
+        raise CfgfixError("--step needs batches", hint="name --dataset package.module:function too")
+    if options["xla"] or options["mixed_precision"]:
+        if not step and not built_in:
+            raise CfgfixError(
+                "--xla and --mixed-precision change the step, and none is named",
+                hint="name it with --step package.module:function",
+            )
+        step = step or "built-in"
+    named = {
+        "batch_size": _numbers("--batch-sizes", options["batch_sizes"], least=1),
+        "workers": _numbers("--workers", options["workers"]),
+        "prefetch": _numbers("--prefetch", options["prefetch"]),
+        "private_threads": _numbers("--private-threads", options["private_threads"], least=0),
+        "xla": (False, True) if options["xla"] else None,
+        "mixed_precision": (False, True) if options["mixed_precision"] else None,
+    }
+    space = {name: values for name, values in named.items() if values}
+    if options["preset"] == "older-grid":
+        space = {**OLDER_GRID, **space}
+    elif not {"batch_size", "workers", "prefetch", "private_threads"} & set(space):
+        space = {**default_space(detect(ask_driver=False).cpu.workers() or 1), **space}
+    wanted = {name for name, values in named.items() if values}
+    return Plan(
+        config=config,
+        options={
+            "dataset": options["dataset"],
+            "step": step,
+            "data_path": absolute(options["data_path"]),
+            "config_loader": options["config_loader"],
+            "source_roots": [os.path.abspath(root) for root in options["source_roots"]],
+            "speech": {"batch_size": options["batch_size"]},
+        },
+        space=space,
+        wanted=frozenset(wanted | set(OLDER_GRID if options["preset"] else ())),
+        seconds=options["seconds"],
+        pairs=options["pairs"],
+        cold=options["cold"],
+        trial_limit=options["time_limit"],
+        resume=options["resume"],
+        state=options["state"],
+    )
+
+
+def _numbers(option: str, text: str | None, *, least: int = -1) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        found = tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise CfgfixError(f"{option} {text}: expected whole numbers with commas between") from None
+    if any(value < least or value > 1_000_000 for value in found):
+        raise CfgfixError(f"{option} {text}: the numbers must be from {least} to 1000000")
+    return found

@@ -1,0 +1,222 @@
+"""What `tune` measures in a child process: samples per second of one setting after another, each result kept at once.
+
+Every result is a line of a journal that is flushed before the next setting begins. So a setting that ends the process - a
+crash, the system's out-of-memory kill - loses nothing but itself, and a search that was cut off goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cfgfix.errors import CfgfixError
+from cfgfix.measure import storage
+from cfgfix.measure.data import dataset_maker
+from cfgfix.measure.sampling import Progress, Timeline, UserCodeError, iterate, load_callable, user_code
+
+MOST_BATCHES = 200_000
+"""Of one trial: bounds the memory of the timeline (8 bytes for each of five series)."""
+LEAST_BATCHES = 8
+"""A trial with fewer batches in its time is run once more for longer: a rate from two or three of them is mostly start-up."""
+OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError")
+
+
+def append(path: str, entry: Mapping[str, Any]) -> None:
+    """Add a line to a journal; it is on the disk when this returns."""
+    with open(path, "a+", encoding="utf-8") as stream:
+        # The last line may have been cut off; what follows must not be lost with it.
+        end = stream.tell()
+        cut = False
+        if end:
+            stream.seek(end - 1)
+            cut = stream.read(1) != "\n"
+        stream.write(("\n" if cut else "") + json.dumps(dict(entry)) + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def read(path: str) -> list[dict[str, Any]]:
+    """Return a journal's lines; one that was cut off in the middle is left out, and none is an empty journal."""
+    found: list[dict[str, Any]] = []
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                with contextlib.suppress(ValueError):
+                    entry = json.loads(line)
+                    if isinstance(entry, dict):
+                        found.append(entry)
+    except FileNotFoundError:
+        pass
+    return found
+
+
+def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run trials one after another in this process and write each result to the journal.
+
+    Args:
+        options: As for the other jobs, and: `journal`, a path; `trials`, a list of `id`, `values` (concept to value),
+            `config` (the path of the YAML with these values, or None) and `seconds`; `cold`; `trial_limit`, seconds after
+            which a trial that does not end takes the process with it.
+        progress: Told which trial runs.
+
+    Returns:
+        `fresh`: whether the rest is better done in a new process, since this one has run out of memory.
+
+    Raises:
+        CfgfixError: The arguments are wrong for any trial.
+        UserCodeError: The user's module cannot be imported.
+    """
+    _require_config_taken(options)
+    files = storage.data_files((), options.get("data_path"))
+    trials = options["trials"]
+    parent = os.getppid()
+    for number, trial in enumerate(trials):
+        if os.getppid() != parent:
+            # Nobody waits for the rest, and another search may be measuring by now.
+            return {"fresh": False}
+        progress(str(options.get("what", "searching")), number / len(trials))
+        append(options["journal"], {"event": "start", "id": trial["id"]})
+        try:
+            with _limit(options["trial_limit"], options["journal"], trial["id"]):
+                found = _trial({**options, **trial}, files)
+        except UserCodeError as error:
+            text = f"{error.message}\n{error.trace}"
+            memory = any(name in text for name in OUT_OF_MEMORY)
+            append(
+                options["journal"],
+                {
+                    "event": "failed",
+                    "id": trial["id"],
+                    "error": ("out of memory: " if memory else "") + error.message,
+                    "trace": error.trace[-4000:],
+                },
+            )
+            if memory:
+                return {"fresh": True}
+        else:
+            append(options["journal"], {"event": "result", "id": trial["id"], **found})
+    return {"fresh": False}
+
+
+def _require_config_taken(options: Mapping[str, Any]) -> None:
+    """See that the user's functions can be told of a setting at all; else every setting would measure the same thing."""
+    import inspect
+
+    if options.get("config") is None:
+        return
+    takes = []
+    for spec in filter(None, (options.get("dataset"), options.get("step"))):
+        try:
+            parameters = inspect.signature(load_callable(spec)).parameters.values()
+        except (TypeError, ValueError):
+            return
+        takes.append(any(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters))
+    if takes and not any(takes):
+        raise CfgfixError(
+            f"{options['dataset']} takes no config, so no setting of the file reaches it",
+            hint="let your function take the config as its argument",
+        )
+
+
+@contextlib.contextmanager
+def _limit(seconds: float, journal: str, name: str) -> Iterator[None]:
+    """End this process where the body does not end in time; the journal then says why."""
+
+    def expired() -> None:
+        append(
+            journal,
+            {"event": "failed", "id": name, "error": f"did not end within {seconds:g} s", "trace": ""},
+        )
+        os.kill(os.getpid(), 9)
+
+    timer = threading.Timer(seconds, expired)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]:
+    """Measure one setting."""
+    import tensorflow as tf
+
+    gc.collect()
+    values: Mapping[str, Any] = options["values"]
+    built_in = not options.get("dataset")
+    with contextlib.suppress(Exception):
+        tf.keras.mixed_precision.set_global_policy("float32")
+    if built_in:
+        speech = {
+            name: value for name, value in values.items() if name in ("batch_size", "workers", "prefetch")
+        }
+        options = {**options, "speech": {**options.get("speech", {}), **speech}}
+        if values.get("mixed_precision"):
+            tf.keras.mixed_precision.set_global_policy("mixed_float16")
+    make, _ = dataset_maker(options)
+    cached = None
+    if options.get("cold"):
+        storage.evict(files)
+        cached = storage.cache_state(files).cached_share
+    with user_code("making the dataset"):
+        dataset = make()
+        if built_in and values.get("private_threads"):
+            threads = tf.data.Options()
+            threads.threading.private_threadpool_size = values["private_threads"]
+            dataset = dataset.with_options(threads)
+    step = _step(options, dataset, values) if options.get("step") else None
+    begin = time.perf_counter()
+    timeline = _timed(dataset, step, options["seconds"])
+    if timeline.waits.size < LEAST_BATCHES and not options.get("cold"):
+        # What was spent before the first batch is not the pipeline's rate, so it is given on top.
+        more = 3 * options["seconds"] + 2 * (timeline.build + timeline.first)
+        timeline = _timed(dataset, step, more)
+    return {
+        "samples_per_second": float(timeline.samples.sum() / timeline.periods.sum()),
+        "batches": int(timeline.waits.size),
+        "batch_bytes": float(timeline.sizes.mean()),
+        "batch_samples": float(timeline.samples.mean()),
+        "seconds": time.perf_counter() - begin,
+        "cached_share": cached,
+    }
+
+
+def _timed(dataset: Any, step: Callable[[int, Any], None] | None, seconds: float) -> Timeline:
+    return iterate(dataset, batches=MOST_BATCHES, seconds=seconds, on_batch=step)
+
+
+def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -> Callable[[int, Any], None]:
+    """Return what runs the step on each batch and waits for its end; it is compiled and warm."""
+    import tensorflow as tf
+
+    from cfgfix.measure.step import step_maker, subject_of
+
+    given = dict(options)
+    if given["step"] == "built-in":
+        given["step"] = None
+    make, source = step_maker(given)
+    with user_code("iterating the dataset"):
+        batch = next(iter(dataset))
+    subject = subject_of(make, source, batch)
+    whole = subject.whole
+    if given["step"] is None and values.get("xla") is not None:
+        whole = subject.rebuild(bool(values["xla"]))
+
+    def run(_place: int, element: Any) -> None:
+        with user_code("running the step"):
+            whole(element)
+            tf.test.experimental.sync_devices()
+
+    run(0, batch)
+    run(0, batch)
+    return run
+
+
+__all__ = ["append", "job", "read"]
