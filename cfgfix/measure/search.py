@@ -76,11 +76,20 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     files = storage.data_files((), options.get("data_path"))
     trials = options["trials"]
     parent = os.getppid()
+    failed: dict[str, str] = {}
     for number, trial in enumerate(trials):
         if os.getppid() != parent:
             # Nobody waits for the rest, and another search may be measuring by now.
             return {"fresh": False}
         progress(str(options.get("what", "searching")), number / len(trials))
+        setting = json.dumps([trial["config"], trial["values"]], sort_keys=True)
+        if setting in failed:
+            # What failed once is not tried a second time: it may take minutes to fail.
+            append(
+                options["journal"],
+                {"event": "failed", "id": trial["id"], "error": failed[setting], "trace": ""},
+            )
+            continue
         append(options["journal"], {"event": "start", "id": trial["id"]})
         try:
             with _limit(options["trial_limit"], options["journal"], trial["id"]):
@@ -88,12 +97,13 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         except UserCodeError as error:
             text = f"{error.message}\n{error.trace}"
             memory = any(name in text for name in OUT_OF_MEMORY)
+            failed[setting] = ("out of memory: " if memory else "") + error.message
             append(
                 options["journal"],
                 {
                     "event": "failed",
                     "id": trial["id"],
-                    "error": ("out of memory: " if memory else "") + error.message,
+                    "error": failed[setting],
                     "trace": error.trace[-4000:],
                 },
             )

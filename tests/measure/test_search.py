@@ -45,6 +45,7 @@ def trial(tf, tmp_path, monkeypatch):
             path = tmp_path / f"{number}.yaml"
             path.write_text(json.dumps({"fail": "", "batch_size": 4, "size": 64, **values}))
             trials.append({"id": str(number), "values": {}, "config": str(path), "seconds": 0.05})
+        trials += more.pop("then", [])
         options = {
             "dataset": f"{name}:{more.pop('dataset', 'make')}",
             "config": str(tmp_path / "0.yaml"),
@@ -76,6 +77,13 @@ def test_a_failure_is_a_result_and_the_rest_goes_on(trial):
     assert [entry["event"] for entry in journal] == ["start", "failed", "start", "result"]
     assert "speaker" in journal[1]["error"]
     assert "KeyError" in journal[1]["trace"]
+
+
+def test_what_failed_once_is_not_tried_again(trial, tmp_path):
+    again = {"id": "again", "values": {}, "config": str(tmp_path / "0.yaml"), "seconds": 0.05}
+    _, journal = trial({"fail": "key"}, {}, then=[again])
+    assert [entry["event"] for entry in journal] == ["start", "failed", "start", "result", "failed"]
+    assert journal[-1]["error"] == journal[1]["error"]
 
 
 def test_after_running_out_of_memory_a_new_process_is_asked_for(trial):
