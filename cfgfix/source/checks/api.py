@@ -242,6 +242,35 @@ def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
 
 
 def _missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
+    """Yield the names that are not there; none of a program for TensorFlow 1, which `only_old` tells of once."""
+    if not _of_old_tensorflow(program):
+        yield from _missing_names(program)
+
+
+OLD_NAMES = 12
+"""From so many places with names of TensorFlow 1 on, in a project that asks for no release, the program is one of TensorFlow 1:
+converting it is one decision, not many. The projects read for `benchmarks/precision` have none or over a hundred."""
+
+
+def _of_old_tensorflow(program: Program) -> list[Reference]:
+    """Return the places with names of TensorFlow 1 where the whole program is written for it, else nothing."""
+    found: list[Reference] | None = program.facts.get("old program")
+    if found is None:
+        found = []
+        if not api(program).requirement.text:
+            found = [
+                reference
+                for reference, _, _ in _missing_names(program)
+                if reference.presence.name.startswith(_KNOWN_ELSEWHERE)
+                or (reference.presence.old and not reference.presence.mask)
+            ]
+            if len(found) < OLD_NAMES:
+                found = []
+        program.facts["old program"] = found
+    return found
+
+
+def _missing_names(program: Program) -> Iterator[tuple[Reference, str, str]]:
     table = api(program)
     seen: set[tuple[int, str, int]] = set()
     for reference in references(program):
@@ -286,8 +315,24 @@ def never_existed(program: Program) -> Iterator[Hit]:
 
 
 def only_old(program: Program) -> Iterator[Hit]:
-    """A name of TensorFlow 1."""
+    """A name of TensorFlow 1; of a program that is written for it, the first one alone."""
     table = api(program)
+    old = _of_old_tensorflow(program)
+    if old:
+        first = min(old, key=lambda reference: (reference.scope.module.path, reference.place))
+        files = len({reference.scope.module.path for reference in old})
+        yield Hit(
+            first.scope,
+            first.place,
+            first.block,
+            {**_values(table, first), "instead": ""},
+            severity="warning",
+            notes=(
+                f"the whole program is written for TensorFlow 1: {len(old)} such names in {files} files",
+                "a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",
+            ),
+        )
+        return
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
         if not (presence.old and not presence.mask) and not presence.name.startswith(_KNOWN_ELSEWHERE):
