@@ -737,7 +737,7 @@ def _searched(
     if winner is not None:
         pairs, ratio = _confirmed(plan, present, winner.values, runner, notes)
     if runner.reused:
-        notes.append(f"{runner.reused} results were taken over from the interrupted search")
+        notes.append(f"{runner.reused} results were taken over from an earlier search of the same things")
     return Found(
         source=str(
             plan.options.get("dataset") or f"built-in speech pipeline on {plan.options.get('data_path')}"

@@ -161,15 +161,17 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
     gc.collect()
     values: Mapping[str, Any] = options["values"]
     built_in = not options.get("dataset")
-    with contextlib.suppress(Exception):
-        tf.keras.mixed_precision.set_global_policy("float32")
+    # A step that sets a policy of its own does so later; what an earlier trial set must not stay.
+    policy = {True: "mixed_float16", False: "float32"}.get(
+        precision := values.get("mixed_precision", False), precision
+    )
+    with user_code(f"setting the policy {policy}"):
+        tf.keras.mixed_precision.set_global_policy(policy)
     if built_in:
         speech = {
             name: value for name, value in values.items() if name in ("batch_size", "workers", "prefetch")
         }
         options = {**options, "speech": {**options.get("speech", {}), **speech}}
-        if values.get("mixed_precision"):
-            tf.keras.mixed_precision.set_global_policy("mixed_float16")
     make, _ = dataset_maker(options)
     cached = None
     if options.get("cold"):
@@ -216,7 +218,9 @@ def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -
         batch = next(iter(dataset))
     subject = subject_of(make, source, batch)
     whole = subject.whole
-    if given["step"] is None and values.get("xla") is not None:
+    # The training loop around (model, loss, optimizer) is this package's, so XLA is as the setting says; a function of a
+    # batch has read it from its config.
+    if subject.trainer is not None and values.get("xla") is not None:
         whole = subject.rebuild(bool(values["xla"]))
 
     def run(_place: int, element: Any) -> None:

@@ -26,6 +26,15 @@ def make(config):
 def bare():
     return tf.data.Dataset.range(4).batch(2)
 
+def parts(config):
+    keras = tf.keras
+    if keras.mixed_precision.global_policy().name != config["policy"]:
+        raise ValueError("the policy is " + keras.mixed_precision.global_policy().name)
+    return keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]), lambda batch, output: tf.reduce_mean(output), "sgd"
+
+def pictures(config):
+    return tf.data.Dataset.from_tensors(tf.ones((4, 1))).repeat(config["size"])
+
 def step(config):
     def run(batch):
         return tf.reduce_sum(batch)
@@ -45,6 +54,8 @@ def trial(tf, tmp_path, monkeypatch):
             path = tmp_path / f"{number}.yaml"
             path.write_text(json.dumps({"fail": "", "batch_size": 4, "size": 64, **values}))
             trials.append({"id": str(number), "values": {}, "config": str(path), "seconds": 0.05})
+        for entry, values in zip(trials, more.pop("values", []), strict=False):
+            entry["values"] = values
         trials += more.pop("then", [])
         options = {
             "dataset": f"{name}:{more.pop('dataset', 'make')}",
@@ -102,6 +113,17 @@ def test_the_step_is_measured_with_the_pipeline(trial):
     _, journal = trial({}, step="step")
     assert journal[-1]["event"] == "result"
     assert journal[-1]["batches"] >= search.LEAST_BATCHES
+
+
+def test_xla_and_precision_reach_a_step_in_parts(trial, tf):
+    try:
+        _, journal = trial(
+            {"policy": "mixed_bfloat16"}, {"policy": "float32"}, dataset="pictures", step="parts",
+            values=[{"mixed_precision": "mixed_bfloat16"}, {"xla": True}],
+        )  # fmt: skip
+    finally:
+        tf.keras.mixed_precision.set_global_policy("float32")
+    assert [entry["event"] for entry in journal] == ["start", "result", "start", "result"], journal
 
 
 def test_a_journal_that_was_cut_off_in_a_line(tmp_path):

@@ -156,14 +156,28 @@ def _for_another_release(program: Program) -> set[int]:
     found: set[int] | None = program.facts.get("for_another_release")
     if found is not None:
         return found
+    # Modules that are read already: a lookup by import would read others for nothing.
+    modules = {module.name: id(module) for module in program.modules}
     tested: set[int] = set()
     plain: set[int] = set()
     for module in program.modules:
         for scope in module.summary.scopes:
-            if not scope.imports and not scope.stars:
+            for star in scope.stars:
+                # `import *` does not say under which test it stands.
+                plain.add(modules.get(absolute(star, module), 0))
+            if not scope.imports:
                 continue
             for event in scope.events():
                 if event.kind != "import":
+                    continue
+                targets = set()
+                for _, source in event.extra:
+                    name = absolute(source, module)
+                    # `from a.b import c`: c is a module or a name of one.
+                    target = modules.get(name) or modules.get(name.rpartition(".")[0])
+                    if target is not None and target != id(module):
+                        targets.add(target)
+                if not targets:
                     continue
                 under = any(
                     scope.blocks[number].kind == "if"
@@ -171,12 +185,7 @@ def _for_another_release(program: Program) -> set[int]:
                     and "version" in text(scope.blocks[number].test, scope).lower()
                     for number in _chain(scope, event.block)
                 )
-                for _, source in event.extra:
-                    name = absolute(source, module)
-                    # `from a.b import c`: c is a module or a name of one.
-                    target = program.module(name) or program.module(name.rpartition(".")[0])
-                    if target is not None and target is not module:
-                        (tested if under else plain).add(id(target))
+                (tested if under else plain).update(targets)
     found = program.facts["for_another_release"] = tested - plain
     return found
 
@@ -235,10 +244,9 @@ def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
 def _missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
     table = api(program)
     seen: set[tuple[int, str, int]] = set()
-    other_release = _for_another_release(program)
     for reference in references(program):
         grade = _grade(table, reference.presence)
-        if grade is None or id(reference.scope.module) in other_release:
+        if grade is None or id(reference.scope.module) in _for_another_release(program):
             continue
         key = (id(reference.scope.module), reference.presence.name, reference.place[0])
         if key not in seen:
