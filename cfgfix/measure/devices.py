@@ -574,7 +574,8 @@ class CpuSampler:
                     size += entry.memory_info().rss
         except psutil.Error:
             return None
-        return seconds, size
+        # A process that has ended holds no memory until its parent has taken notice; that is no reading.
+        return (seconds, size) if size else None
 
     def device(self) -> Device:
         """Return what was read."""

@@ -219,6 +219,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--data", type=Path, help="where the spoken set is kept; by default it is made anew")
     parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--no-tune", action="store_true", help="leave the search out")
     parser.add_argument("--record", action="store_true", help="also write them into the repository")
     parser.add_argument("--work-for", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -237,10 +238,13 @@ def main() -> None:
         crash = Variant(work, "slow")
         answer = crash("epoch")
         crash.close()
-        print(f"\n$ python slow/train.py slow/train.yaml\n{answer.get('error', 'it runs')}".splitlines()[1])
-        print(answer.get("error", "it runs").splitlines()[0])
+        print("\n$ python slow/train.py slow/train.yaml")
+        print(answer.get("error", "it runs").splitlines()[0], flush=True)
         before = cfgfix(work, "check", "slow/train.yaml", "slow", "--output-format", "concise")
         cfgfix(work, "fix", "fixed/train.yaml", "fixed", "--output-format", "concise")
+        if not options.no_tune:
+            cfgfix(work, "tune", "slow-number/train.yaml", "--dataset", "loader:make_dataset", "--config-loader", "config:load_config",
+                   "--source-root", "slow-number", "--workers", "1,2,4", "--seconds", "1", "--exit-zero", "--quiet")  # fmt: skip
         after = cfgfix(work, "check", "fast/train.yaml", "fast", "--output-format", "concise")
 
         pipeline = in_turn(work, PIPELINE, "pass", options.rounds)
