@@ -268,11 +268,6 @@ def _sample() -> tuple[dict[str, Any], dict[str, Any]]:
                     "myxtts",
                     "--hardware",
                     "rtx4090,cpus=16,ram=64",
-<<<<<<< HEAD
-                ]
-                + [
-=======
->>>>>>> refs/heads/docs
                     "--select",
                     "YML001,HWR001",
                     "--output-format",
