@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--peers", type=Path, default=Path(tempfile.gettempdir()) / "cfgfix-peers")
     parser.add_argument("--corpus", type=Path, default=ROOT.parent / "shared" / "corpus" / "configs")
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--output", type=lambda text: Path(text).resolve())
     parser.add_argument("--only", choices=["one", "many", "long", "fix"])
     options = parser.parse_args()
     yamllint = environment(options.peers, "yamllint", ["yamllint"]) / "yamllint"

@@ -323,6 +323,7 @@ def table(folder: Path) -> dict[str, Any]:
     arguments: dict[str, dict[str, int]] = {}
     raising: dict[str, int] = {}
     inside: dict[str, dict[str, int]] = {}
+    second: dict[str, int] = {}
     accepted: dict[str, dict[str, Any]] = {}
     for number, (tensorflow, keras) in enumerate(PAIRS):
         bit = 1 << number
@@ -330,6 +331,17 @@ def table(folder: Path) -> dict[str, Any]:
         paths += [_wheel(folder, f"keras-{keras}-")] if keras else []
         archive = Archive(*paths)
         two, one = surface(archive)
+        # `tf.compat.v2` has all of `tf` and what its template adds, such as `enable_v2_behavior`.
+        beside: dict[str, tuple[str, str] | None] = {}
+        path = "tensorflow/_api/v2/compat/v2/__init__.py"
+        tree = archive.tree(path)
+        if tree is None:
+            sys.exit("no tf.compat.v2 in the wheels")
+        _read(archive, tree, path, "tensorflow.compat.v2", beside)
+        for name in beside:
+            last = name.rpartition(".")[2]
+            if "tensorflow." + last not in two and not SKIPPED.search(name):
+                second[last] = second.get(last, 0) | bit
         for found, store in ((two, names), (one, old)):
             for name in found:
                 package, _, last = name.rpartition(".")
@@ -368,6 +380,7 @@ def table(folder: Path) -> dict[str, Any]:
         "keras": [pair[1] or "" for pair in PAIRS],
         "names": _sorted(names),
         "compat_v1": _sorted(only_old),
+        "compat_v2": dict(sorted(second.items())),
         "members": _sorted(inside),
         "parameters": dict(sorted(accepted.items())),
         "deprecated": dict(sorted(deprecated.items())),

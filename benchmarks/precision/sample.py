@@ -17,14 +17,18 @@ Every active error and a seeded sample of the active warnings go to `cases.jsonl
     reason    empty: one sentence
 
 No rule id, name, reason or documentation is in it: they stand in `key.jsonl` (id, rule, confidence, fingerprint), which
-the reader does not open. A verdict that is there already is kept where project, file, line and message are the same.
-`python benchmarks/precision/sample.py --report` joins both files and prints the precision of each rule.
+the reader does not open. A verdict that is there already, in `cases.jsonl` or in the first reading (`cases-first.jsonl`), is
+kept where project, file and line are the same and the message is alike; where its words or its severity have changed since,
+`read_as` keeps what the reader saw.
+`python benchmarks/precision/sample.py --report` joins both files and prints the precision of each rule; with `--first` that of
+the first reading.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import difflib
 import json
 import os
 import random
@@ -35,6 +39,9 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 CASES, KEY = HERE / "cases.jsonl", HERE / "key.jsonl"
+FIRST, FIRST_KEY = HERE / "cases-first.jsonl", HERE / "key-first.jsonl"
+ALIKE = 0.75
+"""How much of two messages must agree (`difflib` ratio) for a verdict on one to be kept for the other."""
 ROOT = HERE.parents[1]
 
 
@@ -101,16 +108,39 @@ def case_of(project: Path, commit: str, item: dict[str, Any], around: int) -> di
     }
 
 
-def identity(case: dict[str, Any]) -> tuple[Any, ...]:
-    return case["project"], case["file"], case["line"], case["message"]
+def place_of(case: dict[str, Any]) -> tuple[Any, ...]:
+    return case["project"], case["file"], case["line"]
+
+
+def verdicts() -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Return the cases that were read, by place; the latest reading first."""
+    known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for path in (CASES, FIRST):
+        if path.exists():
+            for case in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+                if case["verdict"]:
+                    known.setdefault(place_of(case), []).append(case)
+    return known
+
+
+def carry_over(case: dict[str, Any], known: dict[tuple[Any, ...], list[dict[str, Any]]]) -> None:
+    """Give a case the verdict on the message at its place that is most like its own."""
+
+    def likeness(other: dict[str, Any]) -> float:
+        seen = other.get("read_as", other)["message"]
+        return difflib.SequenceMatcher(None, case["message"], seen, autojunk=False).ratio()
+
+    best = max(known.get(place_of(case), []), key=likeness, default=None)
+    if best is None or likeness(best) < ALIKE:
+        return
+    case["verdict"], case["reason"] = best["verdict"], best["reason"]
+    seen = best.get("read_as", {"severity": best["severity"], "message": best["message"]})
+    if (seen["severity"], seen["message"]) != (case["severity"], case["message"]):
+        case["read_as"] = seen
 
 
 def draw(projects: list[Path], warnings: int, seed: int, around: int) -> None:
-    known: dict[tuple[Any, ...], tuple[str, str]] = {}
-    if CASES.exists():
-        for line in CASES.read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            known[identity(case)] = (case["verdict"], case["reason"])
+    known = verdicts()
     errors: list[tuple[dict[str, Any], dict[str, Any]]] = []
     others: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for project in projects:
@@ -123,7 +153,7 @@ def draw(projects: list[Path], warnings: int, seed: int, around: int) -> None:
     chance.shuffle(chosen)
     cases, keys = [], []
     for number, (case, item) in enumerate(chosen, 1):
-        case["verdict"], case["reason"] = known.get(identity(case), ("", ""))
+        carry_over(case, known)
         cases.append(json.dumps({"id": number, **case}, ensure_ascii=False))
         keys.append(json.dumps({"id": number, "rule": item["rule"], "confidence": item["confidence"]}))
     CASES.write_text("\n".join(cases) + "\n", encoding="utf-8")
@@ -131,10 +161,10 @@ def draw(projects: list[Path], warnings: int, seed: int, around: int) -> None:
     print(f"{len(errors)} errors, {len(chosen) - len(errors)} of {len(others)} warnings")
 
 
-def report() -> None:
-    keys = {item["id"]: item for item in map(json.loads, KEY.read_text(encoding="utf-8").splitlines())}
+def report(cases: Path, key: Path) -> None:
+    keys = {item["id"]: item for item in map(json.loads, key.read_text(encoding="utf-8").splitlines())}
     counts: dict[str, collections.Counter[str]] = {}
-    for case in map(json.loads, CASES.read_text(encoding="utf-8").splitlines()):
+    for case in map(json.loads, cases.read_text(encoding="utf-8").splitlines()):
         for name in (keys[case["id"]]["rule"], case["severity"], "all"):
             counts.setdefault(name, collections.Counter())[case["verdict"] or "open"] += 1
     for name, found in sorted(counts.items()):
@@ -152,9 +182,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--around", type=int, default=12)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--first", action="store_true")
     options = parser.parse_args()
     if options.report:
-        report()
+        report(*((FIRST, FIRST_KEY) if options.first else (CASES, KEY)))
     else:
         draw([path.resolve() for path in options.projects], options.warnings, options.seed, options.around)
 

@@ -138,7 +138,7 @@ def subject_of(config: str | None, options: dict[str, Any]) -> Any:
         raise CfgfixError("--step needs batches", hint="name --dataset package.module:function too")
     roots = list(options["source_roots"])
     if not roots:
-        settings = discover(".")
+        settings = discover(os.path.dirname(config) if config and os.path.dirname(config) else ".")
         roots = [
             os.path.relpath(os.path.join(settings.root, root))
             for root in settings.source_roots

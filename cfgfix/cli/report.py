@@ -30,7 +30,9 @@ PART_SECONDS = {"data": 30.0, "step": 60.0}
 @click.argument("config", required=False, type=click.Path(exists=True, dir_okay=False))
 @subject_options
 @click.option(
-    "--tune", is_flag=True, help="Also search for better settings with `cfgfix tune`; it applies nothing."
+    "--tune",
+    is_flag=True,
+    help="Also search for better settings with `cfgfix tune`; nothing is written into CONFIG.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> None:
@@ -135,7 +137,7 @@ class _Work:
 
     def text(self, *, colour: bool | None = None) -> str:
         """Return the parts as text; coloured where the terminal shows it, unless told."""
-        from cfgfix.report import diagnosis, profile
+        from cfgfix.report import diagnosis, profile, search
         from cfgfix.report.style import Paint, wants_colour
 
         paint = Paint(
@@ -146,7 +148,7 @@ class _Work:
             if name == "diagnosis":
                 blocks.append(diagnosis.render(form, paint))
             elif name == "search":
-                blocks.append(f"search: {form['summary']}\n")
+                blocks.append(search.render(form, paint))
             else:
                 blocks.append(profile.render(self._texts[name], paint))
         if self._missing:
@@ -209,61 +211,58 @@ class _Work:
         return self._profile("devices", made)
 
     def search(self) -> dict[str, Any]:
-        import importlib.util
+        from cfgfix.cli.profile import finite
+        from cfgfix.cli.tune import VERSION, plan_of
+        from cfgfix.cli.tune import tune as command
+        from cfgfix.diagnose.search import search
 
-        if importlib.util.find_spec("cfgfix.cli.tune") is None:
-            raise NotRunError("this cfgfix has no `tune`")
-        if not self._subject.has_pipeline:
-            from cfgfix.diagnose.checks import NO_PIPELINE
-
-            raise NotRunError(NO_PIPELINE)
-        return self._tuned()
-
-    def _tuned(self) -> dict[str, Any]:
-        """Run `cfgfix tune` as a process, as a user would, with the same options."""
-        import subprocess
-
-        arguments = [self._config] if self._config else []
+        self._need_tensorflow()
+        own = self._options["dataset"]
+        # The settings of a config do not reach the built-in pipeline.
+        config = self._config if own else None
+        arguments = [config] if config else []
         for flag, value in (
-            ("--dataset", self._options["dataset"]),
+            ("--dataset", own),
             ("--data-path", self._options["data_path"]),
+            ("--batch-size", str(self._options["batch_size"])),
             ("--step", self._options["step"]),
             ("--config-loader", self._options["config_loader"]),
         ):
             arguments += [flag, value] if value else []
-        for root in self._options["source_roots"]:
+        for root in self._subject.options["source_roots"]:
             arguments += ["--source-root", root]
-        self._show("searching", 0.0)
-        done = subprocess.run(  # noqa: S603 - this interpreter, with this package
-            [sys.executable, "-m", "cfgfix", "tune", *arguments, "--json"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        given = command.make_context("tune", arguments).params
         try:
-            form = json.loads(done.stdout)
-        except ValueError:
-            lines = done.stderr.strip().splitlines() or [f"it ended with exit code {done.returncode}"]
-            code = done.returncode if done.returncode in set(ExitCode) else int(ExitCode.INTERNAL)
-            raise CfgfixError(lines[-1], code=ExitCode(code or ExitCode.INTERNAL)) from None
-        self._worst(done.returncode if done.returncode in set(ExitCode) else int(ExitCode.INTERNAL))
-        assert isinstance(form, dict)
+            plan = plan_of(config, given)
+        except CfgfixError as error:
+            raise NotRunError(str(error)) from error
+        found = search(plan, self._show)
+        form: dict[str, Any] = finite(
+            {"version": VERSION, **found.as_dict(), "config": config, "applied": False}
+        )
+        self._texts["search"] = form
+        if found.gain:
+            self._worst(int(ExitCode.FINDINGS))
         return form
 
     # What they share
 
     def _child(self, entry: str, *, on_start: Callable[[int], None] | None = None, **extra: Any) -> dict[str, Any]:  # fmt: skip
-        from cfgfix.cli.profile import need_tensorflow
         from cfgfix.measure.sampling import run_child
+
+        self._need_tensorflow()
+        options = {**self._subject.options, "tensorboard": None, **extra}
+        return run_child(
+            entry, options, seconds=self._subject.seconds, progress=self._show, on_start=on_start
+        )
+
+    def _need_tensorflow(self) -> None:
+        from cfgfix.cli.profile import need_tensorflow
 
         try:
             need_tensorflow()
         except CfgfixError as error:
             raise NotRunError(str(error)) from error
-        options = {**self._subject.options, "tensorboard": None, **extra}
-        return run_child(
-            entry, options, seconds=self._subject.seconds, progress=self._show, on_start=on_start
-        )
 
     def _profile(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
         from cfgfix.cli.profile import form_of, has_problem

@@ -266,14 +266,14 @@ def _capability(gpu: Mapping[str, Any], built: Sequence[str]) -> str | None:
 
 def _judged(paths: Sequence[str], subject: Subject) -> Any:
     from cfgfix import engine, records
-    from cfgfix.settings import discover
 
-    settings = discover(".")
-    if subject.hardware is not None:
-        settings = records.replace(settings, hardware=subject.hardware)
-    elif settings.hardware is None:
-        settings = records.replace(settings, hardware="auto")
-    report = engine.check(engine.Request(paths=tuple(paths), settings=settings))
+    def adjust(settings: Any) -> Any:
+        if subject.hardware is not None:
+            return records.replace(settings, hardware=subject.hardware)
+        return records.replace(settings, hardware="auto") if settings.hardware is None else settings
+
+    # Each file by the settings nearest to it, as `check` judges it.
+    report = engine.check(engine.Request(paths=tuple(paths), adjust=adjust))
     if report.errors:
         raise report.errors[0]
     return report

@@ -395,7 +395,7 @@ class _Runner:
         """
         from cfgfix.measure.sampling import UserCodeError, run_child
 
-        names = [f"{stage} {_name(values)}" for stage, values in trials]
+        names = [f"{stage}\t{_name(values)}" for stage, values in trials]
         by_name = dict(zip(names, (values for _, values in trials), strict=True))
         done, starts = self._state()
         self.reused += sum(name in done for name in by_name)
@@ -403,6 +403,12 @@ class _Runner:
             if name not in done and starts.get(name, 0) >= 2:
                 self._fail(name, "the search itself ended twice while this ran")
         while pending := [name for name in by_name if name not in self._state()[0]]:
+            failed = self._failures()
+            if again := [name for name in pending if name.partition("\t")[2] in failed]:
+                # What failed once is not tried a second time: it may take minutes to fail.
+                for name in again:
+                    self._fail(name, failed[name.partition("\t")[2]])
+                continue
             part = pending[:PER_CHILD]
             plan = self._plan
             options = {
@@ -456,6 +462,14 @@ class _Runner:
         from cfgfix.measure.search import append
 
         append(self._journal, {"event": "failed", "id": name, "error": reason, "trace": trace[-4000:]})
+
+    def _failures(self) -> dict[str, str]:
+        """Return why settings failed, by their text, whatever the stage."""
+        return {
+            name.partition("\t")[2]: str(entry["error"])
+            for name, entry in self._state()[0].items()
+            if entry["event"] == "failed"
+        }
 
     def _state(self) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
         from cfgfix.measure.search import read
@@ -668,13 +682,19 @@ def _searched(
     if ram is None:
         notes.append("how much RAM this process may use is not known: nothing is left out for its memory")
     prefetch = bound.present.get("prefetch") if bound is not None else None
+    wrong = _wrong(plan, bound)
     for values in candidates(plan.space):
-        reason = too_large(
-            values,
-            sample_bytes=probe["batch_bytes"] / max(probe["batch_samples"], 1),
-            batch=probe["batch_samples"],
-            prefetch=prefetch,
-            ram_mib=ram,
+        bad = [text for name, value in values.items() if (text := wrong.get((name, str(value)))) is not None]
+        reason = (
+            bad[0]
+            if bad
+            else too_large(
+                values,
+                sample_bytes=probe["batch_bytes"] / max(probe["batch_samples"], 1),
+                batch=probe["batch_samples"],
+                prefetch=prefetch,
+                ram_mib=ram,
+            )
         )
         if reason is not None and _name(values) != _name(present):
             excluded.append((values, reason))
@@ -687,9 +707,12 @@ def _searched(
         turn += 1
         order = chooser.sample(running, len(running))
         told = f"round {turn}: {len(order)} settings, {seconds:g} s each"
-        entries = runner.run([(f"round {turn}", values) for values in order], seconds, told)
-        for values, entry in zip(order, entries, strict=True):
-            results[_name(values)] = _try(values, entry, seconds)
+        # There and back, half of the time each: a machine that gets slower meanwhile is slower for all alike.
+        there = [(f"round {turn}", values) for values in order]
+        back = [(f"round {turn} back", values) for values in reversed(order)]
+        entries = runner.run([*there, *back], seconds / 2, told)
+        for values, *both in zip(order, entries, reversed(entries), strict=False):
+            results[_name(values)] = _try(values, both, seconds)
         ranked = sorted(
             (values for values in order if results[_name(values)].rate is not None),
             key=lambda values: -(results[_name(values)].rate or 0.0),
@@ -714,7 +737,7 @@ def _searched(
     if winner is not None:
         pairs, ratio = _confirmed(plan, present, winner.values, runner, notes)
     if runner.reused:
-        notes.append(f"{runner.reused} results were taken over from the interrupted search")
+        notes.append(f"{runner.reused} results were taken over from an earlier search of the same things")
     return Found(
         source=str(
             plan.options.get("dataset") or f"built-in speech pipeline on {plan.options.get('data_path')}"
@@ -733,10 +756,15 @@ def _searched(
     )
 
 
-def _try(values: Mapping[str, Any], entry: Mapping[str, Any], seconds: float) -> Try:
-    if entry["event"] == "failed":
-        return Try(values, None, str(entry["error"]), seconds)
-    return Try(values, float(entry["samples_per_second"]), None, seconds, int(entry["batches"]))
+def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], seconds: float) -> Try:
+    """Return a setting's result from its two trials: the samples of both over the time of both, as they took equal times."""
+    for entry in entries:
+        if entry["event"] == "failed":
+            return Try(values, None, str(entry["error"]), seconds)
+    rates = [float(entry["samples_per_second"]) for entry in entries]
+    return Try(
+        values, sum(rates) / len(rates), None, seconds, sum(int(entry["batches"]) for entry in entries)
+    )
 
 
 def _confirmed(
@@ -818,6 +846,21 @@ def apply(path: str, found: Found) -> None:
     if current.text != document.source.text or current.stamp is None:
         raise UnreadableError("changed during the search; it was left as it is", path=path)
     replace_atomically(path, data, current.stamp)
+
+
+def _wrong(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], str]:
+    """Return why values of the space would be errors in the config: they could not be written, so they are not tried."""
+    found: dict[tuple[str, str], str] = {}
+    if bound is None or plan.config is None:
+        return found
+    before = _errors(bound.text_with({}), plan.config)
+    for name, values in plan.space.items():
+        for value in values:
+            if new := _errors(bound.text_with({name: value}), plan.config) - before:
+                found[name, str(value)] = (
+                    f"the rules call {name} {_yaml(value)} an error: {', '.join(sorted(new))}"
+                )
+    return found
 
 
 def _errors(data: bytes, path: str) -> set[str]:

@@ -76,11 +76,20 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     files = storage.data_files((), options.get("data_path"))
     trials = options["trials"]
     parent = os.getppid()
+    failed: dict[str, str] = {}
     for number, trial in enumerate(trials):
         if os.getppid() != parent:
             # Nobody waits for the rest, and another search may be measuring by now.
             return {"fresh": False}
         progress(str(options.get("what", "searching")), number / len(trials))
+        setting = json.dumps([trial["config"], trial["values"]], sort_keys=True)
+        if setting in failed:
+            # What failed once is not tried a second time: it may take minutes to fail.
+            append(
+                options["journal"],
+                {"event": "failed", "id": trial["id"], "error": failed[setting], "trace": ""},
+            )
+            continue
         append(options["journal"], {"event": "start", "id": trial["id"]})
         try:
             with _limit(options["trial_limit"], options["journal"], trial["id"]):
@@ -88,12 +97,13 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         except UserCodeError as error:
             text = f"{error.message}\n{error.trace}"
             memory = any(name in text for name in OUT_OF_MEMORY)
+            failed[setting] = ("out of memory: " if memory else "") + error.message
             append(
                 options["journal"],
                 {
                     "event": "failed",
                     "id": trial["id"],
-                    "error": ("out of memory: " if memory else "") + error.message,
+                    "error": failed[setting],
                     "trace": error.trace[-4000:],
                 },
             )
@@ -151,15 +161,17 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
     gc.collect()
     values: Mapping[str, Any] = options["values"]
     built_in = not options.get("dataset")
-    with contextlib.suppress(Exception):
-        tf.keras.mixed_precision.set_global_policy("float32")
+    # A step that sets a policy of its own does so later; what an earlier trial set must not stay.
+    policy = {True: "mixed_float16", False: "float32"}.get(
+        precision := values.get("mixed_precision", False), precision
+    )
+    with user_code(f"setting the policy {policy}"):
+        tf.keras.mixed_precision.set_global_policy(policy)
     if built_in:
         speech = {
             name: value for name, value in values.items() if name in ("batch_size", "workers", "prefetch")
         }
         options = {**options, "speech": {**options.get("speech", {}), **speech}}
-        if values.get("mixed_precision"):
-            tf.keras.mixed_precision.set_global_policy("mixed_float16")
     make, _ = dataset_maker(options)
     cached = None
     if options.get("cold"):
@@ -206,7 +218,9 @@ def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -
         batch = next(iter(dataset))
     subject = subject_of(make, source, batch)
     whole = subject.whole
-    if given["step"] is None and values.get("xla") is not None:
+    # The training loop around (model, loss, optimizer) is this package's, so XLA is as the setting says; a function of a
+    # batch has read it from its config.
+    if subject.trainer is not None and values.get("xla") is not None:
         whole = subject.rebuild(bool(values["xla"]))
 
     def run(_place: int, element: Any) -> None:

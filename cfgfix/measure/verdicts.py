@@ -203,12 +203,12 @@ def look_up_fixes(*paths: str) -> FixLookup:
     """Check a config and Python files and return what `cfgfix fix` would change, by rule id; nothing is written or imported."""
     from cfgfix import engine
     from cfgfix.records import replace
-    from cfgfix.settings import discover
 
     lookup = FixLookup(paths)
     try:
-        settings = replace(discover("."), hardware="auto")
-        report = engine.check(engine.Request(paths=paths, settings=settings))
+        report = engine.check(
+            engine.Request(paths=paths, adjust=lambda settings: replace(settings, hardware="auto"))
+        )
     except CfgfixError as error:
         lookup.error = str(error)
         return lookup

@@ -185,7 +185,7 @@ def _drawing(inside: str, *, label: str, top: str, across: str, begin: str, end:
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_text(label)}">'
         f'<line class="axis" x1="{LEFT}" y1="{foot}" x2="{WIDTH - 8}" y2="{foot}"/><line class="axis" x1="{LEFT}" y1="6" x2="{LEFT}" y2="{foot}"/>'
-        f'{inside}<text x="{LEFT - 4}" y="16" text-anchor="end">{_text(top)}</text><text x="{LEFT - 4}" y="{foot}" text-anchor="end">0</text>'
+        f'{inside}<text x="0" y="16">{_text(top)}</text><text x="{LEFT - 4}" y="{foot}" text-anchor="end">0</text>'
         f'<text x="{LEFT}" y="{HEIGHT - 6}">{_text(begin)}</text><text x="{WIDTH - 8}" y="{HEIGHT - 6}" text-anchor="end">{_text(end)}</text>'
         f'<text x="{WIDTH / 2}" y="{HEIGHT - 6}" text-anchor="middle">{_text(across)}</text></svg>'
     )
@@ -294,10 +294,11 @@ def _devices(data: Mapping[str, Any]) -> list[str]:
     for device in data["devices"]:
         inside = ""
         for series in device["series"]:
+            large = series["unit"].startswith("bytes")
             chart = line_chart(
-                series["values"],
+                [value / 1e6 if large and value is not None else value for value in series["values"]],
                 times=series["times"],
-                unit=series["unit"],
+                unit=series["unit"].replace("bytes", "MB") if large else series["unit"],
                 across="seconds",
                 label=f"{series['name']} in {series['unit']}",
             )

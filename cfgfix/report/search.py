@@ -45,7 +45,7 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
     ]
     lines.append("")
     lines += _wrapped(data["summary"])
-    for change in data["changes"]:
+    for change in data["changes"] if data["gain"] else ():
         lines.append(f"  {change['key']}: {_value(change['from'])} -> {_value(change['to'])}")
     lines += [paint("dim", line) for note in data["notes"] for line in _wrapped(f"note: {note}")]
     if data["applied"]:

@@ -54,6 +54,7 @@ class Api:
     def __init__(self, data: Mapping[str, Any], requirement: Requirement) -> None:
         self._names: Mapping[str, Mapping[str, int]] = data["names"]
         self._old: Mapping[str, Mapping[str, int]] = data["compat_v1"]
+        self._second: Mapping[str, int] = data["compat_v2"]
         self._members: Mapping[str, Mapping[str, int]] = data["members"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
@@ -71,9 +72,9 @@ class Api:
         parts = raw.split(".")
         if parts[0] != "tensorflow" or len(parts) < 2:
             return None
-        old = False
+        old = second = False
         if parts[1:3] == ["compat", "v2"]:
-            parts = ["tensorflow", *parts[3:]]
+            parts, second = ["tensorflow", *parts[3:]], True
         elif parts[1:3] == ["compat", "v1"]:
             parts, old = ["tensorflow", *parts[3:]], True
         if len(parts) < 2 or parts[1] in OPEN:
@@ -94,6 +95,8 @@ class Api:
                 here = entries.get(part, 0)
                 before = self._old.get(name.replace("tensorflow", "tensorflow.compat.v1", 1), {}).get(part, 0)
                 here |= before if old else 0
+                if second and position == 1:
+                    here |= self._second.get(part, 0)
             elif name in self._members:
                 here = self._members[name].get(part, 0)
             else:

@@ -655,7 +655,7 @@ class Flow:
         before = dict(frame.env.names)
         body = event.bodies[0][1]
         last = len(body) - 1
-        while last > 0 and _only_tells(body[last], frame.scope):
+        while last > 0 and only_tells(body[last], frame.scope):
             last -= 1
         left = self._statements(frame, body[:last])
         # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
@@ -1171,7 +1171,7 @@ class Flow:
         return functions_of(value)
 
 
-def _only_tells(event: Event, scope: Scope) -> bool:
+def only_tells(event: Event, scope: Scope) -> bool:
     """Tell whether a statement only prints or logs, and so is not the one that fails."""
     if event.kind == "pass":
         return True

@@ -109,8 +109,25 @@ def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
     step = at(site, whole=whole)
     flow = fields.pop("flow", None)
     if flow is None:
-        flow = tuple(at(outer, label=f"calls {site_name(outer)}") for outer in site.through)
+        flow = steps_to(site.scope, site.through)
     return Hit(step.scope, step.place, step.block, flow=flow, **fields)
+
+
+def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:
+    """Return the calls on the way to a scope as steps, each named by the function that is really entered there.
+
+    A call may enter one of several functions; the scope that the next call stands in says which one this way takes.
+    """
+    entered = [*(site.scope for site in path[1:]), scope]
+    return tuple(
+        at(
+            site,
+            label=f"calls {inner.qualname}"
+            if any(target.scope is inner for target in site.targets) and inner.kind != "lambda"
+            else f"calls {site_name(site)}",
+        )
+        for site, inner in zip(path, entered, strict=False)
+    )
 
 
 def site_name(site: Site) -> str:

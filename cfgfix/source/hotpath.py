@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.records import dataclass
 from cfgfix.source.flow import WITH_FUNCTION, Flow
-from cfgfix.source.hit import Step, at, site_name
+from cfgfix.source.hit import Step, at, steps_to
 from cfgfix.source.program import Program
 from cfgfix.source.summary import Block, Scope
 from cfgfix.source.values import Function, Made, Site, Value, alternatives, functions_of
@@ -63,7 +63,7 @@ class Reach:
         steps: list[Step] = []
         if self.root.step is not None:
             steps.append(self.root.step)
-        steps += [at(site, label=f"calls {site_name(site)}") for site in self.path]
+        steps += steps_to(self.scope, self.path)
         return tuple(steps)
 
     @property

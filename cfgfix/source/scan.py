@@ -24,6 +24,23 @@ from cfgfix.source.rewrite import CannotRewriteError, Offsets, changes, confirm
 from cfgfix.source.summary import Place, Scope
 
 PREFIX = "source."
+TEACHING = frozenset(
+    {
+        "TFD001",
+        "TFD003",
+        "TFD004",
+        "TFD005",
+        "TFD006",
+        "TFD008",
+        "TFD013",
+        "TFD027",
+        "TFD035",
+        "TFD037",
+        "TFD042",
+    }
+    | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
+)
+"""Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 
@@ -213,9 +230,7 @@ class _Maker:
         path = module.path
         identity = (rule.id, path, hit.place)
         state, notes = self._state(hit)
-        if state is not State.ACTIVE and (
-            hit.severity == "info" or (hit.severity is None and rule.severity is Severity.INFO)
-        ):
+        if state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
             # What is only worth knowing is not worth knowing where it does not happen.
             return
         previous = self._seen.get(identity)
@@ -244,6 +259,14 @@ class _Maker:
         self._seen[identity] = (path, len(items))
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
         items.append(finding)
+
+    @staticmethod
+    def _level(rule: Rule, hit: Hit, path: str) -> Severity:
+        """Return the severity of a hit before the settings have their say."""
+        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        if severity is Severity.WARNING and rule.id in TEACHING and path.endswith(".ipynb"):
+            return Severity.INFO
+        return severity
 
     def _state(self, hit: Hit) -> tuple[State, tuple[str, ...]]:
         guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]
@@ -303,8 +326,7 @@ class _Maker:
             {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
         )
         fix, reason = self._fix(rule, hit, module, scope)
-        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        severity = self._severity(rule, severity)
+        severity = self._severity(rule, self._level(rule, hit, module.path))
         if state is not State.ACTIVE:
             severity = Severity.INFO
         cell = module.cell(location.line)

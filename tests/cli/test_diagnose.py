@@ -199,3 +199,13 @@ def test_a_step_without_batches_is_told(cfgfix, project):
     done = cfgfix("diagnose", "--step", "mine:step")
     assert done.code == 2
     assert "--dataset" in done.err
+
+
+def test_a_config_is_judged_by_the_settings_nearest_to_it(project, monkeypatch):
+    monkeypatch.chdir(project)
+    (project / "inner").mkdir()
+    (project / "inner" / "train.yaml").write_text(CONFIG.lstrip())
+    plain = checks._configuration(Subject("inner/train.yaml", (), None, {}))
+    assert "YML001" in plain.rules
+    (project / "inner" / "cfgfix.toml").write_text('ignore = ["YML001"]\n')
+    assert "YML001" not in checks._configuration(Subject("inner/train.yaml", (), None, {})).rules

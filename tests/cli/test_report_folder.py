@@ -120,7 +120,7 @@ def test_everything_in_one_folder(cfgfix, project, tmp_path):
 
 
 def test_what_cannot_run_is_told_and_the_rest_runs(cfgfix, project):
-    done = cfgfix("report", "out", "--dataset", "mine:broken", "--quiet")
+    done = cfgfix("report", "out", "--dataset", "mine:broken", "--tune", "--quiet")
     out = project / "out"
     assert done.code == 3, done.err
     assert (out / "diagnosis.json").exists()
@@ -130,7 +130,42 @@ def test_what_cannot_run_is_told_and_the_rest_runs(cfgfix, project):
     assert "data: " in text.partition("What could not run")[2]
     assert "no such speaker" in text.partition("What could not run")[2]
     assert "step: no step was named" in text
+    assert "search: without a config there are no settings" in text
     assert "no such speaker" in (out / "report.html").read_text()
+
+
+def test_the_search_is_that_of_tune(project, monkeypatch):
+    from cfgfix.cli import report
+    from cfgfix.cli.diagnose import subject_of
+    from cfgfix.diagnose import search
+
+    plans = []
+
+    def pretended(plan, _show):
+        plans.append(plan)
+        present = search.Try({"workers": 2}, 50.0, None, 2.0, 10)
+        return search.Found("mine:good", {"workers": (2,)}, (present,), present, None, None, (), (), "warm", (), None)  # fmt: skip
+
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(search, "search", pretended)
+    options = dict.fromkeys(("data_path", "step", "hardware", "step_ms", "config_loader"))
+    options |= {"dataset": "mine:good", "batch_size": 16, "source_roots": (".",), "batches": 20, "time_limit": 60.0, "no_storage": True}  # fmt: skip
+    work = report._Work(
+        "out", "train.yaml", subject_of("train.yaml", options), options, lambda what, share: None
+    )
+    work.attempt("search", work.search)
+    work.finish()
+    (plan,) = plans
+    assert plan.config == "train.yaml"
+    assert plan.options["dataset"] == "mine:good"
+    assert plan.options["source_roots"] == [str(project)]
+    form = json.loads((project / "out" / "search.json").read_text())
+    assert form["kind"] == "search"
+    assert form["applied"] is False
+    assert work.code == 0
+    assert 'id="search"' in (project / "out" / "report.html").read_text()
+    assert "workers 2" in (project / "out" / "summary.txt").read_text()
+    assert list((project / "out").glob("tensorboard/*/search/**/events*"))
 
 
 def test_a_folder_that_cannot_be_used(cfgfix, project):

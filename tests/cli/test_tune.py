@@ -42,6 +42,8 @@ def deadly(config):
         os.kill(os.getpid(), signal.SIGKILL)
     if workers == 4:
         raise RuntimeError("four is too many")
+    if workers == 5:
+        time.sleep(1000)
     delay = 0.002 * workers
     def items():
         for number in range(1000000):
@@ -75,33 +77,33 @@ def project(tmp_path):
 def test_more_workers_win_and_just_their_bytes_change(cfgfix, project):
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
-        "tune", "train.yaml", "--dataset", "mine:sleepy", "--workers", "1,2", "--batch-sizes", "4,8", "--seconds", "0.3",
+        "tune", "train.yaml", "--dataset", "mine:sleepy", "--workers", "1,2", "--prefetch", "2", "--seconds", "0.5",
         "--json", "--quiet", "--html", "page.html", "--apply",
     )  # fmt: skip
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert found["space"] == {"batch_size": [4, 8], "workers": [1, 2]}
-    assert found["present"]["values"] == {"batch_size": 4, "workers": 1}
-    assert found["winner"]["values"]["workers"] == 2
+    assert found["space"] == {"workers": [1, 2], "prefetch": [2]}
+    assert found["present"]["values"] == {"workers": 1, "prefetch": 2}
+    assert found["winner"]["values"] == {"workers": 2, "prefetch": 2}
+    assert [change["key"] for change in found["changes"]] == ["data.num_workers"]
     assert found["winner"]["values"] in [entry["values"] for entry in found["tried"]]
     assert found["ratio"]["low"] > 1
     assert len(found["pairs"]) == 5
     assert found["gain"]
     assert found["applied"]
-    assert any("what the model learns" in note for note in found["notes"])
-    size = found["winner"]["values"]["batch_size"]
-    after = before.replace(b"num_workers:   1 #", b"num_workers:   2 #")
-    assert (project / "train.yaml").read_bytes() == after.replace(b"batch_size: 4", b"batch_size: %d" % size)
+    assert (project / "train.yaml").read_bytes() == before.replace(
+        b"num_workers:   1 #", b"num_workers:   2 #"
+    )
     page = (project / "page.html").read_text()
-    assert "batch_size down, workers across" in page
+    assert "workers down, prefetch across" in page
     assert "<script" not in page
 
 
 def test_settings_that_end_the_process_are_survived_and_nothing_is_written_without_gain(cfgfix, project):
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
-        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,2,3,4,9", "--seconds", "0.2", "--apply",
-        "--quiet", "--json",
+        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,2,3,4,5,9", "--seconds", "0.2", "--apply",
+        "--time-limit", "5", "--quiet", "--json", "--state", "state.jsonl",
     )  # fmt: skip
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -109,7 +111,10 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
     assert "code 3" in by_workers[2]["error"]
     assert "SIGKILL" in by_workers[3]["error"]
     assert "four is too many" in by_workers[4]["error"]
+    assert "did not end within" in by_workers[5]["error"]
     assert by_workers[1]["samples_per_second"] > by_workers[9]["samples_per_second"]
+    started = [line for line in (project / "state.jsonl").read_text().splitlines() if '"start"' in line]
+    assert sum(r"\"workers\": 2}" in line for line in started) == 1
     assert found["winner"] is None
     assert not found["applied"]
     assert (project / "train.yaml").read_bytes() == before
@@ -117,7 +122,7 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
 
 def test_a_search_that_was_killed_goes_on(cfgfix, project):
     arguments = [
-        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,7,8,9", "--seconds", "0.5", "--state", "state.jsonl",
+        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,9", "--seconds", "0.5", "--state", "state.jsonl",
         "--quiet",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(project / "cache")}
@@ -125,17 +130,17 @@ def test_a_search_that_was_killed_goes_on(cfgfix, project):
     state = project / "state.jsonl"
     limit = time.monotonic() + 90
     while time.monotonic() < limit and running.poll() is None:
-        if state.is_file() and state.read_text().count('"result"') >= 2:
+        if state.is_file() and state.read_text().count('"result"') >= 1:
             break
         time.sleep(0.05)
     running.kill()
     running.wait()
     kept = state.read_text()
-    assert kept.count('"result"') >= 2
+    assert kept.count('"result"') >= 1
     done = cfgfix(*arguments, "--resume", "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert len(found["tried"]) == 4
+    assert len(found["tried"]) == 2
     assert any("taken over" in note for note in found["notes"])
     assert state.read_text().startswith(kept.rpartition("\n")[0])
     other = cfgfix(*arguments[:4], "--workers", "1,2", "--state", "state.jsonl", "--resume")
@@ -167,13 +172,12 @@ def test_a_present_setting_that_fails_ends_the_search(cfgfix, project):
     ],
 )  # fmt: skip
 def test_wrong_use(project, monkeypatch, capsys, arguments, told):
-    from cfgfix.__main__ import main
+    from cfgfix.cli.start import run
 
     monkeypatch.chdir(project)
     monkeypatch.setenv("CFGFIX_CACHE_DIR", str(project / "cache"))
     before = (project / "mine.py").read_bytes()
-    monkeypatch.setattr("sys.argv", ["cfgfix", "tune", *arguments, "--quiet"])
-    assert main() == 2
+    assert run(["tune", *arguments, "--quiet"]) == 2
     assert told in capsys.readouterr().err
     assert (project / "mine.py").read_bytes() == before
 
@@ -181,9 +185,11 @@ def test_wrong_use(project, monkeypatch, capsys, arguments, told):
 # Without a process
 
 
-def fake(rates, pair_noise=0.0):
+def fake(rates, pair_noise=0.0, slowing=0.0):
     """Stand for the measuring process: a rate for each number of workers, None for a failure."""
     from cfgfix.measure.search import append
+
+    trials = iter(range(10**6))
 
     def run_child(_entry, options, **_more):
         for trial in options["trials"]:
@@ -195,6 +201,7 @@ def fake(rates, pair_noise=0.0):
                     options["journal"], {"event": "failed", "id": trial["id"], "error": "bad", "trace": ""}
                 )
                 continue
+            rate *= 1 - slowing * next(trials)
             if trial["id"].startswith("pair"):
                 rate *= 1 + pair_noise * (-1) ** int(trial["id"].split()[1]) * (-1) ** workers
             entry = {"samples_per_second": rate, "batches": 9, "batch_bytes": 4096.0, "batch_samples": 4.0}
@@ -208,8 +215,8 @@ def fake(rates, pair_noise=0.0):
 def run(project, monkeypatch):
     monkeypatch.chdir(project)
 
-    def search(rates, values=(1, 2, 4), pair_noise=0.0, **more):
-        monkeypatch.setattr("cfgfix.measure.sampling.run_child", fake(rates, pair_noise))
+    def search(rates, values=(1, 2, 4), pair_noise=0.0, slowing=0.0, **more):
+        monkeypatch.setattr("cfgfix.measure.sampling.run_child", fake(rates, pair_noise, slowing))
         plan = Plan(
             "train.yaml",
             {"dataset": "mine:sleepy"},
@@ -231,6 +238,16 @@ def test_the_best_third_goes_on_with_more_time(run):
     assert found.gain
 
 
+def test_a_batch_size_comes_with_what_it_changes(project, monkeypatch):
+    monkeypatch.chdir(project)
+    plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"batch_size": (8, 16), "private_threads": (2,)})
+    _, prepared, present, notes = searching._prepared(plan)
+    assert present == {"batch_size": 4}
+    assert prepared.space == {"batch_size": (4, 8, 16)}
+    assert any("what the model learns" in note for note in notes)
+    assert any(note.startswith("private_threads is not searched") for note in notes)
+
+
 def test_a_gain_that_noise_could_have_made_is_none(run, project):
     before = (project / "train.yaml").read_bytes()
     found = run({1: 100.0, 2: 101.0, 4: 90.0}, pair_noise=0.1)
@@ -240,6 +257,12 @@ def test_a_gain_that_noise_could_have_made_is_none(run, project):
     with pytest.raises(ValueError, match="proven"):
         apply("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
+
+
+def test_a_machine_that_gets_slower_is_so_for_all_alike(run):
+    found = run({1: 100.0, 2: 103.0, 4: 102.0}, slowing=0.01)
+    rates = {entry.values["workers"]: entry.rate for entry in found.tried}
+    assert max(rates, key=lambda workers: rates[workers] or 0) == 2
 
 
 def test_where_every_other_setting_fails_the_present_one_stays(run):
@@ -291,14 +314,23 @@ def test_a_value_that_would_be_an_error_is_not_written(project, monkeypatch):
     monkeypatch.chdir(project)
     before = (project / "train.yaml").read_bytes()
     bound = bind("train.yaml")
-    best = Try({"workers": "many"}, 2.0, None, 1.0)
+    best = Try({"workers": -5}, 2.0, None, 1.0)
     found = Found(
         "x", {"workers": (1,)}, (best,), Try({"workers": 1}, 1.0, None, 1.0), best, Interval(2, 1.9, 2.1), (), (), "warm", (), bound,
-        (("workers", "data.num_workers", 1, "many"),),
+        (("workers", "data.num_workers", 1, -5),),
     )  # fmt: skip
     with pytest.raises(UnreadableError, match="new error"):
         apply("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
+
+
+def test_a_value_that_the_rules_call_an_error_is_not_tried(run):
+    found = run({1: 100.0, 2: 120.0, -5: 1e9}, (1, 2, -5))
+    assert found.winner is not None
+    assert found.winner.values == {"workers": 2}
+    ((values, reason),) = found.excluded
+    assert values == {"workers": -5}
+    assert "CFG002" in reason
 
 
 def test_too_many_combinations():
@@ -306,7 +338,7 @@ def test_too_many_combinations():
         candidates({"workers": tuple(range(30)), "prefetch": tuple(range(30))})
 
 
-def test_a_value_with_a_meaning_of_its_own_is_not_tried(project, monkeypatch):
+def test_a_copy_differs_from_the_file_in_its_values_alone(project, monkeypatch):
     monkeypatch.chdir(project)
     bound = bind("train.yaml")
     assert bound.present["workers"] == 1
@@ -324,19 +356,3 @@ def test_the_state_belongs_to_one_search(project, monkeypatch):
     assert mark == searching.fingerprint(plan, bound)
     (project / "mine.py").write_text(MODULE + "\n# changed\n")
     assert searching.fingerprint(plan, bound) != mark
-
-
-def test_a_trial_that_does_not_end_is_stopped(cfgfix, project):
-    (project / "mine.py").write_text(
-        MODULE.replace(
-            "    workers = config",
-            "    time.sleep(1000 * (config['data']['num_workers'] == 6))\n    workers = config",
-        )
-    )
-    done = cfgfix(
-        "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,6", "--seconds", "0.1", "--time-limit", "6",
-        "--quiet",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    assert "workers 6: did not end within" in done.out
-    assert "nothing was written" in done.out

@@ -26,6 +26,15 @@ def make(config):
 def bare():
     return tf.data.Dataset.range(4).batch(2)
 
+def parts(config):
+    keras = tf.keras
+    if keras.mixed_precision.global_policy().name != config["policy"]:
+        raise ValueError("the policy is " + keras.mixed_precision.global_policy().name)
+    return keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]), lambda batch, output: tf.reduce_mean(output), "sgd"
+
+def pictures(config):
+    return tf.data.Dataset.from_tensors(tf.ones((4, 1))).repeat(config["size"])
+
 def step(config):
     def run(batch):
         return tf.reduce_sum(batch)
@@ -45,6 +54,9 @@ def trial(tf, tmp_path, monkeypatch):
             path = tmp_path / f"{number}.yaml"
             path.write_text(json.dumps({"fail": "", "batch_size": 4, "size": 64, **values}))
             trials.append({"id": str(number), "values": {}, "config": str(path), "seconds": 0.05})
+        for entry, values in zip(trials, more.pop("values", []), strict=False):
+            entry["values"] = values
+        trials += more.pop("then", [])
         options = {
             "dataset": f"{name}:{more.pop('dataset', 'make')}",
             "config": str(tmp_path / "0.yaml"),
@@ -78,6 +90,13 @@ def test_a_failure_is_a_result_and_the_rest_goes_on(trial):
     assert "KeyError" in journal[1]["trace"]
 
 
+def test_what_failed_once_is_not_tried_again(trial, tmp_path):
+    again = {"id": "again", "values": {}, "config": str(tmp_path / "0.yaml"), "seconds": 0.05}
+    _, journal = trial({"fail": "key"}, {}, then=[again])
+    assert [entry["event"] for entry in journal] == ["start", "failed", "start", "result", "failed"]
+    assert journal[-1]["error"] == journal[1]["error"]
+
+
 def test_after_running_out_of_memory_a_new_process_is_asked_for(trial):
     found, journal = trial({}, {"fail": "memory"}, {})
     assert found == {"fresh": True}
@@ -94,6 +113,17 @@ def test_the_step_is_measured_with_the_pipeline(trial):
     _, journal = trial({}, step="step")
     assert journal[-1]["event"] == "result"
     assert journal[-1]["batches"] >= search.LEAST_BATCHES
+
+
+def test_xla_and_precision_reach_a_step_in_parts(trial, tf):
+    try:
+        _, journal = trial(
+            {"policy": "mixed_bfloat16"}, {"policy": "float32"}, dataset="pictures", step="parts",
+            values=[{"mixed_precision": "mixed_bfloat16"}, {"xla": True}],
+        )  # fmt: skip
+    finally:
+        tf.keras.mixed_precision.set_global_policy("float32")
+    assert [entry["event"] for entry in journal] == ["start", "result", "start", "result"], journal
 
 
 def test_a_journal_that_was_cut_off_in_a_line(tmp_path):

@@ -8,8 +8,9 @@ from cfgfix.records import dataclass
 from cfgfix.source.api import Api, Presence, load
 from cfgfix.source.checks.common import tensorflow_alias
 from cfgfix.source.expr import dotted, text
+from cfgfix.source.flow import only_tells
 from cfgfix.source.hit import Hit, Rewrite, hit_at
-from cfgfix.source.program import Program
+from cfgfix.source.program import Program, absolute
 from cfgfix.source.requirements import NOTHING
 from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.source.values import Site
@@ -147,6 +148,48 @@ def expects_absence(scope: Scope, block: int) -> bool:
     return False
 
 
+def _for_another_release(program: Program) -> set[int]:
+    """Return the modules that the program only imports under a test of a version, by identity.
+
+    What such a module lacks under the newest release says nothing: it may be the one for the older.
+    """
+    found: set[int] | None = program.facts.get("for_another_release")
+    if found is not None:
+        return found
+    # Modules that are read already: a lookup by import would read others for nothing.
+    modules = {module.name: id(module) for module in program.modules}
+    tested: set[int] = set()
+    plain: set[int] = set()
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for star in scope.stars:
+                # `import *` does not say under which test it stands.
+                plain.add(modules.get(absolute(star, module), 0))
+            if not scope.imports:
+                continue
+            for event in scope.events():
+                if event.kind != "import":
+                    continue
+                targets = set()
+                for _, source in event.extra:
+                    name = absolute(source, module)
+                    # `from a.b import c`: c is a module or a name of one.
+                    target = modules.get(name) or modules.get(name.rpartition(".")[0])
+                    if target is not None and target != id(module):
+                        targets.add(target)
+                if not targets:
+                    continue
+                under = any(
+                    scope.blocks[number].kind == "if"
+                    and scope.blocks[number].test is not None
+                    and "version" in text(scope.blocks[number].test, scope).lower()
+                    for number in _chain(scope, event.block)
+                )
+                (tested if under else plain).update(targets)
+    found = program.facts["for_another_release"] = tested - plain
+    return found
+
+
 def _chain(scope: Scope, block: int) -> Iterator[int]:
     while block >= 0:
         yield block
@@ -203,7 +246,7 @@ def _missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
     seen: set[tuple[int, str, int]] = set()
     for reference in references(program):
         grade = _grade(table, reference.presence)
-        if grade is None:
+        if grade is None or id(reference.scope.module) in _for_another_release(program):
             continue
         key = (id(reference.scope.module), reference.presence.name, reference.place[0])
         if key not in seen:
@@ -236,6 +279,8 @@ def never_existed(program: Program) -> Iterator[Hit]:
             if swallowed
             else (),
             title=f"Write {_shown(other)}" if exists else None,
+            # A team that is ready for the error loses the setting, not the run.
+            severity="warning" if swallowed else None,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
 
@@ -730,11 +775,20 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             continue
         # The first one ends the block; what is wrong behind it never runs.
         seen.add((id(scope), block))
+        around = set(_chain(scope, event.block)) - set(_chain(scope, scope.blocks[block].parent))
+        gone_too = {id(other) for where, other, *_ in _removed(program) if where is scope}
         later = [
             item
             for item in scope.events()
-            if item.block == event.block and item.place[0] > event.place[2] and item.kind != "pass"
+            if item.block in around
+            and item.place[0] > event.place[2]
+            and item.kind != "import"
+            and id(item) not in gone_too
+            and not only_tells(item, scope)
         ]
+        if not later:
+            # Nothing is lost but what this TensorFlow does not have anyway: the guard is meant.
+            continue
         hit = _option_hit(table, scope, event, target, path, mask)
         shown = f"the {len(later)} statement{'s' if len(later) > 1 else ''} after it"
         yield Hit(
@@ -743,11 +797,9 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             hit.block,
             {
                 **hit.values,
-                "skipped": f"so {shown} in the block never run{'s' if len(later) == 1 else ''}"
-                if later
-                else "and nobody is told",
+                "skipped": f"{shown} in the block never run{'s' if len(later) == 1 else ''}",
             },
-            severity="error" if later else "info",
+            severity="error",
             rewrites=hit.rewrites,
             safety="unsafe",
             title=hit.title,

@@ -9,7 +9,7 @@ from cfgfix.source.checks.common import flag, in_tests, method_of
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.hit import Hit, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
-from cfgfix.source.program import Program
+from cfgfix.source.program import Program, absolute
 from cfgfix.source.summary import BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 
@@ -126,15 +126,19 @@ def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
         if earlier is None:
             continue
         seen.add((id(site.scope), site.call.number))
+        caught = _caught(site.scope, site.call.block)
+        if caught and site.name in _GROWTH and _growth_by_environment(program, site):
+            continue
         yield hit_at(
             site,
             flow=(),
+            severity="warning" if caught else None,
             values={
                 "setter": site.name.rpartition(".")[2],
                 "starter": _short(earlier),
                 "line": earlier.call.place[0],
-                "then": "the error is caught, so nothing is set"
-                if _caught(site.scope, site.call.block)
+                "then": "it can change nothing any more, and its error is caught"
+                if caught
                 else "this raises RuntimeError",
             },
             related=(at(earlier, label="the runtime starts here"),),
@@ -145,6 +149,7 @@ def _short(site: Site) -> str:
     return text(site.call.func, site.scope)
 
 
+_ONCE = (*_GROWTH, *_LIMIT, *_VISIBLE, *_THREADS)
 _SETTERS = (*_GROWTH, *_LIMIT, *_VISIBLE, *_THREADS, "tensorflow.config.set_soft_device_placement")
 _TELLS = re.compile(
     r"log|print|warn|raise|error|exception|exit|fail|traceback|info|debug|critical|report|notify",
@@ -190,12 +195,46 @@ def _hides(scope: Scope, block: int) -> int | None:
     return None
 
 
+def _growth_by_environment(program: Program, site: Site) -> bool:
+    """Tell whether `TF_FORCE_GPU_ALLOW_GROWTH` gives memory growth before a place, whatever a call there does.
+
+    It counts where the same module sets it further up, or a module of the project that this one imports sets it while it
+    is imported (TensorFlow guide, gpu.ipynb: the variable is the other way to turn memory growth on).
+    """
+    module = site.scope.module
+    for scope in module.summary.scopes:
+        for name, value, event, _ in _sets(scope):
+            if name == _FORCE and event.place[0] < site.call.place[0] and _says_true(value):
+                return True
+    for source in module.scope.imports.values():
+        name = absolute(source, module)
+        other = program.module(name) or program.module(name.rpartition(".")[0])
+        if other is None or other is module or other.scope is None:
+            continue
+        if any(name == _FORCE and _says_true(value) for name, value, *_ in _sets(other.scope)):
+            return True
+    return False
+
+
+_FORCE = "TF_FORCE_GPU_ALLOW_GROWTH"
+
+
+def _says_true(value: Expr | None) -> bool:
+    found = constant(value) if value is not None else None
+    return isinstance(found, str) and found.lower() == "true"
+
+
 def hidden_device_error(program: Program) -> Iterator[Hit]:
     """Device set-up whose failure is caught and dropped."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*_SETTERS):
         line = _hides(site.scope, site.call.block)
         if line is None or in_tests(site.scope) or (id(site.scope), line) in seen:
+            continue
+        if site.name in _ONCE and _earlier(site, program) is not None:
+            # That it comes too late is said of the same line, and says more.
+            continue
+        if site.name in _GROWTH and _growth_by_environment(program, site):
             continue
         seen.add((id(site.scope), line))
         yield hit_at(site, flow=(), values={"setter": site.name.rpartition(".")[2], "handler": line})

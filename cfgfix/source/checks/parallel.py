@@ -16,6 +16,7 @@ from cfgfix.source.checks.common import (
     short,
     tensorflow_alias,
 )
+from cfgfix.source.checks.sizes import EXPENSIVE
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -133,8 +134,10 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 continue
             inner, path = found
             alias = tensorflow_alias(site.scope)
+            assert dataset is not None
             yield hit_at(
                 site,
+                severity="warning" if _works_hard(program, dataset) else "info",
                 values={
                     "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",
                     "state": short(inner),
@@ -151,6 +154,15 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 no_fix=None if alias else "TensorFlow has no name of its own in this module",
             )
             break
+
+
+def _works_hard(program: Program, dataset: Dataset) -> bool:
+    """Tell whether a dataset's function is known to take long for an element: it runs Python, reads or decodes files."""
+    return any(
+        inner.name in PY_FUNCTIONS or inner.name.startswith(EXPENSIVE)
+        for function in dataset.functions
+        for inner, _ in inside_function(program, function)
+    )
 
 
 def sequential_map(program: Program) -> Iterator[Hit]:
@@ -189,6 +201,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=flow,
+            severity="warning" if _works_hard(program, dataset) else "info",
             values={"reason": reason},
             rewrites=(
                 Rewrite(

@@ -16,11 +16,11 @@ from cfgfix.source.checks.common import (
 )
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
-from cfgfix.source.hit import Hit, Rewrite, at, hit_at
-from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, hot_paths
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
+from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
-from cfgfix.source.values import Dataset, Site, alternatives, functions_of
+from cfgfix.source.values import Dataset, External, Site, alternatives, functions_of
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
 
@@ -58,13 +58,35 @@ def in_map(program: Program) -> Iterator[Hit]:
                     if inner.name in _NATIVE:
                         native = f"{inner.name.replace('builtins.', '')}() has a counterpart: {_NATIVE[inner.name]}"
                         break
+            once = all(_loads_array(other) for other in group) and _cached_behind(reach)
+            notes = (native,) if native else ()
             yield hit_at(
                 site,
                 flow=reach.flow(),
+                # TensorFlow reads no .npy files, and a cache behind it leaves the cost to the first epoch.
+                severity="info" if once else None,
                 values={"call": short(site), "via": reach.via},
                 related=tuple(at(other, label="and here") for other in group[1:]),
-                notes=(native,) if native else (),
+                notes=(*notes, "a cache behind it keeps the result: only the first epoch waits for it")
+                if once
+                else notes,
             )
+
+
+def _loads_array(site: Site) -> bool:
+    """Tell whether the Python code is `numpy.load` and nothing else."""
+    found = list(alternatives(site.argument(0, "func")))
+    return bool(found) and all(isinstance(item, External) and item.name == "numpy.load" for item in found)
+
+
+def _cached_behind(reach: Reach) -> bool:
+    root = reach.root.site
+    return root is not None and any(
+        step.op == "cache"
+        for made in alternatives(root.result)
+        if isinstance(made, Dataset)
+        for step in downstream(made)
+    )
 
 
 def without_shape(program: Program) -> Iterator[Hit]:
@@ -235,11 +257,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     site,
                     flow=(
                         at(dataset.site, label="from_generator runs the generator for every element"),
-                        *(
-                            at(outer, label=f"calls {outer.targets[0].scope.qualname}")
-                            for outer in path
-                            if outer.targets
-                        ),
+                        *steps_to(site.scope, path),
                     ),
                     values={
                         "call": short(site),

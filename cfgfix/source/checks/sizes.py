@@ -23,7 +23,7 @@ from cfgfix.source.values import Dataset, Element, External, Function, Items, Ma
 
 NEEDLES = (b".map(", b"padded_batch", b".batch(", b"from_tensor_slices", b"from_tensors", b".cache(")
 
-_EXPENSIVE = (
+EXPENSIVE = (
     *DECODES,
     "tensorflow.image.resize",
     "tensorflow.signal.stft",
@@ -99,7 +99,7 @@ def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
         for site, _ in inside_function(program, function):
             if is_augmentation(site) or site.name.startswith(("numpy.random.", "random.")):
                 return None
-            if found is None and site.name.startswith(_EXPENSIVE):
+            if found is None and site.name.startswith(EXPENSIVE):
                 found = site
     return found
 

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, flag, in_tests, inside_function, short, tensorflow_alias
+from cfgfix.source.checks.common import (
+    COMPILED,
+    bound_in_loop,
+    flag,
+    in_tests,
+    inside_function,
+    short,
+    tensorflow_alias,
+)
 from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
-from cfgfix.source.hotpath import ELEMENT, GRAPH, PY_FUNCTIONS, PYTHON, Reach, Root, hot_paths, innermost_loop
+from cfgfix.source.hotpath import (
+    ELEMENT,
+    GRAPH,
+    PY_FUNCTIONS,
+    PYTHON,
+    Reach,
+    Root,
+    hot_paths,
+    innermost_loop,
+    inside,
+)
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, FORMAT, NAME, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, FORMAT, NAME, Call, Expr, Place, Scope
 from cfgfix.source.values import Function
 
 NEEDLES = COMPILED
@@ -237,7 +255,7 @@ def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
 
 
 def captured(program: Program) -> Iterator[Hit]:
-    """A plain number of the object that a compiled method reads and another method changes."""
+    """A plain number of the object that a compiled method reads and that is changed after the method was called."""
     seen: set[tuple[int, str]] = set()
     for scope, reach in _scopes(program):
         owner = program.owner(scope)
@@ -253,7 +271,7 @@ def captured(program: Program) -> Iterator[Hit]:
                         continue
                     if (id(owner), part[2]) in seen or not _is_number(program, scope, part):
                         continue
-                    where = _changed(program, owner, part[2])
+                    where = _changed(program, owner, part[2], reach.root.scope)
                     if where is None:
                         continue
                     seen.add((id(owner), part[2]))
@@ -267,8 +285,13 @@ def captured(program: Program) -> Iterator[Hit]:
                     )
 
 
-def _changed(program: Program, owner: Scope, name: str) -> Step | None:
-    """Return where a method other than `__init__` assigns an attribute, outside a compiled function."""
+def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
+    """Return where an attribute changes for sure after a compiled function was called on the same object, or None.
+
+    The change is an assignment or a call of a method that assigns it; it stands behind the call in the same function, or
+    in the same loop. What sets an object up before its first call is no change.
+    """
+    setters: dict[int, Step] = {}
     for number in range(owner.number + 1, len(owner.module.summary.scopes)):
         method = owner.module.summary.scopes[number]
         if method.place[0] > owner.place[2]:
@@ -277,16 +300,56 @@ def _changed(program: Program, owner: Scope, name: str) -> Step | None:
             continue
         if method.name in ("__init__", "build") or _graph(program, method) is not None:
             continue
+        own = (NAME, method.params[0][0])
         for event in method.events():
-            for target in event.targets:
+            if any(_is_attribute(target, name) and target[1][:2] == own for target in event.targets):
+                setters.setdefault(id(method), Step(method, event.place, event.block, "changed here"))
+    for called in program.flow.callers(traced):
+        scope = called.scope
+        if in_tests(scope):
+            continue
+        receiver = _receiver(called.call.func)
+        shown = text(receiver, scope)
+        for event in scope.events():
+            if any(
+                _is_attribute(target, name) and text(target[1], scope) == shown for target in event.targets
+            ) and _behind(scope, called.call, event.block, event.place, receiver):
+                return Step(scope, event.place, event.block, "changed here, after the call")
+        for site in program.flow.within(scope):
+            for target in site.targets:
+                step = setters.get(id(target.scope))
                 if (
-                    target[0] == ATTRIBUTE
-                    and target[2] == name
-                    and target[1][0] == NAME
-                    and target[1][1] == method.params[0][0]
+                    step is not None
+                    and site.call.func[0] == ATTRIBUTE
+                    and text(site.call.func[1], scope) == shown
+                    and _behind(scope, called.call, site.call.block, site.call.place, receiver)
                 ):
-                    return Step(method, event.place, event.block, "changed here")
+                    return step
     return None
+
+
+def _is_attribute(target: Expr, name: str) -> bool:
+    return bool(target[0] == ATTRIBUTE and target[2] == name)
+
+
+def _receiver(func: Expr) -> Expr:
+    """Return the object that a call is made on: `model` of `model.infer(x)` and of `model(x)`."""
+    receiver: Expr = func[1] if func[0] == ATTRIBUTE else func
+    return receiver
+
+
+def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
+    """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
+    if first.place[2:] < place[:2] and inside(scope, block, first.block):
+        return True
+    loop = innermost_loop(scope, first.block)
+    if loop is None or not inside(scope, block, loop):
+        return False
+    head = receiver
+    while head[0] == ATTRIBUTE:
+        head = head[1]
+    # A new object in every turn is traced anew.
+    return head[0] == NAME and head[1] not in bound_in_loop(scope, loop)
 
 
 def variable(program: Program) -> Iterator[Hit]:
@@ -321,10 +384,10 @@ def unrolled(program: Program) -> Iterator[Hit]:
 
 
 _NOT_COMPILED = {
-    **dict.fromkeys(PY_FUNCTIONS, "Python code"),
-    "tensorflow.print": "an operation that formats text",
-    "tensorflow.strings.": "a text operation",
-    "tensorflow.io.": "a file or decoding operation",
+    **dict.fromkeys(PY_FUNCTIONS, "runs Python code"),
+    "tensorflow.print": "formats text",
+    "tensorflow.strings.": "works on text",
+    "tensorflow.io.": "reads or decodes files",
 }
 
 
