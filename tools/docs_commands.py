@@ -97,7 +97,7 @@ class Folder:
             "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "HOME": str(path),
-            "CFGFIX_CACHE_DIR": "",
+            "CFGFIX_CACHE_DIR": str(path / "cache"),
             "PYTHONUTF8": "1",
             "NO_COLOR": "1",
             "TF_CPP_MIN_LOG_LEVEL": "3",
