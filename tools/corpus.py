@@ -118,7 +118,7 @@ def verdicts() -> dict[tuple[str, int, str], tuple[str, str]]:
     return found
 
 
-def sheet(seen: Seen, shared: Path) -> list[str]:
+def sheet(seen: Seen) -> list[str]:
     """Return what the second reader sees, with the verdicts that were given to the same message at the same line before."""
     judged = verdicts()
     rows = []
@@ -126,15 +126,12 @@ def sheet(seen: Seen, shared: Path) -> list[str]:
         if finding.severity.name == "INFO":
             continue
         line = finding.location.line
-        text = (shared / "corpus" / "configs" / name).read_text(encoding="utf-8", errors="replace")
-        lines = text.splitlines()
         verdict, why = judged.get(key_of(name, line, finding.message), ("", ""))
         row = {
             "file": name,
             "line": line,
             "severity": finding.severity.name.lower(),
             "message": finding.message,
-            "code": lines[line - 1].strip()[:200] if line <= len(lines) else "",
             "verdict": verdict,
             "why": why,
         }
@@ -235,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.command == "update":
         DATA.mkdir(parents=True, exist_ok=True)
         SNAPSHOT.write_text("\n".join(snapshot(seen)) + "\n", encoding="utf-8")
-        SHEET.write_text("\n".join(sheet(seen, shared)) + "\n", encoding="utf-8")
+        SHEET.write_text("\n".join(sheet(seen)) + "\n", encoding="utf-8")
         REPORT.write_text(
             "python tools/corpus.py update\n\n" + "\n".join(report(seen)) + "\n", encoding="utf-8"
         )

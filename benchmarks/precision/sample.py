@@ -12,7 +12,7 @@ Every active error and a seeded sample of the active warnings go to `cases.jsonl
     message   what the user is told
     severity  error or warning
     related   other places with their words, as `path:line: label`
-    code      the lines around it, with their numbers
+    code      the lines around it, with their numbers; only in `sheet.jsonl`, which is not kept
     verdict   empty: `agree`, `disagree` or `unsure`, by the reader
     reason    empty: one sentence
 
@@ -39,6 +39,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 CASES, KEY = HERE / "cases.jsonl", HERE / "key.jsonl"
+SHEET = HERE / "sheet.jsonl"
+"""The cases with the code around them, for the reader; other projects' code is not kept, so git ignores it."""
 FIRST, FIRST_KEY = HERE / "cases-first.jsonl", HERE / "key-first.jsonl"
 ALIKE = 0.75
 """How much of two messages must agree (`difflib` ratio) for a verdict on one to be kept for the other."""
@@ -151,11 +153,14 @@ def draw(projects: list[Path], warnings: int, seed: int, around: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again
     chosen = errors + (chance.sample(others, warnings) if len(others) > warnings else others)
     chance.shuffle(chosen)
-    cases, keys = [], []
+    sheet, cases, keys = [], [], []
     for number, (case, item) in enumerate(chosen, 1):
         carry_over(case, known)
+        sheet.append(json.dumps({"id": number, **case}, ensure_ascii=False))
+        del case["code"]
         cases.append(json.dumps({"id": number, **case}, ensure_ascii=False))
         keys.append(json.dumps({"id": number, "rule": item["rule"], "confidence": item["confidence"]}))
+    SHEET.write_text("\n".join(sheet) + "\n", encoding="utf-8")
     CASES.write_text("\n".join(cases) + "\n", encoding="utf-8")
     KEY.write_text("\n".join(keys) + "\n", encoding="utf-8")
     print(f"{len(errors)} errors, {len(chosen) - len(errors)} of {len(others)} warnings")
