@@ -203,6 +203,7 @@ class Flow:
         by_name: Sites by canonical name.
         datasets: Every dataset made, in order.
         by_target: Sites by the number `id` of the scope they may enter.
+        compiled: Sites that may enter a function which `tf.function` compiles, in the order they were met.
     """
 
     def __init__(self, program: Program) -> None:
@@ -212,6 +213,7 @@ class Flow:
         self.by_name: dict[str, list[Site]] = {}
         self.by_scope: dict[int, list[Site]] = {}
         self.by_target: dict[int, list[Site]] = {}
+        self.compiled: list[Site] = []
         self.datasets: list[Dataset] = []
         self.consumed: list[tuple[str, Dataset, Scope, int]] = []
         """`(kind, dataset, scope, block)`: where datasets are looped over."""
@@ -242,6 +244,13 @@ class Flow:
         for name in names:
             yield from self.by_name.get(name, ())
 
+    def under(self, *prefixes: str) -> Iterator[Site]:
+        """Yield the sites whose canonical name begins with one of some prefixes, in the order they were met."""
+        if any(name.startswith(prefixes) for name in self.by_name):
+            for site in self.sites:
+                if site.name.startswith(prefixes):
+                    yield site
+
     def within(self, scope: Scope) -> list[Site]:
         """Return the sites that stand in a scope."""
         return self.by_scope.get(id(scope), [])
@@ -255,8 +264,12 @@ class Flow:
         if site.name:
             self.by_name.setdefault(site.name, []).append(site)
         self.by_scope.setdefault(id(site.scope), []).append(site)
+        compiled = False
         for target in site.targets:
             self.by_target.setdefault(id(target.scope), []).append(site)
+            compiled = compiled or target.compiled is not None
+        if compiled:
+            self.compiled.append(site)
 
     # Running scopes
 

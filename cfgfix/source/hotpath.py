@@ -209,6 +209,8 @@ class HotPaths:
             return self._steps
         found: list[tuple[Scope, int, Site]] = []
         for site in self.flow.sites:
+            if not site.targets and not site.name.endswith(".train_on_batch"):
+                continue
             block = innermost_loop(site.scope, site.call.block)
             if block is None or self.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
                 continue

@@ -31,7 +31,7 @@ from typing import Any
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 5
+VERSION = 6
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -39,7 +39,7 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
-WORDS = ("AUTOTUNE", "environ", "Lock(")
+WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras")
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense
@@ -221,7 +221,7 @@ class Scope:
     """
 
     __slots__ = (
-        "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
+        "_bound", "_events", "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
         "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references", "returns",
         "stars",
     )  # fmt: skip
@@ -252,18 +252,41 @@ class Scope:
         self.body: list[Event] = []
         self.references: list[tuple[Expr, int]] = []
         self.module: Any = None
+        self._events: list[Event] | None = None
+        self._bound: dict[str, list[Event]] | None = None
 
-    def events(self) -> Iterator[Event]:
-        """Yield all statements of the scope in order, those in nested blocks included."""
-        pending: list[Iterator[Event]] = [iter(self.body)]
-        while pending:
-            for event in pending[-1]:
-                yield event
-                if event.bodies:
-                    pending.append(iter([inner for _, body in event.bodies for inner in body]))
-                    break
-            else:
-                pending.pop()
+    def events(self) -> list[Event]:
+        """Return all statements of the scope in order, those in nested blocks included; listed once."""
+        found = self._events
+        if found is None:
+            found = []
+            pending: list[Iterator[Event]] = [iter(self.body)]
+            while pending:
+                for event in pending[-1]:
+                    found.append(event)
+                    if event.bodies:
+                        pending.append(iter([inner for _, body in event.bodies for inner in body]))
+                        break
+                else:
+                    pending.pop()
+            self._events = found
+        return found
+
+    def binding(self, name: str) -> list[Event]:
+        """Return the statements that bind a name by assignment, as a loop's variable or by import, in order."""
+        bound = self._bound
+        if bound is None:
+            bound = self._bound = {}
+            for event in self.events():
+                names: dict[str, None] = {}
+                if event.kind == "import":
+                    names = dict.fromkeys(name for name, _ in event.extra)
+                else:
+                    for target in event.targets:
+                        _bind(target, names)
+                for item in names:
+                    bound.setdefault(item, []).append(event)
+        return bound.get(name, [])
 
     def block_chain(self, block: int) -> Iterator[Block]:
         """Yield a block and the blocks around it, innermost first, up to the scope's body."""
@@ -275,6 +298,16 @@ class Scope:
     def loops(self, block: int) -> list[Block]:
         """Return the loops around a block, innermost first."""
         return [found for found in self.block_chain(block) if found.kind in ("for", "while", "comprehension")]
+
+
+def _bind(target: Expr, names: dict[str, None]) -> None:
+    if target[0] == NAME:
+        names[target[1]] = None
+    elif target[0] == ITEMS:
+        for item in target[2]:
+            _bind(item, names)
+    elif target[0] == STARRED:
+        _bind(target[1], names)
 
 
 class ModuleSummary:

@@ -98,7 +98,16 @@ def references(program: Program) -> list[Reference]:
 
 def _keras_is_two(program: Program) -> bool:
     """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
+    found: bool | None = program.facts.get("keras is two")
+    if found is None:
+        found = program.facts["keras is two"] = _asks_for_keras_two(program)
+    return found
+
+
+def _asks_for_keras_two(program: Program) -> bool:
     for module in program.modules:
+        if "TF_USE_LEGACY_KERAS" not in module.summary.words and "tf_keras" not in module.summary.words:
+            continue
         for scope in module.summary.scopes:
             if any(source.split(".")[0] == "tf_keras" for source in scope.imports.values()):
                 return True
@@ -428,8 +437,8 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             confidence=confidence,
             rewrites=rewrites,
         )
-    for site in program.flow.sites:
-        if site.name.startswith("keras.optimizers.legacy.") and site.raw.startswith("tensorflow.keras"):
+    for site in program.flow.under("keras.optimizers.legacy."):
+        if site.raw.startswith("tensorflow.keras"):
             mask = table.raises(site.name)
             if (
                 mask & table.newest
@@ -552,7 +561,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             rewrites=_renamed(reference, new) if plain else (),
             no_fix=None if plain else "its arguments have other names there",
         )
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if not owner.startswith("tensorflow.distribute.") or not owner.endswith("Strategy"):
             continue
@@ -622,7 +631,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
     legacy = _keras_is_two(program)
     for site in program.flow.sites:
         name = site.name
-        if not name.startswith(("tensorflow.", "keras.")) or not site.call.keywords or site.targets:
+        if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
             continue
         if name.startswith("keras."):
             if legacy or not _is_tf_keras(site.scope):
@@ -674,8 +683,8 @@ def _optimizers(program: Program) -> Iterator[tuple[Site, str, Expr]]:
     three = table.accepts("keras.Model.fit", "workers")
     if not table.admitted or three is None or three & table.newest or _keras_is_two(program):
         return
-    for site in program.flow.sites:
-        if not site.name.startswith("keras.optimizers.") or site.name.count(".") != 2:
+    for site in program.flow.under("keras.optimizers."):
+        if site.name.count(".") != 2:
             continue
         if not site.name.rpartition(".")[2][:1].isupper() or not _is_tf_keras(site.scope):
             continue
@@ -742,7 +751,7 @@ def _options(program: Program) -> Iterator[tuple[Scope, Event, Expr, str]]:
         for module in program.modules:
             for scope in module.summary.scopes:
                 for event in scope.events():
-                    if event.kind != "assign" or len(event.targets) != 1:
+                    if event.kind != "assign" or len(event.targets) != 1 or event.targets[0][0] != ATTRIBUTE:
                         continue
                     path = _option_path(program, scope, event.targets[0])
                     if path is not None:
@@ -990,7 +999,7 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
 
 def _scales(program: Program) -> bool:
     """Tell whether the program scales losses anywhere."""
-    return any("LossScale" in site.name or site.name.endswith(".scale_loss") for site in program.flow.sites)
+    return any("LossScale" in name or name.endswith(".scale_loss") for name in program.flow.by_name)
 
 
 def jit_switch(program: Program) -> Iterator[Hit]:
@@ -1019,10 +1028,8 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
-    for site in program.flow.sites:
-        if site.name.startswith("tensorflow.data.Dataset.") and not site.raw.startswith(
-            "tensorflow.compat.v1."
-        ):
+    for site in program.flow.under("tensorflow.data.Dataset."):
+        if not site.raw.startswith("tensorflow.compat.v1."):
             method = site.name.rpartition(".")[2]
             instead = _OLD_MEMBERS.get(method)
             if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:

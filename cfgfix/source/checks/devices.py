@@ -243,7 +243,7 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:
     """Set-up of a dataset whose failure is caught and dropped."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.data."):
         method = method_of(site)
         if (
             method
@@ -362,9 +362,8 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
         return
     several = {
         id(site.scope.module)
-        for site in program.flow.sites
-        if site.name.startswith("tensorflow.distribute.")
-        and site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
+        for site in program.flow.under("tensorflow.distribute.")
+        if site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
     }
     for site in program.flow.named(*_GROWTH):
         if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
@@ -571,6 +570,9 @@ def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
 
 def remapped(program: Program) -> Iterator[Hit]:
     """A GPU number that is not among the visible ones: they are counted anew from 0."""
+    numbered = list(_device_numbers(program))
+    if not numbered:
+        return
     visible: dict[int, tuple[int, str]] = {}
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -591,7 +593,7 @@ def remapped(program: Program) -> Iterator[Hit]:
                 len(devices[2]),
                 f"set_visible_devices with {len(devices[2])} devices",
             )
-    for site, number, shown in _device_numbers(program):
+    for site, number, shown in numbered:
         found = visible.get(id(site.scope.module))
         if found is not None and number >= found[0]:
             yield hit_at(
@@ -665,7 +667,7 @@ def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> s
 def dataset_on_gpu(program: Program) -> Iterator[Hit]:
     """Dataset transformations under `tf.device` of a GPU: they run on the CPU all the same."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.data.Dataset."):
         method = method_of(site)
         if method not in ("map", "batch", "padded_batch", "shuffle", "interleave", "filter", "cache"):
             continue
@@ -693,10 +695,9 @@ def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:
 
 def outside_strategy(program: Program) -> Iterator[Hit]:
     """A Keras model made outside the scope of the strategy it is trained with."""
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.distribute."):
         if not (
-            site.name.startswith("tensorflow.distribute.")
-            and site.name.endswith("Strategy")
+            site.name.endswith("Strategy")
             and not site.name.endswith(("OneDeviceStrategy", "ParameterServerStrategy"))
             and site.name.count(".") <= 3
         ):
@@ -767,7 +768,7 @@ _DATASET_ONLY = frozenset(
 
 def distributed_methods(program: Program) -> Iterator[Hit]:
     """A method of datasets on what a strategy distributed."""
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if (
             method in _DATASET_ONLY
@@ -856,8 +857,8 @@ def _pooled(program: Program) -> dict[int, tuple[str, tuple[Step, ...]]]:
     for reach in hot.reached(PYTHON):
         if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
             found.setdefault(id(reach.scope), (reach.via, reach.flow()))
-    for site in program.flow.sites:
-        if not site.name.startswith("concurrent.futures.ThreadPoolExecutor.") or not site.args:
+    for site in program.flow.under("concurrent.futures.ThreadPoolExecutor."):
+        if not site.args:
             continue
         for item in alternatives(site.args[0]):
             scope = getattr(item, "scope", None)
