@@ -21,6 +21,9 @@ def main() -> None:
         from cfgfix.cli.start import run
 
         code = run(sys.argv[1:])
+    # The process ends here: the collection at the interpreter's end would walk all that a scan made, to free nothing
+    # that ending does not free.
+    gc.freeze()
     sys.exit(code)
 
 

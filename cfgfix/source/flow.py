@@ -808,13 +808,17 @@ class Flow:
         return value
 
     def _attribute(self, frame: _Frame, expr: Expr) -> Value:
-        base = self.eval(frame, expr[1])
-        name = expr[2]
-        result: Value | None = None
-        for item in alternatives(base):
-            value = self._attribute_of(frame, item, name)
-            result = value if result is None else join(result, value)
-        return result if result is not None else UNKNOWN
+        return self._attribute_among(frame, self.eval(frame, expr[1]), expr[2])
+
+    def _attribute_among(self, frame: _Frame, base: Value, name: str) -> Value:
+        """Return an attribute of something that may be one of several things."""
+        if type(base) is not Many:
+            return self._attribute_of(frame, base, name)
+        ways = base.values
+        result = self._attribute_of(frame, ways[0], name)
+        for item in ways[1:]:
+            result = join(result, self._attribute_of(frame, item, name))
+        return result
 
     def _attribute_of(self, frame: _Frame, base: Value, name: str) -> Value:
         if isinstance(base, External):
@@ -949,13 +953,11 @@ class Flow:
         if func[0] == ATTRIBUTE:
             receiver = self.eval(frame, func[1])
             method = func[2]
-            if first_dataset(receiver) is None:
-                result: Value | None = None
-                for item in alternatives(receiver):
-                    value = self._attribute_of(frame, item, method)
-                    result = value if result is None else join(result, value)
-                callee = result if result is not None else UNKNOWN
+            dataset = first_dataset(receiver)
+            if dataset is None:
+                callee = self._attribute_among(frame, receiver, method)
         else:
+            dataset = None
             callee = self.eval(frame, func)
         site.args = self._arguments(frame, site) if call.args else ()
         if call.keywords:
@@ -966,26 +968,33 @@ class Flow:
                     keywords[name] = value
             site.keywords = keywords
         site.receiver = receiver
-        dataset = first_dataset(receiver)
         if dataset is not None:
             site.name = site.raw = f"{DATASET}.{method}"
             site.result = self._dataset_method(site, dataset, method)
             self._note(site)
             return site.result
-        result = None
-        site.open = any(type(item) is Value for item in alternatives(callee))
-        for item in alternatives(callee):
-            value = self._called(frame, site, item)
-            result = value if result is None else join(result, value)
-        site.result = result if result is not None else UNKNOWN
+        if type(callee) is Value:
+            site.open = True
+        elif type(callee) is Many:
+            ways = callee.values
+            site.open = any(type(item) is Value for item in ways)
+            result = self._called(frame, site, ways[0])
+            for item in ways[1:]:
+                result = join(result, self._called(frame, site, item))
+            site.result = result
+        else:
+            site.result = self._called(frame, site, callee)
         if site.name or site.targets:
             self._note(site)
         return site.result
 
     def _arguments(self, frame: _Frame, site: Site) -> tuple[Value, ...]:
         """Return the values of the positional arguments, those of `*items` of known length one by one."""
+        args = site.call.args
+        if len(args) == 1 and args[0][0] != STARRED:
+            return (self.eval(frame, args[0]),)
         values: list[Value] = []
-        for expr in site.call.args:
+        for expr in args:
             value = self.eval(frame, expr[1] if expr[0] == STARRED else expr)
             if expr[0] == STARRED and isinstance(value, Items):
                 site.expanded = True

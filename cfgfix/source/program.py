@@ -6,6 +6,7 @@ callbacks is in `flow.py`, which runs on top of this.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -50,6 +51,7 @@ _FOLDS = (
 )
 
 
+@functools.lru_cache(maxsize=16_384)
 def fold(name: str) -> str:
     """Return the canonical form of a full dotted name: compatibility prefixes and moved modules folded away."""
     if name.startswith(("tensorflow", "keras", "tf_keras")):

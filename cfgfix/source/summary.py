@@ -412,8 +412,16 @@ def _suppressions(text: str) -> tuple[tuple[int, tuple[str, ...], bool], ...]:
     return tuple(found)
 
 
+_NAME_NODE, _ATTRIBUTE_NODE = _ast.Name, _ast.Attribute
+
+
 class _Builder:
-    """One walk over a tree."""
+    """One walk over a tree.
+
+    It makes most of the objects of a cold scan, so it is written for speed: no keyword arguments, no helper for places.
+    """
+
+    __slots__ = ("_depth", "block", "frameworks", "scope", "summary")
 
     def __init__(self, tree: Any) -> None:
         self.summary = ModuleSummary()
@@ -428,14 +436,19 @@ class _Builder:
     # Expressions
 
     def expr(self, node: Any) -> Expr:
-        handler = _EXPRESSIONS.get(type(node))
-        if handler is None or self._depth > MAX_DEPTH:
+        if self._depth > MAX_DEPTH:
+            return (UNKNOWN,)
+        kind = type(node)
+        if kind is _NAME_NODE:
+            # Half of all expressions are names.
+            return (NAME, node.id, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        handler = _EXPRESSIONS.get(kind)
+        if handler is None:
             return (UNKNOWN,)
         self._depth += 1
-        try:
-            return handler(self, node)
-        finally:
-            self._depth -= 1
+        found = handler(self, node)
+        self._depth -= 1
+        return found
 
     def optional(self, node: Any) -> Expr | None:
         return None if node is None else self.expr(node)
@@ -445,26 +458,31 @@ class _Builder:
             nodes = nodes[:MAX_ITEMS]
         return tuple([self.expr(node) for node in nodes])
 
-    def _name(self, node: Any) -> Expr:
-        return (NAME, node.id, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
-
     def _attribute(self, node: Any) -> Expr:
-        chain = [node]
         head = node.value
-        while type(head) is _ast.Attribute:
-            chain.append(head)
-            head = head.value
-        if len(chain) > MAX_DEPTH:
-            return (UNKNOWN,)
-        expr = self.expr(head)
-        for item in reversed(chain):
+        if type(head) is _ATTRIBUTE_NODE:
+            chain = [node]
+            while type(head) is _ATTRIBUTE_NODE:
+                chain.append(head)
+                head = head.value
+            if len(chain) > MAX_DEPTH:
+                return (UNKNOWN,)
+            expr = self.expr(head)
+            for item in reversed(chain):
+                expr = (
+                    ATTRIBUTE,
+                    expr,
+                    item.attr,
+                    (item.lineno, item.col_offset, item.end_lineno, item.end_col_offset),
+                )
+        else:
             expr = (
                 ATTRIBUTE,
-                expr,
-                item.attr,
-                (item.lineno, item.col_offset, item.end_lineno, item.end_col_offset),
+                self.expr(head),
+                node.attr,
+                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
             )
-        if type(head) is _ast.Name and head.id in self.frameworks:
+        if type(head) is _NAME_NODE and head.id in self.frameworks:
             self.scope.references.append((expr, self.block))
         return expr
 
@@ -969,7 +987,6 @@ def _leaves(events: list[Event]) -> bool:
 # The two tables are part of the builder: they name its methods by the node each one reads.
 # ruff: noqa: SLF001
 _EXPRESSIONS: dict[type, Callable[[_Builder, Any], Expr]] = {
-    _ast.Name: _Builder._name,
     _ast.Attribute: _Builder._attribute,
     _ast.Constant: _Builder._constant,
     _ast.Call: _Builder._call,

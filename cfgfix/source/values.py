@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.source.summary import Call, Scope
@@ -235,14 +234,11 @@ class Site:
         return None
 
 
-def alternatives(value: Value | None) -> Iterator[Value]:
-    """Yield what a value may be, each alternative once."""
+def alternatives(value: Value | None) -> tuple[Value, ...]:
+    """Return what a value may be, each alternative once."""
     if value is None:
-        return
-    if isinstance(value, Many):
-        yield from value.values
-    else:
-        yield value
+        return ()
+    return value.values if type(value) is Many else (value,)
 
 
 def _joined(sets: list[Dataset]) -> Value:
@@ -294,9 +290,12 @@ def join(first: Value, second: Value) -> Value:
 
 def first_dataset(value: Value | None) -> Dataset | None:
     """Return the dataset a value may be, or None."""
-    for item in alternatives(value):
-        if isinstance(item, Dataset):
-            return item
+    if type(value) is Dataset:
+        return value
+    if type(value) is Many:
+        for item in value.values:
+            if type(item) is Dataset:
+                return item
     return None
 
 
