@@ -5,6 +5,7 @@ Imported only where a config class or a source root is known.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -103,23 +104,25 @@ def usage_of(
 
         needles = sorted({needle for rule in source_rules(shared[0]) for needle in check_function(rule)[1]})
         name_of_store, key_of_store = tree, repr(shared[1])
-    store = cache.SummaryStore(name_of_store, (tuple(needles), key_of_store), enabled=use_cache)
-    program = Program(files, store, needles)
-    program.scan()
-    try:
-        made = usage(
-            program,
-            settings.root,
-            (inferred.schema, inferred.sections) if inferred is not None else None,
-            wanted,
-        )
-    except RecursionError:
-        # Code that nests deeper than can be followed: nothing is said of any key.
-        made = Usage({})
-    if use_cache:
-        store.keep_only(set(program.files))
-        program.save()
-        cache.store_result(name, question, _pack(made))
+    with contextlib.closing(
+        cache.SummaryStore(name_of_store, (tuple(needles), key_of_store), enabled=use_cache)
+    ) as store:
+        program = Program(files, store, needles)
+        program.scan()
+        try:
+            made = usage(
+                program,
+                settings.root,
+                (inferred.schema, inferred.sections) if inferred is not None else None,
+                wanted,
+            )
+        except RecursionError:
+            # Code that nests deeper than can be followed: nothing is said of any key.
+            made = Usage({})
+        if use_cache:
+            store.keep_only(set(program.files))
+            program.save()
+            cache.store_result(name, question, _pack(made))
     return made
 
 

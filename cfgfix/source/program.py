@@ -225,7 +225,7 @@ class Program:
         file = self.files[key]
         known = self._store.by_stamp(key, file.stamp) if file.path not in self._overlay else None
         if known is not None:
-            return known[0]
+            return known
         data = self._read(file.path)
         if isinstance(data, str):
             self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken(data))
@@ -233,7 +233,7 @@ class Program:
         content = digest(data)
         known = self._store.by_content(key, file.stamp, content)
         if known is not None:
-            return known[0]
+            return known
         bits = self.needles_of(data)
         if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
             self._keep(key, file, content, bits, self._summarise(data, file.path))
@@ -271,7 +271,7 @@ class Program:
         return summary
 
     def _keep(self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary) -> None:
-        self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.enabled else None)
+        self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.writes else None)
         self._make(key, file, summary, bits)
 
     def _make(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
@@ -291,11 +291,11 @@ class Program:
         file = self.files.get(key)
         if file is None:
             return None
-        known = self._store.by_stamp(key, file.stamp)
-        if known is not None and known[1] is not None:
-            data = undump(known[1])
+        packed = self._store.packed(key, file.stamp)
+        if packed is not None:
+            data = undump(packed)
             if data is not None:
-                return self._make(key, file, unpack(data), known[0])
+                return self._make(key, file, unpack(data), self._store.by_stamp(key, file.stamp) or 0)
         raw = self._read(file.path)
         if isinstance(raw, str):
             return self._make(key, file, broken(raw), 0)
