@@ -8,7 +8,7 @@ call is noted as a `Site` with what it resolves to. What is not known stays not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cfgfix.source.expr import constant, is_true
 from cfgfix.source.program import Module, Program, fold
@@ -389,7 +389,7 @@ class Flow:
         return UNKNOWN
 
     def enter(
-        self, function: Function, site: Site, args: tuple[Value, ...], keywords: dict[str, Value]
+        self, function: Function, site: Site, args: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> Value:
         """Return what a call of a project function returns, run with its arguments where they tell something."""
         scope = function.scope

@@ -25,7 +25,7 @@ parser counts them. `source/expr.py` reads them.
 from __future__ import annotations
 
 import _ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 Expr = tuple[Any, ...]
@@ -62,6 +62,9 @@ _COMPARE = {
     _ast.Is: "is", _ast.IsNot: "is not", _ast.In: "in", _ast.NotIn: "not in",
 }  # fmt: skip
 _EXITS = frozenset({"return", "raise", "continue", "break"})
+
+
+_NONE: frozenset[str] = frozenset()
 
 
 class Block:
@@ -243,9 +246,9 @@ class Scope:
         self.is_async = False
         self.generator = False
         self.names: set[str] = set()
-        self.outer: set[str] = set()
+        self.outer: frozenset[str] = _NONE
         self.imports: dict[str, str] = {}
-        self.stars: list[str] = []
+        self.stars: tuple[str, ...] = ()
         self.children: dict[str, int] = {}
         self.blocks: list[Block] = [Block(-1, "body", None, True, place[0])]
         self.calls: list[Call] = []
@@ -364,17 +367,31 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
         return broken(f"is not Python: {error}")
     except (RecursionError, MemoryError):
         return broken("nests too deep to be read safely")
+    count = text.count("\n") + 1
     try:
-        summary = _Builder(tree).summary
+        summary = _Builder(tree, _line_numbers(count + text.count("\r"))).summary
     except RecursionError:
         return broken("nests too deep to be read safely")
-    summary.lines = text.count("\n") + 1
+    summary.lines = count
     summary.words = tuple(word for word in WORDS if word in text)
     if "cfgfix:" in text:
         summary.suppressions = _suppressions(text)
     return summary
 
 
+_LINES = [0]
+
+
+def _line_numbers(last: int) -> Sequence[int]:
+    """Return the line numbers up to one, the same objects for every file but a huge one."""
+    if last >= _MANY_LINES:
+        return range(last + 1)
+    if last >= len(_LINES):
+        _LINES.extend(range(len(_LINES), last + 1))
+    return _LINES
+
+
+_MANY_LINES = 50_000
 _RUN = 3000
 
 
@@ -419,12 +436,17 @@ class _Builder:
     """One walk over a tree.
 
     It makes most of the objects of a cold scan, so it is written for speed: no keyword arguments, no helper for places.
+
+    Args:
+        tree: What the parser made.
+        lines: The numbers of the lines, by themselves: places then share them, which is a sixth of a summary's memory.
     """
 
-    __slots__ = ("_depth", "block", "frameworks", "scope", "summary")
+    __slots__ = ("_depth", "block", "frameworks", "lines", "scope", "summary")
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: Any, lines: Sequence[int]) -> None:
         self.summary = ModuleSummary()
+        self.lines = lines
         self._depth = 0
         self.frameworks: set[str] = set()
         module = Scope(0, "module", "", "", -1, -1, (1, 0, 1, 0))
@@ -441,7 +463,12 @@ class _Builder:
         kind = type(node)
         if kind is _NAME_NODE:
             # Half of all expressions are names.
-            return (NAME, node.id, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+            lines = self.lines
+            return (
+                NAME,
+                node.id,
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            )
         handler = _EXPRESSIONS.get(kind)
         if handler is None:
             return (UNKNOWN,)
@@ -459,6 +486,7 @@ class _Builder:
         return tuple([self.expr(node) for node in nodes])
 
     def _attribute(self, node: Any) -> Expr:
+        lines = self.lines
         head = node.value
         if type(head) is _ATTRIBUTE_NODE:
             chain = [node]
@@ -473,20 +501,21 @@ class _Builder:
                     ATTRIBUTE,
                     expr,
                     item.attr,
-                    (item.lineno, item.col_offset, item.end_lineno, item.end_col_offset),
+                    (lines[item.lineno], item.col_offset, lines[item.end_lineno], item.end_col_offset),
                 )
         else:
             expr = (
                 ATTRIBUTE,
                 self.expr(head),
                 node.attr,
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             )
         if type(head) is _NAME_NODE and head.id in self.frameworks:
             self.scope.references.append((expr, self.block))
         return expr
 
     def _constant(self, node: Any) -> Expr:
+        lines = self.lines
         value = node.value
         kind = type(value)
         if kind is str:
@@ -501,17 +530,23 @@ class _Builder:
             if value is Ellipsis:
                 value = "..."
             return (UNKNOWN,)
-        return (CONSTANT, value, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            CONSTANT,
+            value,
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+        )
 
     def _subscript(self, node: Any) -> Expr:
+        lines = self.lines
         return (
             SUBSCRIPT,
             self.expr(node.value),
             self.expr(node.slice),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _call(self, node: Any) -> Expr:
+        lines = self.lines
         func = self.expr(node.func)
         args = self.many(node.args) if node.args else ()
         keywords = (
@@ -527,22 +562,24 @@ class _Builder:
                 args,
                 keywords,
                 self.block,
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
                 number,
             )
         )
         return (CALL, number)
 
     def _binary(self, node: Any) -> Expr:
+        lines = self.lines
         return (
             BINARY,
             _BIN.get(type(node.op), "?"),
             self.expr(node.left),
             self.expr(node.right),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _unary(self, node: Any) -> Expr:
+        lines = self.lines
         operand = node.operand
         if (
             type(node.op) is _ast.USub
@@ -554,24 +591,26 @@ class _Builder:
                 return (
                     CONSTANT,
                     -inner[1],
-                    (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+                    (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
                 )
         return (
             UNARY,
             _UNARY.get(type(node.op), "?"),
             self.expr(operand),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _boolean(self, node: Any) -> Expr:
+        lines = self.lines
         return (
             BOOLEAN,
             "and" if type(node.op) is _ast.And else "or",
             self.many(node.values),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _compare(self, node: Any) -> Expr:
+        lines = self.lines
         left = self.expr(node.left)
         rest = tuple(
             [
@@ -579,9 +618,15 @@ class _Builder:
                 for operator, right in zip(node.ops, node.comparators, strict=True)
             ]
         )
-        return (COMPARE, left, rest, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            COMPARE,
+            left,
+            rest,
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+        )
 
     def _choice(self, node: Any) -> Expr:
+        lines = self.lines
         test = self.expr(node.test)
         outer = self.block
         self.block = self.open("if", test, True, node.lineno)
@@ -595,27 +640,34 @@ class _Builder:
             test,
             then,
             otherwise,
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _items(self, node: Any) -> Expr:
+        lines = self.lines
         kind = type(node)
         return (
             ITEMS,
             "tuple" if kind is _ast.Tuple else "list" if kind is _ast.List else "set",
             self.many(node.elts),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _mapping(self, node: Any) -> Expr:
+        lines = self.lines
         pairs = []
         for key, value in zip(node.keys[:MAX_ITEMS], node.values[:MAX_ITEMS], strict=True):
             pairs.append((self.optional(key), self.expr(value)))
-        return (MAPPING, tuple(pairs), (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            MAPPING,
+            tuple(pairs),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+        )
 
     def _lambda(self, node: Any) -> Expr:
+        lines = self.lines
         params = self.parameters(node.args)
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
         scope = self.enter("lambda", "<lambda>", place)
         outer, outer_block, depth = self.scope, self.block, self._depth
         self.scope, self.block, self._depth = scope, 0, 0
@@ -629,7 +681,10 @@ class _Builder:
         body = node.body
         scope.body = [
             Event(
-                "return", 0, (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset), value=value
+                "return",
+                0,
+                (lines[body.lineno], body.col_offset, lines[body.end_lineno], body.end_col_offset),
+                value=value,
             )
         ]
         self.scope, self.block, self._depth = outer, outer_block, depth
@@ -758,10 +813,11 @@ class _Builder:
         return events
 
     def _define(self, node: Any) -> Event:
+        lines = self.lines
         decorators = self.many(node.decorator_list)
         params = self.parameters(node.args)
         returns = self.optional(node.returns)
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
         scope = self.enter("function", node.name, place)
         self.scope.names.add(node.name)
         self.scope.children[node.name] = scope.number
@@ -777,11 +833,12 @@ class _Builder:
         return Event("define", self.block, place, extra=scope.number)
 
     def _class(self, node: Any) -> Event:
+        lines = self.lines
         decorators = self.many(node.decorator_list)
         bases = self.many(node.bases)
         for item in node.keywords:
             self.expr(item.value)
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
         scope = self.enter("class", node.name, place)
         self.scope.names.add(node.name)
         self.scope.children[node.name] = scope.number
@@ -801,10 +858,11 @@ class _Builder:
         value: Expr | None = None,
         extra: Any = None,
     ) -> Event:
+        lines = self.lines
         return Event(
             kind,
             self.block,
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             targets,
             value,
             extra,
@@ -831,7 +889,11 @@ class _Builder:
         return self.event("annotate", node, (target,), value, annotation)
 
     def _expression(self, node: Any) -> Event:
-        value = self.expr(node.value)
+        inner = node.value
+        if type(inner) is _ast.Constant and type(inner.value) is str:
+            # A docstring: nothing asks what it says.
+            inner.value = ""
+        value = self.expr(inner)
         return self.event("yield" if value[0] == YIELD else "expr", node, value=value)
 
     def _return(self, node: Any) -> Event:
@@ -850,7 +912,7 @@ class _Builder:
         return self.event(type(node).__name__.lower(), node)
 
     def _outer(self, node: Any) -> None:
-        self.scope.outer.update(node.names)
+        self.scope.outer = self.scope.outer.union(node.names)
 
     def _import(self, node: Any) -> Event:
         pairs = []
@@ -869,7 +931,7 @@ class _Builder:
         pairs = []
         for item in node.names:
             if item.name == "*":
-                self.scope.stars.append(source)
+                self.scope.stars = (*self.scope.stars, source)
             else:
                 pairs.append((item.asname or item.name, f"{source}{join}{item.name}"))
         return self._imported(node, pairs)
@@ -1092,7 +1154,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
         scope.is_async = is_async
         scope.generator = generator
         scope.names = set(names)
-        scope.outer = set(outer)
+        scope.outer = frozenset(outer) if outer else _NONE
         scope.imports = imports
         scope.stars = stars
         scope.children = children

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cfgfix.source.summary import Call, Scope
@@ -175,6 +177,9 @@ class Env:
         self.names: dict[str, Value] = {}
 
 
+_NO_KEYWORDS: Mapping[str, Value] = MappingProxyType({})
+
+
 class Site:
     """One call, resolved.
 
@@ -220,7 +225,7 @@ class Site:
         self.expanded = False
         self.receiver: Value | None = None
         self.args: tuple[Value, ...] = ()
-        self.keywords: dict[str, Value] = {}
+        self.keywords: Mapping[str, Value] = _NO_KEYWORDS
         self.targets: tuple[Function, ...] = ()
         self.result: Value = UNKNOWN
 
