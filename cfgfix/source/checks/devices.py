@@ -9,7 +9,7 @@ from cfgfix.source.checks.common import flag, in_tests, method_of
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.hit import Hit, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
-from cfgfix.source.program import Program, absolute
+from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.summary import BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 
@@ -425,6 +425,9 @@ _DEVICE_TIME = (
 """Read when the devices or the compiler are first used."""
 
 
+_Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
+
+
 def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
     """Yield the environment variables that a scope sets: name, value, statement, place."""
     for event in scope.events():
@@ -445,13 +448,22 @@ def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, in
                     yield name, call.args[1], event, call.place
 
 
+def _variables(program: Program, module: Module) -> list[_Variable]:
+    """Return the environment variables that a module sets: scope, name, value, statement, place; listed once."""
+    known: dict[int, list[_Variable]] = program.facts.setdefault("variables", {})
+    found = known.get(id(module))
+    if found is None:
+        found = [(scope, *item) for scope in module.summary.scopes for item in _sets(scope)]
+        known[id(module)] = found
+    return found
+
+
 def _environment(program: Program, name: str) -> bool:
     return any(
         found == name
         for module in program.modules
         if "environ" in module.summary.words
-        for scope in module.summary.scopes
-        for found, *_ in _sets(scope)
+        for _, found, *_ in _variables(program, module)
     )
 
 
@@ -460,40 +472,39 @@ def environment_late(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
             continue
-        for scope in module.summary.scopes:
-            for name, _, event, place in _sets(scope):
-                if name in _EARLY:
-                    line = _import_line(module.scope, scope, event)
-                    if line is not None:
-                        yield Hit(
-                            scope,
-                            place,
-                            event.block,
-                            {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
-                            severity="warning",
-                        )
-                elif name in _DEVICE_TIME:
-                    first = next(
-                        (
-                            site
-                            for site in program.flow.within(scope)
-                            if (_starts(site) or (site.name in _LISTS and name == "CUDA_VISIBLE_DEVICES"))
-                            and site.call.place[2] < event.place[0]
-                            and inside(scope, event.block, site.call.block)
-                        ),
-                        None,
+        for scope, name, _, event, place in _variables(program, module):
+            if name in _EARLY:
+                line = _import_line(module.scope, scope, event)
+                if line is not None:
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
+                        severity="warning",
                     )
-                    if first is not None:
-                        yield Hit(
-                            scope,
-                            place,
-                            event.block,
-                            {
-                                "variable": name,
-                                "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
-                            },
-                            related=(at(first, label="the devices are set up here"),),
-                        )
+            elif name in _DEVICE_TIME:
+                first = next(
+                    (
+                        site
+                        for site in program.flow.within(scope)
+                        if (_starts(site) or (site.name in _LISTS and name == "CUDA_VISIBLE_DEVICES"))
+                        and site.call.place[2] < event.place[0]
+                        and inside(scope, event.block, site.call.block)
+                    ),
+                    None,
+                )
+                if first is not None:
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {
+                            "variable": name,
+                            "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
+                        },
+                        related=(at(first, label="the devices are set up here"),),
+                    )
 
 
 def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
@@ -516,15 +527,14 @@ def thread_count(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "environ" not in module.summary.words:
             continue
-        for scope in module.summary.scopes:
-            for name, value, event, place in _sets(scope):
-                if name != "TF_GPU_THREAD_COUNT" or value is None:
-                    continue
-                shown = text(value, scope)
-                number = constant(value)
-                many = isinstance(number, str) and number.isdigit() and int(number) > 4
-                if many or "cpu_count" in shown:
-                    yield Hit(scope, place, event.block, {"value": shown})
+        for scope, name, value, event, place in _variables(program, module):
+            if name != "TF_GPU_THREAD_COUNT" or value is None:
+                continue
+            shown = text(value, scope)
+            number = constant(value)
+            many = isinstance(number, str) and number.isdigit() and int(number) > 4
+            if many or "cpu_count" in shown:
+                yield Hit(scope, place, event.block, {"value": shown})
 
 
 def whole_memory(program: Program) -> Iterator[Hit]:
@@ -575,15 +585,14 @@ def remapped(program: Program) -> Iterator[Hit]:
         return
     visible: dict[int, tuple[int, str]] = {}
     for module in program.modules:
-        for scope in module.summary.scopes:
-            for name, value, _, _ in _sets(scope):
-                shown = constant(value)
-                if (
-                    name == "CUDA_VISIBLE_DEVICES"
-                    and isinstance(shown, str)
-                    and re.fullmatch(r"\d+(,\d+)*", shown)
-                ):
-                    visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
+        for _, name, value, _, _ in _variables(program, module):
+            shown = constant(value)
+            if (
+                name == "CUDA_VISIBLE_DEVICES"
+                and isinstance(shown, str)
+                and re.fullmatch(r"\d+(,\d+)*", shown)
+            ):
+                visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
     for site in program.flow.named(*_VISIBLE):
         devices = site.call.argument(0, "devices")
         if devices is not None and devices[0] == SUBSCRIPT and isinstance(constant(devices[2]), int):
