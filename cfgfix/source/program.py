@@ -150,6 +150,7 @@ class Program:
         self._loading: dict[str, int] = {}
         self.files = {os.path.normpath(file.path): file for file in files}
         self._names: dict[str, str] | None = None
+        self._found: dict[tuple[str, int], Value] = {}
         self._bits: dict[str, int] = {}
         self.modules: list[Module] = []
         """Modules that the prefilter lets through, in order of path."""
@@ -346,6 +347,15 @@ class Program:
 
     def find(self, name: str, importer: Module | None = None, depth: int = 0) -> Value:
         """Return what a dotted import source stands for: a module, class or function of the project, or an external."""
+        if depth == 0:
+            key = (name, id(importer))
+            known = self._found.get(key)
+            if known is None:
+                known = self._found[key] = self._find(name, importer, 0)
+            return known
+        return self._find(name, importer, depth)
+
+    def _find(self, name: str, importer: Module | None, depth: int) -> Value:
         if importer is not None:
             name = absolute(name, importer)
         if depth > 12:
