@@ -10,6 +10,7 @@ import contextlib
 import marshal
 import os
 import time
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from cfgfix import caching
@@ -42,7 +43,7 @@ class SummaryStore:
 
     Args:
         name: Tells the tree from others.
-        key: What the summaries depend on beside the files.
+        needles: What is looked for in the files.
         enabled: Whether there is a store at all.
         writes: Whether what is new may be kept.
     """
@@ -60,9 +61,11 @@ class SummaryStore:
         "writes",
     )
 
-    def __init__(self, name: str, key: Any, *, enabled: bool = True, writes: bool = True) -> None:
+    def __init__(
+        self, name: str, needles: Sequence[bytes], *, enabled: bool = True, writes: bool = True
+    ) -> None:
         self._name = f"source-{name}.summaries"
-        self._key: Any = ("source", VERSION, key)
+        self._key: Any = ("source", VERSION, tuple(needles), _makers() if enabled else ())
         self._entries: dict[str, _Entry] = {}
         self._fresh: set[str] = set()
         self._changed = False
@@ -233,6 +236,15 @@ class SummaryStore:
         self.writes = False
         with contextlib.suppress(OSError):
             self._drop_new()
+
+
+def _makers() -> tuple[tuple[str, int, int], ...]:
+    """Return what tells whether the code that makes summaries has changed: name, time and size of each of its files."""
+    with os.scandir(os.path.dirname(os.path.abspath(__file__))) as scan:
+        files = [
+            entry for entry in scan if entry.name.partition(".")[0] in ("discover", "program", "summary")
+        ]
+        return tuple(sorted((entry.name, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in files))
 
 
 def _sweep(place: str) -> None:

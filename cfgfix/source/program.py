@@ -7,6 +7,7 @@ callbacks is in `flow.py`, which runs on top of this.
 from __future__ import annotations
 
 import functools
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -145,7 +146,8 @@ class Program:
     ) -> None:
         self._store = store
         self._overlay = overlay or {}
-        self._needles = tuple(needles)
+        # What most files hold is looked for first.
+        self._needles = tuple(sorted(needles, key=lambda needle: (needle not in FRAMEWORKS, len(needle))))
         self._loaded: dict[str, Module] = {}
         self._loading: dict[str, int] = {}
         self.files = {os.path.normpath(file.path): file for file in files}
@@ -203,24 +205,14 @@ class Program:
         unknown.sort(key=lambda item: -item[2][0])
         context = multiprocessing.get_context("fork")
         try:
-            with ProcessPoolExecutor(jobs, context) as pool:
+            with ProcessPoolExecutor(jobs, context, _begin_child, (self._needles,)) as pool:
                 chunk = max(1, min(16, len(unknown) // (4 * jobs)))
-                results = pool.map(self._summarised, [path for _, path, _ in unknown], chunksize=chunk)
+                results = pool.map(_summarised, [path for _, path, _ in unknown], chunksize=chunk)
                 for (key, _, stamp), (content, bits, packed) in zip(unknown, results, strict=True):
                     self._store.put(key, stamp, content, bits, packed)
         except (OSError, RuntimeError):
             # What is not done yet is done here, one file after the other.
             return
-
-    def _summarised(self, path: str) -> tuple[bytes, int, bytes | None]:
-        """Return the content's hash, the needles and the packed summary of a file; runs in another process."""
-        data = discover.read_bytes(path)
-        if isinstance(data, str):
-            return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
-        bits = self.needles_of(data)
-        if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
-            return digest(data), bits, None
-        return digest(data), bits, dump(pack(self._summarise(data, path)))
 
     def _scan_file(self, key: str) -> int:
         file = self.files[key]
@@ -235,9 +227,9 @@ class Program:
         known = self._store.by_content(key, file.stamp, content)
         if known is not None:
             return known
-        bits = self.needles_of(data)
+        bits = _needles_of(data, self._needles)
         if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
-            self._keep(key, file, content, bits, self._summarise(data, file.path))
+            self._keep(key, file, content, bits, _summarise(data, file.path))
         else:
             self._store.put(key, file.stamp, content, bits, None)
         return bits
@@ -245,31 +237,6 @@ class Program:
     def _read(self, path: str) -> bytes | str:
         data = self._overlay.get(path)
         return data if data is not None else discover.read_bytes(path)
-
-    def needles_of(self, data: bytes) -> int:
-        """Return what some bytes hold."""
-        bits = 0
-        if any(needle in data for needle in FRAMEWORKS):
-            bits |= NEEDLE_FRAMEWORK
-            if any(needle in data for needle in self._needles):
-                bits |= NEEDLE_RULES
-        if any(needle in data for needle in CONFIG_NEEDLES):
-            bits |= NEEDLE_CONFIG
-        return bits
-
-    def _summarise(self, data: bytes, path: str) -> ModuleSummary:
-        decoded = discover.decode(data, path)
-        if isinstance(decoded, str):
-            return broken(decoded)
-        text, cells = decoded
-        summary = summarise(text, path)
-        summary.cells = cells
-        if cells and summary.problem is not None:
-            # One cell that does not parse must not hide the others.
-            repaired = _without_broken_cells(text, cells, path)
-            if repaired is not None:
-                return repaired
-        return summary
 
     def _keep(self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary) -> None:
         self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.writes else None)
@@ -293,15 +260,14 @@ class Program:
         if file is None:
             return None
         packed = self._store.packed(key, file.stamp)
-        if packed is not None:
-            data = undump(packed)
-            if data is not None:
-                return self._make(key, file, unpack(data), self._store.by_stamp(key, file.stamp) or 0)
+        kept = _unpacked(packed) if packed is not None else None
+        if kept is not None:
+            return self._make(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
         raw = self._read(file.path)
         if isinstance(raw, str):
             return self._make(key, file, broken(raw), 0)
-        bits = self.needles_of(raw)
-        self._keep(key, file, digest(raw), bits, self._summarise(raw, file.path))
+        bits = _needles_of(raw, self._needles)
+        self._keep(key, file, digest(raw), bits, _summarise(raw, file.path))
         return self._loaded[key]
 
     def all_modules(self, bits: int = 0) -> Iterator[Module]:
@@ -521,6 +487,65 @@ class Program:
     def save(self) -> None:
         """Keep the summaries for the next run."""
         self._store.save()
+
+
+def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
+    """Return what some bytes hold."""
+    bits = 0
+    if any(needle in data for needle in FRAMEWORKS):
+        bits |= NEEDLE_FRAMEWORK
+        if any(needle in data for needle in needles):
+            bits |= NEEDLE_RULES
+    if any(needle in data for needle in CONFIG_NEEDLES):
+        bits |= NEEDLE_CONFIG
+    return bits
+
+
+def _summarise(data: bytes, path: str) -> ModuleSummary:
+    decoded = discover.decode(data, path)
+    if isinstance(decoded, str):
+        return broken(decoded)
+    text, cells = decoded
+    summary = summarise(text, path)
+    summary.cells = cells
+    if cells and summary.problem is not None:
+        # One cell that does not parse must not hide the others.
+        repaired = _without_broken_cells(text, cells, path)
+        if repaired is not None:
+            return repaired
+    return summary
+
+
+def _unpacked(packed: bytes) -> ModuleSummary | None:
+    """Return a summary from the store, or None where it is damaged."""
+    data = undump(packed)
+    try:
+        return unpack(data) if data is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
+# In another process
+
+
+_CHILD: list[tuple[bytes, ...]] = []
+"""The needles, in a process that only summarises."""
+
+
+def _begin_child(needles: tuple[bytes, ...]) -> None:
+    gc.disable()
+    _CHILD[:] = [needles]
+
+
+def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
+    """Return the content's hash, the needles and the packed summary of a file."""
+    data = discover.read_bytes(path)
+    if isinstance(data, str):
+        return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
+    bits = _needles_of(data, _CHILD[0])
+    if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
+        return digest(data), bits, None
+    return digest(data), bits, dump(pack(_summarise(data, path)))
 
 
 def dotted_name(path: str, root: str) -> tuple[str, bool]:

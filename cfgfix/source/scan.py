@@ -173,7 +173,7 @@ def scan(
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
     with contextlib.closing(
-        cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep, writes=use_cache)
+        cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
     ) as store:
         program = Program(files, store, needles, overlay or {})
         program.facts["requirement"] = requirement
