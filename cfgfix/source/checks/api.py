@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from cfgfix.records import dataclass
 from cfgfix.source.api import Api, Presence, load
 from cfgfix.source.checks.common import tensorflow_alias
-from cfgfix.source.checks.guards import behind_a_default, expects_absence
 from cfgfix.source.expr import dotted, text
 from cfgfix.source.flow import only_tells
+from cfgfix.source.guards import behind_a_default, expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.requirements import NOTHING, before_keras_3
