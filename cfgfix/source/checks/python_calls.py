@@ -49,7 +49,7 @@ def in_map(program: Program) -> Iterator[Hit]:
     for group in groups.values():
         group.sort(key=lambda item: item.call.place)
         for site in group[:1]:
-            reach = hot.reach(site.scope, ELEMENT)
+            reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope):
                 continue
             native = ""
@@ -95,7 +95,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, str]] = set()
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
-            reach = hot.reach(site.scope, ELEMENT)
+            reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
                 continue
             root = reach.root.site
