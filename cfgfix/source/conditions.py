@@ -326,7 +326,7 @@ class Conditions:
                 return value
         if expr[0] == ATTRIBUTE and expr[1][0] == NAME and scope.params and expr[1][1] == scope.params[0][0]:
             owner = self.program.owner(scope)
-            if owner is not None:
+            if owner is not None and not self._given:
                 return self._attribute(owner, expr[2], after_error, depth)
         return UNKNOWN
 
@@ -456,8 +456,9 @@ class Conditions:
 
     def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
         """Return what all known callers give for a parameter, or `UNKNOWN` where there are none or they differ."""
-        if (id(scope), name) in self._given:
-            return self._given[(id(scope), name)]
+        if self._given:
+            # What one way gives is asked for, not what all callers agree on.
+            return self._given.get((id(scope), name), UNKNOWN)
         flow = self.program.flow
         if flow is None:
             return UNKNOWN
