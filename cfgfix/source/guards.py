@@ -19,7 +19,7 @@ from cfgfix.source.summary import (
     Scope,
 )
 
-_SURE = ("hasattr", "executing_eagerly", "version")
+_SURE = ("hasattr", "executing_eagerly", "version", " in dir(")
 _WORDS = (
     *_SURE,
     "getattr",
@@ -52,6 +52,8 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None) -> boo
                 return True
             if item.kind == "if" and item.test is not None and _asks(item.test, here):
                 return True
+            if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
+                return True
         outer = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
         if outer is not None and any(_asks(decorator, outer) for decorator in here.decorators):
             # `@skipIf(version < ...)`.
@@ -59,6 +61,16 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None) -> boo
         block = here.block
         here = outer
     return False
+
+
+def _other_backend(test: Expr) -> bool:
+    """Tell whether a test holds only where Keras runs on something else than TensorFlow: `K.backend() == "theano"`."""
+    return (
+        test[0] == COMPARE
+        and len(test[2]) == 1
+        and test[2][0][0] == "=="
+        and constant(test[2][0][1]) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
+    )
 
 
 def _asks(test: Expr, scope: Scope) -> bool:

@@ -341,8 +341,11 @@ def _of_old_tensorflow(program: Program) -> list[Reference]:
             found = [
                 reference
                 for reference, _, _ in _missing_names(program)
-                if reference.presence.name.startswith(_KNOWN_ELSEWHERE)
-                or (reference.presence.old and not reference.presence.mask)
+                if (
+                    reference.presence.name.startswith(_KNOWN_ELSEWHERE)
+                    or (reference.presence.old and not reference.presence.mask)
+                )
+                and not _expects_absence(reference)
             ]
             if len(found) < OLD_NAMES:
                 found = []
@@ -1068,13 +1071,24 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
                 hit.block,
                 {"key": key, "what": "removes the assertions and prints of the graph"},
             )
-        elif on and key == "auto_mixed_precision" and not _scales(program):
+        elif (
+            on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(program, hit)
+        ):
             yield Hit(
                 hit.scope,
                 hit.place,
                 hit.block,
                 {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
             )
+
+
+def _policy_beside(program: Program, hit: Hit) -> bool:
+    """Tell whether the same branch sets a precision policy, under which Keras scales the loss itself."""
+    return any(
+        site.name.startswith("keras.") and site.name.endswith(("set_global_policy", "set_dtype_policy"))
+        for site in program.flow.within(hit.scope)
+        if site.call.block == hit.block
+    )
 
 
 def _scales(program: Program) -> bool:

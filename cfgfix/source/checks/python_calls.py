@@ -253,6 +253,8 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
             for site, path in inside_function(program, function):
                 if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
                     continue
+                if not _for_each(site, path):
+                    continue
                 yield hit_at(
                     site,
                     flow=(
@@ -266,6 +268,16 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     },
                 )
                 break
+
+
+def _for_each(site: Site, path: tuple[Site, ...]) -> bool:
+    """Tell whether a call is made for every element: it, or a call on the way, stands in a loop.
+
+    What sets an object up runs once, and so does what stands before the loop.
+    """
+    return any(
+        bool(step.scope.loops(step.call.block)) and step.scope.name != "__init__" for step in (*path, site)
+    )
 
 
 _CHEAP = (
