@@ -93,9 +93,18 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
 def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     wanted = fold(name)
     allowed = allowed_edits(len(wanted))
+    digits, own = _traits(name)
     ranked: list[tuple[int, int, int, str]] = []
     for position, candidate in enumerate(candidates):
         if candidate == name or len(candidate) > MAX_NAME:
+            continue
+        # Most names are told apart by their letters: an edit brings in, or takes away, one at most, and a word left
+        # out takes away only.
+        theirs, letters = _traits(candidate)
+        if theirs != digits:
+            continue
+        lost, new = (own & ~letters).bit_count(), (letters & ~own).bit_count()
+        if lost and new and (lost > allowed or new > allowed):
             continue
         other = fold(candidate)
         if not other:
@@ -139,6 +148,16 @@ def best(name: str, candidates: Iterable[str]) -> str | None:
 
 
 @lru_cache(_REMEMBERED)
+def _traits(name: str) -> tuple[str, int]:
+    """Return the digits of a name, and a set of its letters as bits; several letters may share a bit."""
+    folded = fold(name)
+    letters = 0
+    for char in folded:
+        letters |= 1 << (ord(char) & 63)
+    return "".join(char for char in name if char.isdigit()), letters
+
+
+@lru_cache(_REMEMBERED)
 def _words(name: str) -> tuple[str, ...]:
     for separator in "-. ":
         name = name.replace(separator, "_")
@@ -151,7 +170,7 @@ def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> 
 
     Every word is compared by itself: `min_length` and `max_length` differ by two letters of twenty, but by a word.
     """
-    if _digits(name) != _digits(candidate):
+    if _traits(name)[0] != _traits(candidate)[0]:
         return None  # `beta1` and `beta2` are two things
     first, second = _words(name), _words(candidate)
     if len(first) == len(second) > 1:
@@ -174,8 +193,3 @@ def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> 
                 return 0 if short and FILLERS.issuperset(extra) else None
     edits = distance(wanted, other, allowed)
     return edits if edits <= allowed else None
-
-
-@lru_cache(_REMEMBERED)
-def _digits(name: str) -> str:
-    return "".join(char for char in name if char.isdigit())

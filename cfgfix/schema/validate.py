@@ -1,7 +1,7 @@
 """Schemas of configs: what is valid, what a key is, and what is wrong in a document, with its place.
 
-A clean document costs no import: `accept` says yes over plain data. Only when it does not, jsonschema decides, and
-`explain` puts its errors into words and on lines.
+A clean document costs no import: `accept` says yes over plain data. Only when it does not, `failures` says what is
+wrong, or jsonschema where that does not know, and `explain` puts it into words and on lines.
 
 Annotations understood beside JSON Schema 2020-12:
 
@@ -31,6 +31,8 @@ from cfgfix.schema.problem import CODES, SchemaProblem
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs more than checking a small file
     from typing import Any
+
+    from cfgfix.schema.failures import Failure
 
 __all__ = ["CODES", "MISSING", "Description", "Missing", "Schema", "SchemaProblem"]
 
@@ -127,6 +129,12 @@ class Schema:
     def accepts(self, node: SchemaNode, value: object) -> bool | None:
         """Return whether a subschema of this schema takes a plain value; None where it takes jsonschema to tell."""
         return self._accept.verdict_at(node, value)
+
+    def failures(self, instance: object) -> list[Failure] | None:
+        """Return what plain data breaks, or None where it takes jsonschema to tell."""
+        from cfgfix.schema.failures import failures
+
+        return failures(self.loaded, self._accept, instance)
 
     def expected_types(self, path: KeyPath) -> frozenset[str] | None:
         """Return the JSON Schema types allowed at `path`, or None where the schema does not know or restrict it.
