@@ -11,6 +11,15 @@ from cfgfix.records import dataclass
 _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
 
 
+class _Unasked:
+    """The type of `_UNASKED`, which stands for an answer that nobody has asked for (None is one)."""
+
+    __slots__ = ()
+
+
+_UNASKED = _Unasked()
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """What a place takes."""
@@ -58,8 +67,8 @@ class Place:
         """Position of the YAML document in the file, counted from 0."""
         self._key: str | None = None
         self._need: Need | None = None
-        self._types: Place | frozenset[str] | None = self
-        self._concept: Place | str | None = self
+        self._types: _Unasked | frozenset[str] | None = _UNASKED
+        self._concept: _Unasked | str | None = _UNASKED
 
     @property
     def key(self) -> str:
@@ -71,14 +80,14 @@ class Place:
     @property
     def types(self) -> frozenset[str] | None:
         """What the schema takes; None where it says nothing."""
-        if isinstance(self._types, Place):
+        if isinstance(self._types, _Unasked):
             self._types = self.context.expected(self.path)
         return self._types
 
     @property
     def concept(self) -> str | None:
         """The concept that the dialect finds here, or for an item of a list at the list."""
-        if isinstance(self._concept, Place):
+        if isinstance(self._concept, _Unasked):
             found = self.context.concept_of(self.path)
             if found is None and self.path and isinstance(self.path[-1], int):
                 found = self.context.concept_of(self.path[:-1])
