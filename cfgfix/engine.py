@@ -380,7 +380,7 @@ def _run(request: Request) -> Report:
     ]
     return Report(
         files=tuple(
-            replace(report, encoded=report.encoded if request.stdin is not None else None)
+            replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
         errors=tuple(errors),
@@ -590,7 +590,8 @@ def _one(
     skips: dict[str, Skip],
 ) -> FileReport:
     """Check or fix one file."""
-    return replace(_judged(run, source, request, skips), settings=run.settings)
+    report = _judged(run, source, request, skips)
+    return report if report.settings is not None else replace(report, settings=run.settings)
 
 
 def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
@@ -600,7 +601,9 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
         place = f"line {document.problem.line}"
         return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
     if dialect is None:
-        return FileReport(source.path, passed_over="no training config that cfgfix knows")
+        return FileReport(
+            source.path, passed_over="no training config that cfgfix knows", settings=run.settings
+        )
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
@@ -641,6 +644,7 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
             tuple(findings),
             hidden=tuple(hidden),
             edits=edits,
+            settings=run.settings,
         )
     from cfgfix.fixing import fix_text
 

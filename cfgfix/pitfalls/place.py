@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from cfgfix.documents.compose import Node
 from cfgfix.findings import KeyPath
 from cfgfix.pitfalls import names
@@ -50,6 +52,15 @@ class Need:
         return self.source in ("schema", "concept")
 
 
+_need = lru_cache(256)(Need)
+_NO_NEED = Need(frozenset(), "")
+_KINDS = {
+    (kind, source): Need(frozenset({kind}), source)
+    for kind in (names.INTEGER, names.NUMBER, names.BOOLEAN, names.TEXT)
+    for source in ("name", "concept")
+}
+
+
 class Place:
     """Where a scalar stands. A plain class with lazy parts, made only for scalars that are special."""
 
@@ -74,7 +85,10 @@ class Place:
     def key(self) -> str:
         """The nearest key: a list's items belong to the key that holds the list."""
         if self._key is None:
-            self._key = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+            last = self.path[-1] if self.path else ""
+            if not isinstance(last, str):
+                last = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+            self._key = last
         return self._key
 
     @property
@@ -113,12 +127,12 @@ class Place:
 
     def _find_need(self) -> Need:
         if self.types is not None:
-            return Need(self.types, "schema")
+            return _need(self.types, "schema")
         concept = self.concept
         kind = names.kind_by_name(self.key) if concept is None else names.CONCEPT_KINDS.get(concept)
         if kind is None:
-            return Need(frozenset(), "")
-        return Need(frozenset({kind}), "name" if concept is None else "concept")
+            return _NO_NEED
+        return _KINDS[kind, "name" if concept is None else "concept"]
 
     @property
     def coerced(self) -> bool:
