@@ -91,7 +91,7 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
-        self._skips: dict[tuple[str, str], Skip] = {}
+        self._known_skips: dict[tuple[object, ...], list[Skip]] = {}
         self._names = frozenset(
             name
             for rule in self._declarative
@@ -112,10 +112,6 @@ class Judge:
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
-        if target.usage is None:
-            skips.update(
-                (rule.id, "no class and no source root of the config is known") for rule in self.code.values()
-            )
         if document.problem is not None and not findings:
             findings += self._unparsed(document)
         if document.problem is None:
@@ -145,25 +141,31 @@ class Judge:
             # What YAML itself says of a file does not depend on which program reads it.
             findings = [
                 finding
-                if finding.rule in _OF_YAML_ALONE
-                else replace(finding, confidence=min(finding.confidence, Confidence.LOW))
+                if finding.rule in _OF_YAML_ALONE or finding.confidence is Confidence.LOW
+                else replace(finding, confidence=Confidence.LOW)
                 for finding in findings
             ]
+        told = self._skips(skips, coded=target.usage is not None)
         suppressions = in_document(document)
         hidden: list[Finding] = []
         if suppressions:
-            judged = {rule.id for rule in self.rules} - set(skips)
+            judged = {rule.id for rule in self.rules} - {skip.rule for skip in told}
             result = apply(findings, suppressions)
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return Judged(findings, hidden, [self._skip(rule, reason) for rule, reason in sorted(skips.items())])
+        return Judged(findings, hidden, told)
 
-    def _skip(self, rule: str, reason: str) -> Skip:
-        """Return a skip; a run has the same few with every file."""
-        known = self._skips.get((rule, reason))
+    def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
+        """Return the rules that could not be judged, by id; a run has the same few with every file."""
+        key = (coded, *found.items())
+        known = self._known_skips.get(key)
         if known is None:
-            known = self._skips[rule, reason] = Skip(rule, reason)
+            reasons = dict(found)
+            if not coded:
+                for rule in self.code.values():
+                    reasons.setdefault(rule.id, "no class and no source root of the config is known")
+            known = self._known_skips[key] = [Skip(rule, reason) for rule, reason in sorted(reasons.items())]
         return known
 
     def _applicable(self, dialect: Dialect) -> list[Rule]:

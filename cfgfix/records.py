@@ -160,9 +160,10 @@ else:
 
     def replace(record, /, **changes):
         """Return a copy of a record with some fields changed."""
-        for name in type(record).__record_fields__:
-            changes.setdefault(name, getattr(record, name))
-        return type(record)(**changes)
+        names = type(record).__match_args__
+        if not changes.keys() <= type(record).__record_fields__.keys():
+            return type(record)(**changes)  # which tells the name that is wrong
+        return type(record)(*[changes[name] if name in changes else getattr(record, name) for name in names])
 
 
 __all__ = ["FrozenInstanceError", "dataclass", "field", "replace"]

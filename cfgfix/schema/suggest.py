@@ -87,7 +87,8 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
     """
     if not name or len(name) > MAX_NAME:
         return []
-    return list(_closest(name, tuple(islice(candidates, MAX_CANDIDATES)), limit))
+    some = candidates if isinstance(candidates, tuple) else tuple(islice(candidates, MAX_CANDIDATES))
+    return list(_closest(name, some[:MAX_CANDIDATES], limit))
 
 
 @lru_cache(1024)

@@ -84,7 +84,7 @@ class Description:
 class Schema:
     """One schema, compiled. Make it with `load`; a plain class, since it holds what it has compiled."""
 
-    __slots__ = ("_accept", "_index", "_types", "loaded", "machinery")
+    __slots__ = ("_accept", "_index", "_keys", "_names", "_types", "loaded", "machinery")
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
@@ -92,7 +92,9 @@ class Schema:
         """What `explain` keeps between documents."""
         self._accept: Accept = compile_schema(loaded)
         self._types: dict[KeyPath, frozenset[str] | None] = {}
+        self._keys: dict[KeyPath, tuple[str, ...]] = {}
         self._index: dict[str, list[KeyPath]] | None = None
+        self._names: tuple[str, ...] | None = None
 
     @classmethod
     def load(cls, data: object, origin: str, base_dir: str | None = None) -> Schema:
@@ -171,6 +173,9 @@ class Schema:
 
     def keys(self, path: KeyPath) -> tuple[str, ...]:
         """Return the names of the keys that the schema knows below `path`, in its order."""
+        known = self._keys.get(path)
+        if known is not None:
+            return known
         names: dict[str, None] = {}
         for node in self.nodes(path):
             named = node.get("properties")
@@ -178,7 +183,10 @@ class Schema:
                 names.update(
                     dict.fromkeys(name for name, sub in named.items() if sub is True or FORBIDDEN not in sub)
                 )
-        return tuple(names)
+        found = tuple(names)
+        if len(self._keys) < _MEMO:
+            self._keys[path] = found
+        return found
 
     def places(self, name: str) -> list[KeyPath]:
         """Return the paths of all keys called `name` that the schema knows, outermost first."""
@@ -186,11 +194,13 @@ class Schema:
             self._index = self._build_index()
         return self._index.get(name, [])
 
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """Return every key name that the schema knows, each once, outermost first."""
-        if self._index is None:
-            self._index = self._build_index()
-        return list(self._index)
+        if self._names is None:
+            if self._index is None:
+                self._index = self._build_index()
+            self._names = tuple(self._index)
+        return self._names
 
     def describe(self, path: KeyPath) -> Description | None:
         """Return what the schema says about a key, or None where it does not know it."""
