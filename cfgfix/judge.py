@@ -99,7 +99,7 @@ class Judge:
             for name in rule.each.keys
         )
         """Names of keys that some rule is about."""
-        self._rules_of: dict[int, tuple[Dialect, list[Rule]]] = {}
+        self._rules_of: dict[int, tuple[Dialect, list[tuple[Rule, frozenset[str] | None]]]] = {}
         self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None]]] = {}
         self._cluster = {
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
@@ -132,7 +132,10 @@ class Judge:
                     missing=MISSING,
                     hardware=target.hardware,
                 )
-                for rule in self._applicable(target.dialect):
+                present = view.top.keys()
+                for rule, heads in self._applicable(target.dialect):
+                    if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
+                        continue
                     places = _targets(rule, view, self._names)
                     if places:
                         self._declared(rule, places, view, target, skips, findings)
@@ -168,12 +171,15 @@ class Judge:
             known = self._known_skips[key] = [Skip(rule, reason) for rule, reason in sorted(reasons.items())]
         return known
 
-    def _applicable(self, dialect: Dialect) -> list[Rule]:
-        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has."""
+    def _applicable(self, dialect: Dialect) -> list[tuple[Rule, frozenset[str] | None]]:
+        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has.
+
+        With each rule come the keys at the top of a file one of which must be there; None where any may do.
+        """
         found = self._rules_of.get(id(dialect))
         if found is None or found[0] is not dialect:
             rules = [
-                rule
+                (rule, _heads(rule, dialect))
                 for rule in self._declarative
                 if (not rule.dialects or dialect.name in rule.dialects) and _can_bind(rule, dialect)
             ]
@@ -469,6 +475,20 @@ def _can_bind(rule: Rule, dialect: Dialect) -> bool:
     if rule.each is None:
         return any(concept in dialect.concepts for concept in rule.at)
     return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
+
+
+def _heads(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
+    """Return the first steps of all places of a rule in a dialect, or None where they cannot be named."""
+    concepts = rule.at if rule.each is None else rule.each.concepts
+    if not concepts:
+        return None
+    heads: set[str] = set()
+    for concept in concepts:
+        for pattern in dialect.concepts.get(concept, ()):
+            if not isinstance(pattern[0], str):
+                return None
+            heads.add(pattern[0])
+    return frozenset(heads)
 
 
 def _targets(rule: Rule, view: View, names: frozenset[str]) -> Sequence[tuple[str | None, Binding]]:

@@ -112,7 +112,8 @@ class View:
         self._missing = missing
         self._hardware = hardware
         self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
-        self._top = self.entries(root) if root.kind is MAPPING else {}
+        self.top = self.entries(root) if root.kind is MAPPING else {}
+        """The entries at the top of the document."""
         self._bindings: dict[str, list[Binding]] = {}
         self._passed: dict[str, set[KeyPath]] = {}
         self._derived: dict[str, Any] = {}
@@ -120,6 +121,11 @@ class View:
         self.unknown_hardware: set[str] = set()
         self.by_name: dict[str | int, list[tuple[KeyPath, Node, Node]]] | None = None
         """Entries by the name of their key, once a rule has asked for them."""
+
+    @property
+    def has_defaults(self) -> bool:
+        """Whether a concept may have a value that the file does not give."""
+        return self._default is not None
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
         """Return a mapping's entries by key text: later equal keys win, explicit keys win over merged ones."""
@@ -180,7 +186,7 @@ class View:
         patterns = self.dialect.concepts.get(concept, ())
         special = self.dialect.own_values(concept)
         passed: set[KeyPath] = set()
-        top = self._top
+        top = self.top
         for pattern in patterns:
             if pattern[0] not in top and isinstance(pattern[0], str):
                 continue  # most concepts of a dialect are in no one file

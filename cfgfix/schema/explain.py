@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cfgfix.documents.compose import (
     TAG_PREFIX,
@@ -37,7 +36,10 @@ from cfgfix.schema.problem import SchemaProblem
 from cfgfix.schema.suggest import best, closest
 from cfgfix.schema.words import choices, shown, state, words
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
+    from typing import Any, TypeAlias
+
     from cfgfix.schema.validate import Schema
 
 Error: TypeAlias = "Any"
@@ -766,9 +768,8 @@ def _line_end(text: str, start: int) -> int:
     return min(ends, default=len(text))
 
 
-_HUMAN = re.compile(
-    r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)? ?(?:%|[kKMGT]i?[bB]?|[a-zA-Z]{1,3})"
-)
+# Kept as text, and asked for texts with a digit alone: building it takes longer than reading some configs.
+_HUMAN = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)? ?(?:%|[kKMGT]i?[bB]?|[a-zA-Z]{1,3})"
 
 
 def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any]]:
@@ -797,7 +798,7 @@ def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any
             yield "null-word", None
         if word in ("nan", "inf", "infinity"):
             yield "null-word", float(word)
-        if _HUMAN.fullmatch(text):
+        if text.lstrip("+-")[:1].isdigit() and re.fullmatch(_HUMAN, text):
             digits = re.match(r"[-+]?[\d,]+", text)
             assert digits is not None
             with contextlib.suppress(ValueError):

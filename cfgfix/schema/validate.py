@@ -176,14 +176,7 @@ class Schema:
         known = self._keys.get(path)
         if known is not None:
             return known
-        names: dict[str, None] = {}
-        for node in self.nodes(path):
-            named = node.get("properties")
-            if isinstance(named, dict):
-                names.update(
-                    dict.fromkeys(name for name, sub in named.items() if sub is True or FORBIDDEN not in sub)
-                )
-        found = tuple(names)
+        found = _names_in(self.nodes(path))
         if len(self._keys) < _MEMO:
             self._keys[path] = found
         return found
@@ -238,13 +231,17 @@ class Schema:
         """Return the subschemas that speak about `path`, the plainest first; alternatives are all included."""
         current = self._expand([self.loaded.root])
         for step in path:
-            following: list[SchemaNode] = []
-            for node in current:
-                following += self._children(node, step)
-            current = self._expand(following)
+            current = self._below(current, step)
             if not current:
                 break
         return current
+
+    def _below(self, nodes: list[dict[str, Any]], step: str | int) -> list[dict[str, Any]]:
+        """Return the subschemas one step below those of a place."""
+        following: list[SchemaNode] = []
+        for node in nodes:
+            following += self._children(node, step)
+        return self._expand(following)
 
     def _expand(self, nodes: list[SchemaNode]) -> list[dict[str, Any]]:
         """Add what applies to the same value: references and combinations."""
@@ -347,17 +344,32 @@ class Schema:
 
     def _build_index(self) -> dict[str, list[KeyPath]]:
         index: dict[str, list[KeyPath]] = {}
-        waiting: list[KeyPath] = [()]
+        waiting: list[tuple[KeyPath, list[dict[str, Any]]]] = [((), self._expand([self.loaded.root]))]
         count = 0
-        for path in waiting:  # grows while it is read: breadth first
-            for name in self.keys(path):
+        for path, nodes in waiting:  # grows while it is read: breadth first
+            for name in _names_in(nodes):
                 count += 1
                 if count > 20_000:
                     return index
-                index.setdefault(name, []).append((*path, name))
+                here = (*path, name)
+                index.setdefault(name, []).append(here)
                 if len(path) < 6:
-                    waiting.append((*path, name))
+                    below = self._below(nodes, name)
+                    if any("properties" in node for node in below):
+                        waiting.append((here, below))
         return index
+
+
+def _names_in(nodes: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the names of the keys that some subschemas of one place know, in their order."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        named = node.get("properties")
+        if isinstance(named, dict):
+            names.update(
+                dict.fromkeys(name for name, sub in named.items() if sub is True or FORBIDDEN not in sub)
+            )
+    return tuple(names)
 
 
 def _text(value: object) -> str | None:
