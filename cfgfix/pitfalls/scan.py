@@ -110,9 +110,12 @@ class _Walk:
             readings_of = self.readings
             for index, item in enumerate(node.items):
                 if item.kind is _SCALAR:
-                    if item.tag is None and not item.style:
+                    if item.tag is None:
                         reading = readings_of[item.text]
-                        if reading is None or reading.ordinary:
+                        if item.style:
+                            if reading is None and item.text.isprintable():
+                                continue
+                        elif reading is None or reading.ordinary:
                             continue
                     path[-1] = index
                     self.scalar(item, node, None)
