@@ -100,7 +100,7 @@ class Judge:
         )
         """Names of keys that some rule is about."""
         self._rules_of: dict[int, tuple[Dialect, list[tuple[Rule, frozenset[str] | None]]]] = {}
-        self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None]]] = {}
+        self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None], frozenset[str] | None]] = {}
         self._cluster = {
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
         }
@@ -195,14 +195,16 @@ class Judge:
             return
         schema = target.schema
         dialect = target.dialect
+        concept_of, tails = self._lookup(dialect)
         context = Context(
             document=document,
             loader=target.loader,
             dialect_name=dialect.name,
             expected=schema.expected_types if schema is not None else lambda _path: None,
             coerces=lambda path: any(matches(pattern, path) for pattern in dialect.coerces),
-            concept_of=self._lookup(dialect),
+            concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
+            tails=tails if schema is None else None,
         )
         for name, hits in scan(context, self._wanted).items():
             rule = self._yaml[name]
@@ -216,11 +218,15 @@ class Judge:
                 for hit in hits[:MAX_FINDINGS]:
                     yield self._from_hit(rule, hit, document)
 
-    def _lookup(self, dialect: Dialect) -> Callable[[KeyPath], str | None]:
+    def _lookup(self, dialect: Dialect) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
+        """Return what finds the concept of a place, and the last steps of all places; None where any key may be one."""
         found = self._lookups.get(id(dialect))
         if found is None or found[0] is not dialect:
-            found = self._lookups[id(dialect)] = (dialect, _concept_lookup(dialect))
-        return found[1]
+            last = {pattern[-1] for patterns in dialect.concepts.values() for pattern in patterns}
+            tails = frozenset(step for step in last if isinstance(step, str))
+            found = (dialect, _concept_lookup(dialect), None if None in last else tails)
+            self._lookups[id(dialect)] = found
+        return found[1], found[2]
 
     def _unparsed(self, document: Document) -> Iterator[Finding]:
         """Tell why a file does not parse, where no rule with a repair has done so."""

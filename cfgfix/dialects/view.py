@@ -6,7 +6,7 @@ else it is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from cfgfix.catalog.expression import Missing
 from cfgfix.dialects.derived import DERIVED
@@ -150,9 +150,22 @@ class View:
                             found.setdefault(text, entry)
         return found
 
-    def places(self, pattern: Pattern) -> Iterator[tuple[KeyPath, Node | None, Node]]:
-        """Yield every place that fits a pattern: its key path, its key and its value."""
-        yield from self._places(self.root, None, pattern, 0, ())
+    def places(self, pattern: Pattern) -> Iterable[tuple[KeyPath, Node | None, Node]]:
+        """Return every place that fits a pattern: its key path, its key and its value."""
+        node = self.root
+        key: Node | None = None
+        path: list[str] = []
+        for step in pattern:
+            if not isinstance(step, str):
+                # Any key, or a position: several places may fit.
+                return self._places(node, key, pattern, len(path), tuple(path))
+            node = deref(node)
+            entry = self.entries(node).get(step) if node.kind is MAPPING else None
+            if entry is None:
+                return ()
+            key, node = entry
+            path.append(step)
+        return ((tuple(path), key, node),)
 
     def _places(
         self, node: Node, key: Node | None, pattern: Pattern, start: int, path: KeyPath

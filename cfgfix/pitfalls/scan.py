@@ -144,6 +144,7 @@ class _Walk:
             ]
         path = self.path
         may_be_rate = names.may_be_rate
+        tails = self.context.tails
         path.append("")
         for key, value in items:
             if value.kind is _SCALAR:
@@ -156,6 +157,10 @@ class _Walk:
                             continue
                     elif reading is None or (reading.ordinary and not may_be_rate(key.text)):
                         continue
+                    elif reading.known_place and tails is not None and key.kind is _SCALAR:
+                        name = key.text
+                        if name not in tails and not names.is_version(name):
+                            continue
                 path[-1] = key.text if key.kind is _SCALAR else self.key_text(key)
                 self.scalar(value, node, key)
             elif value.items:

@@ -97,14 +97,19 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
     allowed = allowed_edits(len(wanted))
     digits, own = _traits(name)
     ranked: list[tuple[int, int, int, str]] = []
-    # Most names are told apart by their letters: an edit brings in, or takes away, one at most, and a word left out
-    # takes away only.
+    size = len(wanted)
+    # Most names are told apart by their letters: an edit brings in, or takes away, one at most. Words left out take
+    # away only, and what is left stands in the longer name.
     alike = [
         (position, candidate)
-        for position, candidate, letters in _by_digits(candidates).get(digits, ())
-        if not (lost := own & ~letters)
-        or not (new := letters & ~own)
-        or (lost.bit_count() <= allowed and new.bit_count() <= allowed)
+        for position, candidate, letters, other in _by_digits(candidates).get(digits, ())
+        if (
+            -allowed <= len(other) - size <= allowed
+            and (own & ~letters).bit_count() <= allowed
+            and (letters & ~own).bit_count() <= allowed
+        )
+        or wanted in other
+        or other in wanted
     ]
     for position, candidate in alike:
         if candidate == name or len(candidate) > MAX_NAME:
@@ -161,12 +166,12 @@ def _traits(name: str) -> tuple[str, int]:
 
 
 @lru_cache(64)
-def _by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, int]]]:
-    """Return names with their positions and letters by their digits: names with other digits are never alike."""
-    groups: dict[str, list[tuple[int, str, int]]] = {}
+def _by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, int, str]]]:
+    """Return names with position, letters and folded form by their digits: names with other digits are never alike."""
+    groups: dict[str, list[tuple[int, str, int, str]]] = {}
     for position, candidate in enumerate(candidates):
         digits, letters = _traits(candidate)
-        groups.setdefault(digits, []).append((position, candidate, letters))
+        groups.setdefault(digits, []).append((position, candidate, letters, fold(candidate)))
     return groups
 
 
