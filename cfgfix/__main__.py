@@ -21,8 +21,7 @@ def main() -> None:
         from cfgfix.cli.start import run
 
         code = run(sys.argv[1:])
-    # The process ends here: the collection at the interpreter's end would walk all that a scan made, to free nothing
-    # that ending does not free.
+    # Python looks at every object once more as it ends; what is left goes with the process.
     gc.freeze()
     sys.exit(code)
 
