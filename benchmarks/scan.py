@@ -3,9 +3,13 @@
     python benchmarks/scan.py PROJECT [PROJECT ...] [--tensorflow] [--peers VENV] [--rounds N] [--save NAME]
 
 `--tensorflow` adds TensorFlow's own Python tree, of the package installed beside this interpreter. `--peers` names a
-virtual environment with `fixit`, `torchfix` and `flake8`; they are measured on the first project only, and slow ones on a
-part of its files, scaled by lines. CPU seconds (user and system, children included) are what is compared, since a busy
-machine stretches the clock and not the work. `--save` writes `benchmarks/results/scan-NAME.json`.
+virtual environment with `fixit`, `torchfix` and `flake8`; they are measured on the first project only, on all its files.
+TorchFix leaves files alone that do not hold the word `torch`, so it is also measured on a copy of the project in which
+`tensorflow` is called `torch`: there it has as much to look at as cfgfix has.
+
+CPU seconds (user and system, children included) are what is compared, since a busy machine stretches the clock and not
+the work. In each round every command runs once, one after the other; a figure is the median of the rounds, and a ratio
+the median of the ratios of each round. `--save` writes `benchmarks/results/scan-NAME.json`.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import importlib.util
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -42,10 +47,12 @@ def run(command: list[str], env: dict[str, str], cwd: str | None = None) -> dict
     }
 
 
-def least(runs: list[dict[str, float]]) -> dict[str, float]:
-    """The run that was disturbed least."""
-    best = min(runs, key=lambda item: item["cpu"])
-    return {name: round(value, 3) for name, value in best.items()}
+def middle(runs: list[dict[str, float]], cold: list[dict[str, float]]) -> dict[str, float]:
+    """The median of each figure, and of the ratios of CPU seconds to those of the cold scan of the same round."""
+    found = {name: round(statistics.median(item[name] for item in runs), 3) for name in runs[0]}
+    pairs = zip(runs, cold, strict=False)
+    found["ratio_to_cold"] = round(statistics.median(one["cpu"] / other["cpu"] for one, other in pairs), 3)
+    return found
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -75,7 +82,27 @@ def measure(folder: Path, rounds: int, peers: Path | None) -> dict[str, Any]:
         runs: dict[str, list[dict[str, float]]] = {}
         reading = "import sys, pathlib\nfor p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n    p.read_bytes()"
         listing = "import os, sys\nfor f, _, names in os.walk(sys.argv[1]):\n    for n in names:\n        os.stat(os.path.join(f, n))"
-        for _ in range(rounds):
+        parsing = (
+            "import sys, pathlib, gc, warnings\ngc.disable()\nwarnings.simplefilter('ignore')\n"
+            "for p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n"
+            "    try:\n        compile(p.read_bytes(), str(p), 'exec', 0x400, True)\n"
+            "    except (SyntaxError, ValueError):\n        pass"
+        )
+        python = [sys.executable, "-c"]
+        others: dict[str, list[str]] = {
+            "reading the bytes": [*python, reading, str(folder)],
+            "listing the files": [*python, listing, str(folder)],
+            "Python's parser alone": [*python, parsing, str(folder)],
+        }
+        ruff = shutil.which("ruff")
+        if ruff:
+            store = str(Path(scratch) / "ruff")
+            others["ruff, uncached"] = [ruff, "check", "--isolated", "--no-cache", str(folder)]
+            others["ruff, warm"] = [ruff, "check", "--isolated", "--cache-dir", store, str(folder)]
+            run(others["ruff, warm"], base)
+        if peers is not None:
+            others |= peer_commands(peers, files, folder, Path(scratch))
+        for number in range(rounds):
             for jobs in (1, 2):
                 cache = Path(scratch) / "cache"
                 shutil.rmtree(cache, ignore_errors=True)
@@ -83,64 +110,51 @@ def measure(folder: Path, rounds: int, peers: Path | None) -> dict[str, Any]:
                 env = {**base, "XDG_CACHE_HOME": str(cache), "CFGFIX_JOBS": str(jobs)}
                 words = "one process" if jobs == 1 else "two processes"
                 runs.setdefault(f"cfgfix, cold, {words}", []).append(run([*check, str(folder)], env))
-                # Other options, so that the answer as a whole is not repeated: what was summarised is used.
-                runs.setdefault(f"cfgfix, warm, {words}", []).append(
-                    run([*check[:-1], "jsonl", str(folder)], env)
-                )
                 if jobs == 1:
+                    # Without one of the rules, so that no answer is repeated: the summaries are used.
+                    less = [*check, "--ignore", "TFD001", str(folder)]
+                    runs.setdefault("cfgfix, summaries known", []).append(run(less, env))
+                    again = [*check[:-1], "jsonl", str(folder)]
+                    runs.setdefault("cfgfix, other output", []).append(run(again, env))
                     time.sleep(1.1)
                     run([*check, str(folder)], env)
                     runs.setdefault("cfgfix, unchanged", []).append(run([*check, str(folder)], env))
-            runs.setdefault("reading the bytes", []).append(
-                run([sys.executable, "-c", reading, str(folder)], base)
-            )
-            runs.setdefault("listing the files", []).append(
-                run([sys.executable, "-c", listing, str(folder)], base)
-            )
-            ruff = shutil.which("ruff")
-            if ruff:
-                cache_dir = str(Path(scratch) / "ruff")
-                runs.setdefault("ruff, uncached", []).append(
-                    run([ruff, "check", "--isolated", "--no-cache", str(folder)], base)
-                )
-                run([ruff, "check", "--isolated", "--cache-dir", cache_dir, str(folder)], base)
-                runs.setdefault("ruff, warm", []).append(
-                    run([ruff, "check", "--isolated", "--cache-dir", cache_dir, str(folder)], base)
-                )
-        if peers is not None:
-            part = [path for path in files if path.stat().st_size < 60_000][:25]
-            share = sum(path.read_bytes().count(b"\n") for path in part) / lines
-            names = [str(path) for path in part]
-            (Path(scratch) / "one").mkdir()
-            (Path(scratch) / "one" / "pyproject.toml").write_text(
-                '[tool.fixit]\nroot = true\nenable = ["fixit.rules:NoNamedTuple"]\ndisable = ["fixit.rules"]\n',
-                encoding="utf-8",
-            )
-            for name, command in {
-                "Fixit with one rule": [
-                    str(peers / "bin" / "fixit"),
-                    "--config-file",
-                    str(Path(scratch) / "one" / "pyproject.toml"),
-                    "lint",
-                    *names,
-                ],
-                "TorchFix": [str(peers / "bin" / "torchfix"), "--select=ALL", *names],
-            }.items():
-                found = run(command, base)
-                for key in ("cpu", "seconds"):
-                    found[key] /= share
-                runs[name] = [found]
-                result.setdefault("scaled", {})[name] = round(share, 3)
-    result["runs"] = {name: least(values) for name, values in runs.items()}
-    cold = result["runs"]["cfgfix, cold, one process"]["cpu"]
+            for name, command in others.items():
+                if number and name.startswith("Fixit"):
+                    # A minute a time: once is enough beside what is asked of it.
+                    continue
+                runs.setdefault(name, []).append(run(command, base))
+    cold = runs["cfgfix, cold, one process"]
+    result["runs"] = {name: middle(values, cold) for name, values in runs.items()}
     for name, values in result["runs"].items():
-        values["ratio_to_cold"] = round(values["cpu"] / cold, 3)
         print(
             f"  {name:30s} {values['cpu']:8.2f} CPU s  {values['seconds']:8.2f} s  {values['memory_mb']:7.0f} MB"
             f"  {len(files) / values['cpu']:9.0f} files/s  {lines / values['cpu']:10.0f} lines/s  {values['ratio_to_cold']:7.2f} x cold",
             flush=True,
         )
     return result
+
+
+def peer_commands(peers: Path, files: list[Path], folder: Path, scratch: Path) -> dict[str, list[str]]:
+    """Other tools that rest on libcst, on the same files; TorchFix also on a copy that imports `torch`."""
+    (scratch / "one").mkdir()
+    (scratch / "one" / "pyproject.toml").write_text(
+        '[tool.fixit]\nroot = true\nenable = ["fixit.rules:NoNamedTuple"]\ndisable = ["fixit.rules"]\n',
+        encoding="utf-8",
+    )
+    copies = []
+    for path in files:
+        copy = scratch / "torch" / path.relative_to(folder)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes().replace(b"tensorflow", b"torch"))
+        copies.append(str(copy))
+    fixit = [str(peers / "bin" / "fixit"), "--config-file", str(scratch / "one" / "pyproject.toml"), "lint"]
+    torchfix = [str(peers / "bin" / "torchfix"), "-j1", "--select=ALL"]
+    return {
+        "Fixit with one rule": [*fixit, *map(str, files)],
+        "TorchFix": [*torchfix, *map(str, files)],
+        "TorchFix, a copy for torch": [*torchfix, *copies],
+    }
 
 
 def main() -> None:
@@ -162,7 +176,7 @@ def main() -> None:
         spec = importlib.util.find_spec("tensorflow")
         if spec is None or spec.origin is None:
             raise SystemExit("TensorFlow is not installed beside this interpreter")
-        results["tensorflow"] = measure(Path(spec.origin).parent, 1, None)
+        results["tensorflow"] = measure(Path(spec.origin).parent, options.rounds, None)
     if options.save:
         target = HERE / "results"
         target.mkdir(exist_ok=True)

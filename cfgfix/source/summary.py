@@ -39,7 +39,7 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
-WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras")
+WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat")
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense
@@ -402,7 +402,10 @@ def _too_deep(text: str) -> bool:
     """
     if len(text) < _RUN:
         return False
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    if max(map(len, lines)) < _RUN:
+        return False
+    for line in lines:
         if len(line) >= _RUN and '"' not in line and "'" not in line:
             signs = (
                 sum(map(line.count, "-+~*/%&|^."))
@@ -872,8 +875,13 @@ class _Builder:
         value = self.expr(node.value)
         targets = self.many(node.targets)
         for target in targets:
-            self.bind(target)
-        return self.event("assign", node, targets, value)
+            if target[0] == NAME:
+                self.scope.names.add(target[1])
+            else:
+                self.bind(target)
+        lines = self.lines
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        return Event("assign", self.block, place, targets, value)
 
     def _augment(self, node: Any) -> Event:
         value = self.expr(node.value)
@@ -894,7 +902,9 @@ class _Builder:
             # A docstring: nothing asks what it says.
             inner.value = ""
         value = self.expr(inner)
-        return self.event("yield" if value[0] == YIELD else "expr", node, value=value)
+        lines = self.lines
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        return Event("yield" if value[0] == YIELD else "expr", self.block, place, (), value)
 
     def _return(self, node: Any) -> Event:
         return self.event("return", node, value=self.optional(node.value))

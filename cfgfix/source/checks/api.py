@@ -1155,6 +1155,8 @@ def _old_datasets(program: Program) -> bool:
                 for source in (*scope.imports.values(), *scope.stars)
             ):
                 return True
+            if "compat" not in module.summary.words:
+                continue
             for expr, _ in scope.references:
                 if (program.static_name(expr, scope) or "").startswith("tensorflow.compat.v1"):
                     return True
