@@ -129,7 +129,8 @@ class Api:
         entry = self._parameters.get(name)
         if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
             return None
-        return int(entry["names"].get(parameter, 0))
+        # A release that takes any keyword may mean this one.
+        return int(entry["names"].get(parameter, 0)) | int(entry["open"])
 
     def deprecated(self, name: str) -> tuple[int, str] | None:
         """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""
@@ -154,7 +155,8 @@ class Api:
         last = mask.bit_length() - 1
         gone = self.versions[last + 1 :]
         if not gone:
-            return "an older release"
+            first = (mask & -mask).bit_length() - 1
+            return f"{self.versions[max(0, first - 1)]} and earlier"
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
     def last(self, mask: int) -> str:

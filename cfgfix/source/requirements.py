@@ -26,6 +26,11 @@ _NAMED = re.compile(
     r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*["'])?"""
     r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
 )
+_TABLE = re.compile(
+    r"""^["']?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?["']?\s*=\s*(?:\{[^}]*?version\s*=\s*)?["'](\^|~(?!=))?"""
+    r"""\s*(\d+(?:\.\d+)*)["']"""
+)
+"""A line of Poetry's table of dependencies: a bare number means that release, `^2.4` and `~2.4` what is compatible with it."""
 _PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
@@ -143,6 +148,15 @@ def _named_in(path: str) -> str | None:
         bare = line.strip()
         if bare.startswith("#") or len(bare) > 2000:
             continue
+        table = _TABLE.match(bare)
+        if table is not None:
+            sign, number = table[1], table[2]
+            if sign is None:
+                return f"tensorflow=={number}"
+            major, _, rest = number.partition(".")
+            minor = rest.partition(".")[0]
+            above = f"{int(major) + 1}" if sign == "^" or not minor else f"{major}.{int(minor) + 1}"
+            return f"tensorflow>={number},<{above}"
         match = _NAMED.search(bare)
         if match is not None:
             parts = [

@@ -9,6 +9,7 @@ from cfgfix.source.expr import MISSING, constant
 from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL
 from cfgfix.source.values import Site
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED)
@@ -35,6 +36,9 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
     for site in program.flow.sites:
         name = site.name
         if not name.startswith(_PYTHON) or name.startswith(_HARMLESS) or name in _MAKERS:
+            continue
+        if site.call.func[0] == ATTRIBUTE and site.call.func[1][0] == CALL and name.count(".") > 2:
+            # A method of what was drawn; the draw itself is told.
             continue
         reach = hot.reach(site.scope, kind)
         if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):

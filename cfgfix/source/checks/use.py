@@ -93,7 +93,12 @@ def next_iter(program: Program) -> Iterator[Hit]:
         if inner.func[0] != NAME or inner.func[1] != "iter" or len(inner.args) != 1:
             continue
         value = site.args[0] if site.args else None
-        if not (isinstance(value, Made) and value.name == "iterator" and value.site is not None):
+        if not (
+            isinstance(value, Made)
+            and value.name == "iterator"
+            and value.site is not None
+            and value.site.args
+        ):
             continue
         if first_dataset(value.site.args[0]) is None or inner.args[0][0] not in (NAME, ATTRIBUTE):
             continue
