@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -39,7 +40,7 @@ NEEDLES = (
 )
 """How files come to have TensorFlow's public names; its own modules import `tensorflow.python` and are passed over."""
 
-_KNOWN_ELSEWHERE = ("tensorflow.contrib",)
+_KNOWN_ELSEWHERE = ("tensorflow.contrib", "tensorflow.examples")
 """Modules of TensorFlow 1 that `tf.compat.v1` does not have either (release notes of TensorFlow 2.0.0)."""
 
 
@@ -130,7 +131,7 @@ def _expects_absence(reference: Reference) -> bool:
 
 
 _READY = re.compile(
-    r"hasattr|getattr|\bdir\(|__dict__|callable\(|executing_eagerly|version|compat|legacy|type_checking"
+    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|version|compat|legacy|type_checking|theano|cntk"
     r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
     re.IGNORECASE,
 )
@@ -362,27 +363,26 @@ def _missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
 _ONE_ONLY = re.compile(
     r"tensorflow\.(?:contrib|Session|InteractiveSession|placeholder|get_variable|variable_scope|app|flags|gfile"
     r"|ConfigProto|global_variables_initializer|initialize_all_variables|layers|logging|python_io|get_default_graph"
-    r"|train\.\w+Optimizer|train\.Saver|summary\.FileWriter|estimator\.inputs|reset_default_graph"
+    r"|train\.(?:\w+Optimizer|Saver|Session\w+|Monitored\w+|Scaffold|get_(?:or_create_)?global_step)|summary\.FileWriter|estimator\.inputs|reset_default_graph"
     r"|get_collection|add_to_collection|GraphKeys|placeholder_with_default)(?:\.|$)"
 )
 """Names of TensorFlow 1 that programs for it are built on; each of them alone says what a file is written for."""
 _TWO = (
-    "tensorflow.function",
-    "tensorflow.GradientTape",
-    "tensorflow.compat.v1",
-    "tensorflow.compat.v2",
+    "tensorflow.function.",
+    "tensorflow.GradientTape.",
     "tensorflow.config.",
-    "tensorflow.data.AUTOTUNE",
-    "tensorflow.random.set_seed",
-    "tensorflow.distribute.Strategy",
-    "tensorflow.distribute.get_strategy",
-    "tensorflow.keras.mixed_precision",
-    "tensorflow.summary.create_file_writer",
-    "tensorflow.summary.scalar",
-    "tensorflow.saved_model.load",
-    "tensorflow.debugging.enable_check_numerics",
+    "tensorflow.data.AUTOTUNE.",
+    "tensorflow.random.set_seed.",
+    "tensorflow.distribute.Strategy.",
+    "tensorflow.distribute.get_strategy.",
+    "tensorflow.keras.mixed_precision.",
+    "tensorflow.summary.create_file_writer.",
+    "tensorflow.saved_model.load.",
+    "tensorflow.debugging.enable_check_numerics.",
 )
 """Beginnings of names that a program for TensorFlow 2 uses and one for TensorFlow 1 as a rule does not."""
+_BRIDGE = ("tensorflow.compat.v1.", "tensorflow.compat.v2.")
+"""Names that programs on the way use: TensorFlow 1.13 to 1.15 has them too."""
 FEW = 3
 """From so many places on, old names say what a file is written for even where none of them is in `_ONE_ONLY`."""
 
@@ -412,23 +412,35 @@ def _eras(program: Program) -> _Eras:
         return found
     requirement = api(program).requirement
     old: dict[int, list[Reference]] = {}
-    two: set[int] = set()
+    later: set[int] = set()
     if not requirement.text or requirement.admits((1, 15, 0)):
         for reference, _, _ in _missing_names(program):
             if _is_old(reference.presence) and not _expects_absence(reference):
                 old.setdefault(id(reference.scope.module), []).append(reference)
-        if old:
-            two = {id(module) for module in program.modules if _uses_two(program, module)}
-        for number, references_ in list(old.items()):
-            strong = [item for item in references_ if _ONE_ONLY.match(item.presence.name)]
+    if old:
+        modules = {id(module): module for module in program.modules}
+        two = {number for number, module in modules.items() if _uses_two(program, module)}
+        later = two | {number for number, module in modules.items() if _uses_two(program, module, _BRIDGE)}
+        strong = {
+            number
+            for number, items in old.items()
+            if any(_ONE_ONLY.match(item.presence.name) for item in items)
+        }
+        paths = (
+            {modules[number].path for number in strong - two},
+            {modules[number].path for number in later - strong},
+        )
+        for number, items in list(old.items()):
             if number in two:
                 # `tf.contrib` was never in TensorFlow 2, whatever else the file uses.
-                plain = any(item.presence.name.startswith(_KNOWN_ELSEWHERE) for item in strong)
+                plain = any(item.presence.name.startswith(_KNOWN_ELSEWHERE) for item in items)
             else:
-                plain = bool(strong) or not two or len(references_) >= FEW
+                plain = (
+                    number in strong or not later or len(items) >= FEW or _among_old(modules[number], *paths)
+                )
             if not plain:
                 del old[number]
-    found = program.facts["eras"] = _Eras(old, bool(two))
+    found = program.facts["eras"] = _Eras(old, bool(later))
     return found
 
 
@@ -437,15 +449,27 @@ def _is_old(presence: Presence) -> bool:
     return bool(presence.old and not presence.mask) or presence.name.startswith(_KNOWN_ELSEWHERE)
 
 
-def _uses_two(program: Program, module: Module) -> bool:
+def _uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
     for scope in module.summary.scopes:
-        if any(source.startswith(_TWO) for source in scope.imports.values()):
+        if any(f"{source}.".startswith(names) for source in scope.imports.values()):
             return True
         for expr, _ in scope.references:
             name = program.static_name(expr, scope)
-            if name is not None and name.startswith(_TWO):
+            if name is not None and f"{name}.".startswith(names):
                 return True
     return False
+
+
+def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
+    """Tell whether more files near a module are built on TensorFlow 1 than use TensorFlow 2: in the nearest folder with any."""
+    folder = os.path.dirname(module.path)
+    while True:
+        start = folder + os.sep if folder else ""
+        first = sum(path.startswith(start) for path in strong)
+        second = sum(path.startswith(start) for path in two)
+        if first or second or not folder:
+            return first > second
+        folder = os.path.dirname(folder)
 
 
 def _missing_names(program: Program) -> Iterator[tuple[Reference, str, str]]:
