@@ -23,7 +23,10 @@ OPEN = frozenset(
         "compiler",
         "tools",
         "security",
+        "dtensor",
+        "tsl",
         "distribute.experimental.coordinator",
+        "distribute.experimental.rpc",
     }
 )
 """Parts of `tensorflow` whose content the table does not have: nothing is said about names in them."""
@@ -77,7 +80,7 @@ class Api:
             parts, second = ["tensorflow", *parts[3:]], True
         elif parts[1:3] == ["compat", "v1"]:
             parts, old = ["tensorflow", *parts[3:]], True
-        if len(parts) < 2 or parts[1] in OPEN:
+        if len(parts) < 2 or parts[1] in OPEN or ".".join(parts[1:4]) in OPEN:
             return None
         if parts[1] in _KERAS_ALIASES:
             if old:

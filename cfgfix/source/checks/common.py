@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -45,20 +46,86 @@ def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
             for parent in reversed(here.parents):
                 pending.append((parent, path))
             continue
-        if consistent(path) and all(happens(step) for step in path):
+        if consistent(path):
             count += 1
             yield path
 
 
-def happens(step: Dataset) -> bool:
-    """Tell whether a step can happen where its function was entered from: `build(is_training=False)` shuffles nothing.
+def possible(program: Program, path: list[Dataset]) -> bool:
+    """Tell whether the steps of a way happen where their functions are entered from: `build(is_training=False)` does not shuffle.
 
-    The guards around it that are a parameter of the function, or an attribute that the constructor sets from one, are held
-    against the constants that the call on this way gives.
+    The guards around a step that are a parameter of its function, or an attribute that the constructor sets from one, are held
+    against the constants of the call by which the step behind it, in another function, gets its dataset.
     """
-    site = step.site
-    if site is None or not site.through:
-        return True
+    for later, step in itertools.pairwise(path):
+        if later.site is None or step.site is None or later.site.scope is step.site.scope:
+            continue
+        scope = step.site.scope
+        entering = [
+            site
+            for site in program.flow.within(later.site.scope)
+            if any(target.scope is scope for target in site.targets)
+        ]
+        made = _source_of(later.site)
+        entering = [site for site in entering if made is not None and site.call is made] or entering
+        inner = [
+            item for item in path[path.index(step) :] if item.site is not None and item.site.scope is scope
+        ]
+        if entering and all(
+            any(_excluded(site, item.site) for item in inner if item.site) for site in entering
+        ):
+            return False
+    return True
+
+
+def _source_of(site: Site) -> Call | None:
+    """Return the call whose result a method is called on: in its chain, or assigned to its name before."""
+    scope: Scope = site.scope
+    func = site.call.func
+    expr = func[1] if func[0] == ATTRIBUTE else None
+    for _ in range(20):
+        if expr is None:
+            return None
+        if expr[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if event.place[:2] < site.call.place[:2]
+                and any(target[:2] == expr[:2] for target in event.targets)
+                and event.value is not None
+            ]
+            expr = values[-1] if values else None
+        elif expr[0] == CALL:
+            call: Call = scope.calls[expr[1]]
+            if call.func[0] != ATTRIBUTE or call.method not in METHODS:
+                return call
+            expr = call.func[1]
+        else:
+            return None
+    return None
+
+
+METHODS = frozenset(
+    (
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "repeat",
+        "prefetch",
+        "cache",
+        "take",
+        "skip",
+        "filter",
+        "with_options",
+        "apply",
+    )
+)
+"""Methods of datasets that a chain is followed through to what made the dataset."""
+
+
+def _excluded(entered: Site, site: Site) -> bool:
+    """Tell whether a guard around a place does not hold where its function was entered by a call."""
     for block in site.scope.block_chain(site.call.block):
         if block.kind != "if" or block.test is None:
             continue
@@ -70,15 +137,14 @@ def happens(step: Dataset) -> bool:
             part, side = operand, branch
             while part[0] == UNARY and part[1] == "not":
                 part, side = part[2], not side
-            value = _given_on_the_way(site, part)
+            value = _given_on_the_way(site.scope, entered, part)
             if isinstance(value, bool) and value is not side:
-                return False
-    return True
+                return True
+    return False
 
 
-def _given_on_the_way(site: Site, expr: Expr) -> object:
+def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     """Return the constant that a guard is by the call that entered its function, or None."""
-    scope, entered = site.scope, site.through[-1]
     if expr[0] == NAME and not any(
         target[:2] == expr[:2] for event in scope.events() for target in event.targets
     ):

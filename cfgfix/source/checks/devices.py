@@ -804,7 +804,12 @@ def _only_distributed(site: Site) -> bool:
     """Tell whether what a method is called on is a distributed dataset on every way that is known."""
     found = list(alternatives(site.receiver))
     return bool(found) and all(
-        isinstance(item, Made) and item.name.startswith("tensorflow.distribute.") for item in found
+        isinstance(item, Made)
+        and item.name.startswith("tensorflow.distribute.")
+        # What comes from another file may be one of several things there.
+        and item.site is not None
+        and item.site.scope.module is site.scope.module
+        for item in found
     )
 
 

@@ -12,6 +12,7 @@ from cfgfix.source.checks.common import (
     inside_function,
     is_augmentation,
     number,
+    possible,
     short,
     ways,
 )
@@ -39,7 +40,8 @@ def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset
     for dataset in program.flow.datasets:
         if kind(dataset) == later and dataset.site is not None:
             for way in ways(dataset):
-                yield dataset, way[1:]
+                if possible(program, way):
+                    yield dataset, way[1:]
 
 
 def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:
@@ -55,6 +57,8 @@ def after_device(program: Program) -> Iterator[Hit]:
             continue
         for way in ways(dataset):
             if len(way) < 2 or kind(way[1]) not in ("prefetch_to_device", "copy_to_device"):
+                continue
+            if not possible(program, way):
                 continue
             device = way[1]
             if kind(device) != "prefetch_to_device" or device.site is None or _on_cpu(device):
@@ -316,6 +320,8 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
         if not takes or not skips:
             continue
         for way in ways(dataset):
+            if not possible(program, way):
+                continue
             for step in way:
                 if kind(step) in ("cache", "unknown", "save", "snapshot"):
                     break

@@ -368,6 +368,7 @@ _CHEAP = (
     "tensorflow.io.gfile.",
     "tensorflow.gfile.",
     "tensorflow.nest.",
+    "tensorflow.__internal__.",
     "tensorflow.logging.",
     "tensorflow.get_logger",
     "tensorflow.TensorSpec",

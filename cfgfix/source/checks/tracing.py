@@ -59,7 +59,6 @@ def _kept_eager(program: Program, reach: Reach) -> bool:
         fit = any(
             value[0] == CONSTANT and value[1] is True
             for module in program.modules
-            if "run_eagerly" in module.summary.words
             for scope in module.summary.scopes
             for call in scope.calls
             for name, value in call.keywords
