@@ -531,7 +531,12 @@ def never_existed(program: Program) -> Iterator[Hit]:
             else (),
             title=f"Write {_shown(other)}" if exists else None,
             # A team that is ready for the error loses the setting, not the run.
-            severity="info" if _never_taken(program, reference) else "warning" if swallowed else None,
+            severity="info"
+            if _never_taken(program, reference)
+            else "warning"
+            # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
+            if swallowed or (presence.name.startswith("keras.") and not table.requirement.text)
+            else None,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
 
