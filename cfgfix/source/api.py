@@ -23,7 +23,10 @@ OPEN = frozenset(
         "compiler",
         "tools",
         "security",
+        "dtensor",
+        "tsl",
         "distribute.experimental.coordinator",
+        "distribute.experimental.rpc",
     }
 )
 """Parts of `tensorflow` whose content the table does not have: nothing is said about names in them."""
@@ -78,7 +81,7 @@ class Api:
             parts, second = ["tensorflow", *parts[3:]], True
         elif parts[1:3] == ["compat", "v1"]:
             parts, old = ["tensorflow", *parts[3:]], True
-        if len(parts) < 2 or parts[1] in OPEN:
+        if len(parts) < 2 or parts[1] in OPEN or ".".join(parts[1:4]) in OPEN:
             return None
         if parts[1] in _KERAS_ALIASES:
             if old:
@@ -156,7 +159,8 @@ class Api:
         last = mask.bit_length() - 1
         gone = self.versions[last + 1 :]
         if not gone:
-            return "an older release"
+            first = (mask & -mask).bit_length() - 1
+            return f"{self.versions[max(0, first - 1)]} and earlier"
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
     def last(self, mask: int) -> str:

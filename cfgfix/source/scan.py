@@ -41,6 +41,23 @@ TEACHING = frozenset(
     | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
 )
 """Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
+SHOWN = frozenset(
+    {
+        "TFD033",
+        "TFF002",
+        "TFF005",
+        "TFF006",
+        "TFF007",
+        "TFF008",
+        "TFF009",
+        "TFF013",
+        "TFF028",
+        "GPU001",
+        "GPU003",
+        "GPU008",
+    }
+)
+"""Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 
@@ -268,7 +285,9 @@ class _Maker:
     def _level(rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        if severity is Severity.WARNING and rule.id in TEACHING and path.endswith(".ipynb"):
+        if path.endswith(".ipynb") and (
+            rule.id in SHOWN or (severity is Severity.WARNING and rule.id in TEACHING)
+        ):
             return Severity.INFO
         return severity
 

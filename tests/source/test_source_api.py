@@ -46,6 +46,9 @@ def test_which_releases_a_requirement_admits(line: str, expected: list[str]) -> 
         ),
         ("pyproject.toml", '[project]\ndependencies = ["tensorflow>=2.12", "numpy"]\n', "tensorflow>=2.12"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "==2.14.0"\n', "tensorflow==2.14.0"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "2.12.1"\n', "tensorflow==2.12.1"),
+        ("pyproject.toml", 'tensorflow-io = "0.32.0"\ntensorflow = "^2.9"\n', "tensorflow>=2.9,<3"),
+        ("pyproject.toml", 'tensorflow = {version = "~2.9.1", optional = true}\n', "tensorflow>=2.9.1,<2.10"),
         (
             "setup.py",
             "install_requires=['tensorflow-probability>=0.1', 'tensorflow==2.4.1']\n",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cfgfix.source.checks.api import written_for_one
 from cfgfix.source.checks.common import (
     PIPELINE,
     downstream,
@@ -13,6 +14,7 @@ from cfgfix.source.checks.common import (
     names_in,
     short,
     tensorflow_alias,
+    upstream,
 )
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
@@ -60,17 +62,99 @@ def in_map(program: Program) -> Iterator[Hit]:
                         break
             once = all(_loads_array(other) for other in group) and _cached_behind(reach)
             notes = (native,) if native else ()
+            batched = _batched_before(reach)
+            reader = _no_counterpart(program, group)
+            if batched is not None:
+                notes = (*notes, f"behind {batched} it runs once a batch, not once an element")
+            if reader is not None:
+                notes = (f"TensorFlow has no reader for what {reader} reads",)
             yield hit_at(
                 site,
                 flow=reach.flow(),
                 # TensorFlow reads no .npy files, and a cache behind it leaves the cost to the first epoch.
-                severity="info" if once else None,
+                severity="info" if once or batched is not None or reader is not None else None,
                 values={"call": short(site), "via": reach.via},
                 related=tuple(at(other, label="and here") for other in group[1:]),
                 notes=(*notes, "a cache behind it keeps the result: only the first epoch waits for it")
                 if once
                 else notes,
             )
+
+
+_NO_READER = (
+    "h5py.",
+    "tables.",
+    "zarr.",
+    "netCDF4.",
+    "xarray.",
+    "nibabel.",
+    "pydicom.",
+    "SimpleITK.",
+    "medpy.",
+    "nrrd.",
+    "tifffile.",
+    "rasterio.",
+    "osgeo.",
+    "openslide.",
+    "astropy.",
+    "trimesh.",
+    "open3d.",
+    "laspy.",
+    "librosa.",
+    "soundfile.",
+    "audioread.",
+    "torchaudio.",
+    "pydub.",
+    "kaldiio.",
+    "pyworld.",
+    "parselmouth.",
+    "cv2.VideoCapture",
+    "decord.",
+    "av.",
+    "imageio.get_reader",
+    "scipy.io.loadmat",
+    "pandas.",
+    "pyarrow.",
+    "lmdb.",
+    "pickle.",
+    "gzip.",
+    "zipfile.",
+    "struct.",
+    "mne.",
+    "pyedflib.",
+    "wfdb.",
+    "transformers.",
+    "tokenizers.",
+    "sentencepiece.",
+    "pycocotools.",
+)
+"""Beginnings of the names of what reads formats that TensorFlow itself does not: `tf.io` and `tf.audio` decode BMP, GIF, JPEG, PNG,
+WAV, CSV, JSON and records (TensorFlow 2.21, `tf.io`, `tf.audio`)."""
+
+
+def _no_counterpart(program: Program, group: list[Site]) -> str | None:
+    """Return what the Python code calls that reads a format without a reader in TensorFlow; None where it calls nothing such."""
+    for site in group:
+        for function in functions_of(site.argument(0, "func")):
+            for inner, _ in inside_function(program, function):
+                if inner.name.startswith(_NO_READER):
+                    return short(inner)
+    return None
+
+
+def _batched_before(reach: Reach) -> str | None:
+    """Return the step that makes batches before the map that reaches Python, or None."""
+    root = reach.root.site
+    if root is None:
+        return None
+    for made in alternatives(root.result):
+        if isinstance(made, Dataset):
+            for step in upstream(made):
+                if step.op in ("unbatch", "flat_map", "interleave"):
+                    return None
+                if step.op in ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"):
+                    return step.op
+    return None
 
 
 def _loads_array(site: Site) -> bool:
@@ -218,6 +302,8 @@ def output_types(program: Program) -> Iterator[Hit]:
         types = call.argument(1, "output_types")
         if types is None or call.keyword("output_signature") is not None:
             continue
+        if in_tests(site.scope) or written_for_one(program, site.scope):
+            continue
         shapes = call.argument(2, "output_shapes")
         yield hit_at(
             site,
@@ -254,6 +340,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                 if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
                     continue
                 if not _for_each(site, path):
+                    # Before the loop of the generator, or in what it makes once: not for every element.
                     continue
                 yield hit_at(
                     site,
@@ -284,6 +371,7 @@ _CHEAP = (
     "tensorflow.io.gfile.",
     "tensorflow.gfile.",
     "tensorflow.nest.",
+    "tensorflow.__internal__.",
     "tensorflow.logging.",
     "tensorflow.get_logger",
     "tensorflow.TensorSpec",
