@@ -184,7 +184,7 @@ def scan(
                 looked_in=requirement.looked_in,
             )
     clear_package_cache()
-    from cfgfix.source.checks.api import with_other_releases
+    from cfgfix.source.checks.api import never_existed, with_old_releases, with_other_releases
 
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
@@ -200,7 +200,11 @@ def scan(
     conditions = conditions or [(None, Conditions(program, None))]
     maker = _Maker(conditions, severity)
     for rule, function, _ in functions:
-        apart = with_other_releases(program) if function.__module__ == with_other_releases.__module__ else ()
+        apart: frozenset[int] = frozenset()
+        if function is never_existed:
+            apart = with_old_releases(program)
+        elif function.__module__ == with_other_releases.__module__:
+            apart = with_other_releases(program)
         for hit in function(program):
             if id(hit.scope.module) not in apart:
                 maker.add(rule, hit)

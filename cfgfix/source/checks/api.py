@@ -175,12 +175,29 @@ def with_other_releases(program: Program) -> frozenset[int]:
             for folder, asked in below
             if asked.keras_2 or max(asked.admitted(versions), default=0) < three
         }
-        newer = {folder for folder, _ in below} - apart
-        found = frozenset(
-            id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
-        )
-        program.facts["with other releases"] = found
+        found = program.facts["with other releases"] = _modules_below(program, apart)
     return found
+
+
+def with_old_releases(program: Program) -> frozenset[int]:
+    """Return the modules, by identity, whose own folder asks for releases before the inspected ones alone.
+
+    A name that no inspected release has may be in theirs.
+    """
+    found: frozenset[int] | None = program.facts.get("with old releases")
+    if found is None:
+        below = program.facts.get("requirement", NOTHING).below
+        versions = api(program).releases
+        apart = {folder for folder, asked in below if asked.text and not asked.admitted(versions)}
+        found = program.facts["with old releases"] = _modules_below(program, apart)
+    return found
+
+
+def _modules_below(program: Program, apart: set[str]) -> frozenset[int]:
+    newer = {folder for folder, _ in program.facts.get("requirement", NOTHING).below} - apart
+    return frozenset(
+        id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
+    )
 
 
 def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
@@ -395,7 +412,9 @@ def _asked(table: Api) -> str:
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
-    if not table.admitted or presence.mask & table.admitted == table.admitted:
+    if not table.admitted or (table.computed and presence.mask):
+        return None
+    if presence.mask & table.admitted == table.admitted:
         return None
     if not presence.mask & table.admitted:
         return "error", "high"
@@ -761,6 +780,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             mask = table.raises(site.name)
             if (
                 mask & table.newest
+                and not table.silent
                 and not expects_absence(site.scope, site.call.block, site.call.place)
                 and not _bound_twice(site.scope, _head(site.call.func))
                 and not _keras_is_two(program)
@@ -810,7 +830,7 @@ def deprecated(program: Program) -> Iterator[Hit]:
     for reference in references(program):
         if reference.expr is None or reference.presence.rest:
             continue
-        if reference.presence.mask & table.admitted != table.admitted:
+        if table.silent or reference.presence.mask & table.admitted != table.admitted:
             continue
         found = table.deprecated(reference.presence.name)
         if (
@@ -891,7 +911,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             continue
         if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
             mask = table.member("tensorflow.distribute.Strategy", method)
-            if mask is None or not table.admitted or mask & table.newest:
+            if mask is None or table.silent or mask & table.newest:
                 continue
             if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
@@ -959,7 +979,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
 def unknown_argument(program: Program) -> Iterator[Hit]:
     """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
     table = api(program)
-    if not table.admitted:
+    if table.silent:
         return
     legacy = _keras_is_two(program)
     for site in program.flow.sites:
@@ -1020,7 +1040,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
-    if not table.admitted or workers is None or _keras_is_two(program):
+    if table.silent or workers is None or _keras_is_two(program):
         return
     three = not workers & table.newest
     # Between the inspected releases lie others that may be asked for.
@@ -1047,7 +1067,7 @@ def keras_three(program: Program) -> str:
     """Tell whether the project's `tf.keras` is Keras 3: `all` or `some` of the releases it asks for, or empty for none."""
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
-    if not table.admitted or workers is None or _keras_is_two(program) or workers & table.newest:
+    if table.silent or workers is None or _keras_is_two(program) or workers & table.newest:
         return ""
     return "some" if workers & table.admitted else "all"
 
@@ -1173,7 +1193,7 @@ def _option_mask(table: Api, path: str) -> int | None:
 
 def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
     table = api(program)
-    if not table.admitted:
+    if table.silent:
         return
     for scope, event, target, path in _options(program):
         mask = _option_mask(table, path)
@@ -1423,7 +1443,7 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
-    if not table.admitted or _old_datasets(program):
+    if table.silent or _old_datasets(program):
         return
     for site in program.flow.sites:
         if site.name.startswith("tensorflow.data.Dataset."):
