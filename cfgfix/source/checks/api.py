@@ -138,10 +138,16 @@ _READY = re.compile(
 """What a test says that asks which release is there or whether a name is."""
 
 
+_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$", re.IGNORECASE)
+"""Names of functions that say that they are for TensorFlow 1: `get_config_proto_v1`."""
+
+
 def expects_absence(scope: Scope, block: int) -> bool:
     """Tell whether a place is only reached where a name is there, or is ready for it not to be."""
     here: Scope | None = scope
     while here is not None:
+        if here.kind == "function" and _FOR_ONE.search(here.name):
+            return True
         for number in _chain(here, block):
             item = here.blocks[number]
             if item.kind in ("try", "except"):
@@ -402,6 +408,9 @@ class _Eras:
 
 def written_for_one(program: Program, scope: Scope) -> bool:
     """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
+    table = api(program)
+    if table.requirement.text and not table.admitted:
+        return True
     eras = _eras(program)
     return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
 
@@ -615,6 +624,7 @@ def only_old(program: Program) -> Iterator[Hit]:
         )
 
 
+_REWRITE = "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
 _PRECISION = {
     "set_policy": "set_global_policy",
     "global_policy": "global_policy",
@@ -628,9 +638,7 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
-        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != (
-            "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
-        ):
+        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != _REWRITE:
             continue
         if _expects_absence(reference):
             continue
@@ -719,6 +727,9 @@ def gone(program: Program) -> Iterator[Hit]:
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
         if not presence.mask or presence.name.startswith("keras.") or _expects_absence(reference):
+            continue
+        if presence.name == _REWRITE:
+            # `experimental_precision` tells of it.
             continue
         yield Hit(
             reference.scope,

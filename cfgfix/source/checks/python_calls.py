@@ -72,7 +72,9 @@ def in_map(program: Program) -> Iterator[Hit]:
                 site,
                 flow=reach.flow(),
                 # TensorFlow reads no .npy files, and a cache behind it leaves the cost to the first epoch.
-                severity="info" if once or batched is not None or reader is not None else None,
+                severity="info"
+                if once or batched is not None or reader is not None or written_for_one(program, site.scope)
+                else None,
                 values={"call": short(site), "via": reach.via},
                 related=tuple(at(other, label="and here") for other in group[1:]),
                 notes=(*notes, "a cache behind it keeps the result: only the first epoch waits for it")
@@ -181,6 +183,8 @@ def without_shape(program: Program) -> Iterator[Hit]:
         for site in program.flow.named(name):
             reach = hot.reach(site.scope, ELEMENT)
             if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
+                continue
+            if written_for_one(program, site.scope):
                 continue
             root = reach.root.site
             if root is None or any(_shaped(program, step.scope, set()) for step in reach.path):
@@ -334,6 +338,9 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
     """TensorFlow operations inside a generator's own code: they run eagerly for every element."""
     for dataset in program.flow.datasets:
         if dataset.op != "from_generator" or dataset.site is None or in_tests(dataset.site.scope):
+            continue
+        if written_for_one(program, dataset.site.scope):
+            # Nothing runs eagerly there.
             continue
         for function in dataset.functions:
             for site, path in inside_function(program, function):

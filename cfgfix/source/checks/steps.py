@@ -73,7 +73,11 @@ def eager_step(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 tape,
                 flow=(at(site, label="called in every step of this loop"),),
-                severity="info" if _switched_off(target.scope) or _switched_off(tape.scope) else None,
+                severity="info"
+                if _switched_off(target.scope)
+                or _switched_off(tape.scope)
+                or scope.module.path.endswith(".ipynb")
+                else None,
                 values={"function": tape.scope.qualname, "loop_line": scope.blocks[block].line},
             )
 
