@@ -199,10 +199,30 @@ def expects_absence(scope: Scope, block: int) -> bool:
             item = here.blocks[number]
             if item.kind in ("try", "except"):
                 return True
-            if item.kind == "if" and item.test is not None and _READY.search(text(item.test, here)):
+            if item.kind == "if" and item.test is not None and _asks(item.test, here):
                 return True
         block = here.block
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return False
+
+
+def _asks(test: Expr, scope: Scope) -> bool:
+    """Tell whether a test asks for a release or a name, itself or by a name that such a question was assigned to."""
+    if _READY.search(text(test, scope)):
+        return True
+    for part in walk(test, scope):
+        if part[0] != NAME:
+            continue
+        here: Scope | None = scope
+        while here is not None and part[1] not in here.names:
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        if here is not None and any(
+            event.value is not None
+            and any(target[:2] == part[:2] for target in event.targets)
+            and _READY.search(text(event.value, here))
+            for event in here.events()
+        ):
+            return True
     return False
 
 
@@ -219,7 +239,7 @@ def ready_inline(scope: Scope, place: Place) -> bool:
                     test, sides = part[2][0], part[2][1:]
                 else:
                     continue
-                if _READY.search(text(test, scope)) and any(
+                if _asks(test, scope) and any(
                     inner[-1] == place for side in sides for inner in walk(side, scope)
                 ):
                     return True
@@ -273,17 +293,18 @@ def _set_by_program(program: Program) -> set[str]:
 def _bound_twice(scope: Scope, name: str) -> bool:
     """Tell whether a name is imported from several places, or imported and assigned, in the scope that binds it."""
     here: Scope | None = scope
-    while here is not None and name not in here.imports:
+    while here is not None and name not in here.imports and name not in here.names:
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
     if here is None:
         return False
     sources: set[str] = set()
+    assigned = 0
     for event in here.events():
         if event.kind == "import":
             sources.update(source for bound, source in event.extra if bound == name)
         elif any(target[:2] == (NAME, name) for target in event.targets):
-            return True
-    return len(sources) > 1
+            assigned += 1
+    return len(sources) + assigned > 1
 
 
 def _in_annotation(reference: Reference) -> bool:
@@ -918,6 +939,8 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
+        if expects_absence(site.scope, site.call.block) or ready_inline(site.scope, site.call.func[-1]):
+            continue
         for name, _ in site.call.keywords:
             if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
                 continue
@@ -1013,9 +1036,9 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     if not table.admitted or workers is None or _keras_is_two(program):
         return
     three = not workers & table.newest
-    takes = any(
-        table.admitted >> number & 1 for number in range(len(table.versions)) if _before_11(table, number)
-    )
+    requirement = table.requirement
+    # Every release before the new optimizers, by its patches: the table has only some.
+    takes = any(requirement.admits((2, minor, patch)) for minor in range(11) for patch in range(6))
     if takes and not three:
         # Everything the project asks for up to some release before Keras 3: the newest decides.
         return
@@ -1041,11 +1064,6 @@ def keras_three(program: Program) -> str:
     if not table.admitted or workers is None or _keras_is_two(program) or workers & table.newest:
         return ""
     return "some" if workers & table.admitted else "all"
-
-
-def _before_11(table: Api, number: int) -> bool:
-    major, minor = table.versions[number].split(".")
-    return (int(major), int(minor)) < (2, 11)
 
 
 def _head(expr: Expr) -> str:
