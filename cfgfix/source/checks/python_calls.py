@@ -22,7 +22,7 @@ from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
-from cfgfix.source.values import Dataset, External, Site, alternatives, functions_of
+from cfgfix.source.values import Dataset, External, Function, Site, alternatives, functions_of
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
 
@@ -60,7 +60,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                     if inner.name in _NATIVE:
                         native = f"{inner.name.replace('builtins.', '')}() has a counterpart: {_NATIVE[inner.name]}"
                         break
-            once = all(_loads_array(other) for other in group) and _cached_behind(reach)
+            once = all(_loads_array(program, other) for other in group) and _cached_behind(reach)
             notes = (native,) if native else ()
             batched = _batched_before(reach)
             reader = _no_counterpart(program, group)
@@ -159,10 +159,22 @@ def _batched_before(reach: Reach) -> str | None:
     return None
 
 
-def _loads_array(site: Site) -> bool:
-    """Tell whether the Python code is `numpy.load` and nothing else."""
+def _loads_array(program: Program, site: Site) -> bool:
+    """Tell whether the Python code is `numpy.load` and nothing else that leaves NumPy."""
     found = list(alternatives(site.argument(0, "func")))
-    return bool(found) and all(isinstance(item, External) and item.name == "numpy.load" for item in found)
+    for item in found:
+        if isinstance(item, External):
+            if item.name != "numpy.load":
+                return False
+        elif isinstance(item, Function):
+            names = [inner.name for inner, _ in inside_function(program, item) if inner.name]
+            if "numpy.load" not in names or not all(
+                name.startswith(("numpy.", "builtins.", "os.path.")) for name in names
+            ):
+                return False
+        else:
+            return False
+    return bool(found)
 
 
 def _cached_behind(reach: Reach) -> bool:
