@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.records import dataclass
+from cfgfix.source.entering import excluded
 from cfgfix.source.flow import WITH_FUNCTION, Flow
 from cfgfix.source.hit import Step, at, steps_to
 from cfgfix.source.program import Program
@@ -65,6 +66,12 @@ class Reach:
             steps.append(self.root.step)
         steps += steps_to(self.scope, self.path)
         return tuple(steps)
+
+    def excludes(self, site: Site) -> bool:
+        """Tell whether a place in the function is not run on this way: its guard is a flag that the last call sets otherwise."""
+        if not self.path and (self.root.function is None or self.root.function.partial):
+            return False
+        return excluded(self.path[-1] if self.path else None, site)
 
     @property
     def via(self) -> str:
@@ -191,7 +198,10 @@ class HotPaths:
             self._reached[key] = Reach(root, scope, path)
             if len(path) >= 12:
                 continue
+            reach = self._reached[key]
             for site in self.flow.within(scope):
+                if site.targets and reach.excludes(site):
+                    continue
                 for target in site.targets:
                     if (id(target.scope), root.kind) not in self._reached:
                         pending.append((target.scope, (*path, site)))

@@ -1094,7 +1094,8 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 def optimizer_decay(program: Program) -> Iterator[Hit]:
     """`decay=` of an optimizer, which Keras 3 ignores."""
     for site, value, three, takes in _optimizers(program, "decay"):
-        if not three or (value[0] == CONSTANT and value[1] is None):
+        if not three or (value[0] == CONSTANT and value[1] is None) or site.call.keyword("lr") is not None:
+            # `lr` beside it raises, and is told.
             continue
         zero = value[0] == CONSTANT and value[1] == 0
         yield hit_at(

@@ -127,7 +127,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 (
                     (inner, path)
                     for inner, path in inside_function(program, function)
-                    if is_random(inner) or inner.name in PY_FUNCTIONS
+                    if is_random(inner) or (inner.name in PY_FUNCTIONS and not _stateless(inner))
                 ),
                 None,
             )
@@ -159,6 +159,11 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 no_fix=None if alias else "TensorFlow has no name of its own in this module",
             )
             break
+
+
+def _stateless(site: Site) -> bool:
+    """Tell whether a Python function is declared to keep no state, so that TensorFlow may parallelise its map."""
+    return constant(site.call.keyword("stateful")) is False
 
 
 def _parallel_beside(program: Program, site: Site) -> bool:

@@ -19,7 +19,7 @@ from cfgfix.source.checks.common import (
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
-from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths
+from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
 from cfgfix.source.values import Dataset, External, Function, Site, alternatives, functions_of
@@ -42,18 +42,22 @@ _NATIVE = {
 def in_map(program: Program) -> Iterator[Hit]:
     """`numpy_function` or `py_function` that runs for every element of a dataset."""
     hot = hot_paths(program)
-    groups: dict[int, list[Site]] = {}
+    groups: dict[object, list[Site]] = {}
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
-            group = groups.setdefault(id(site.scope), [])
+            reach = hot.reach(site.scope, ELEMENT)
+            if reach is None or in_tests(site.scope) or reach.excludes(site):
+                continue
+            # One pipeline is one finding, whatever number of functions its map calls.
+            root = reach.root.site
+            group = groups.setdefault(id(root.call) if root is not None else id(site.scope), [])
             if all(other.call is not site.call for other in group):
                 group.append(site)
     for group in groups.values():
-        group.sort(key=lambda item: item.call.place)
+        group.sort(key=lambda item: (item.scope.module.path, item.call.place))
         for site in group[:1]:
             reach = hot.reach(site.scope, ELEMENT)
-            if reach is None or in_tests(site.scope):
-                continue
+            assert reach is not None
             native = ""
             for function in functions_of(site.argument(0, "func")):
                 for inner, _ in inside_function(program, function):
@@ -358,7 +362,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
             for site, path in inside_function(program, function):
                 if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
                     continue
-                if not any(_repeated(step) for step in (*path, site)):
+                if not _for_each((*path, site)):
                     # Before the loop of the generator, or in what it makes once: not for every element.
                     continue
                 yield hit_at(
@@ -376,11 +380,28 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _repeated(site: Site) -> bool:
-    """Tell whether a call stands in a loop, a comprehension included."""
-    return any(
-        block.kind in ("for", "while", "comprehension") for block in site.scope.block_chain(site.call.block)
-    )
+def _for_each(way: tuple[Site, ...]) -> bool:
+    """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
+    for site in reversed(way):
+        loops = {
+            loop
+            for event in site.scope.events()
+            if event.kind == "yield"
+            for loop in [_loop(site.scope, event.block)]
+            if loop is not None
+        }
+        if loops:
+            return any(inside(site.scope, site.call.block, loop) for loop in loops)
+    return any(_loop(site.scope, site.call.block) is not None for site in way)
+
+
+def _loop(scope: Scope, block: int) -> int | None:
+    """Return the innermost loop around a block, a comprehension included."""
+    while block >= 0:
+        if scope.blocks[block].kind in ("for", "while", "comprehension"):
+            return block
+        block = scope.blocks[block].parent
+    return None
 
 
 _CHEAP = (

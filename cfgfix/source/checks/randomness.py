@@ -45,6 +45,8 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
         reach = hot.reach(site.scope, kind)
         if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
             continue
+        if reach.excludes(site):
+            continue
         yield site, reach
 
 

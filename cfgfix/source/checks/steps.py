@@ -75,6 +75,8 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 flow=(at(site, label="called in every step of this loop"),),
                 severity="info"
                 if _switched_off(target.scope)
+                # What a step watches is its input: an image is optimised, nothing is trained.
+                or any(call.method == "watch" for call in tape.scope.calls)
                 or _switched_off(tape.scope)
                 or scope.module.path.endswith(".ipynb")
                 else None,
