@@ -94,6 +94,11 @@ class Api:
         if parts[1] in _KERAS_ALIASES:
             if old:
                 return None
+            first = self._old.get(f"tensorflow.compat.v1.{parts[1]}", {}) if len(parts) > 2 else {}
+            now = self._names.get(f"keras.{parts[1]}", {})
+            if parts[1] != "keras" and parts[2:] and parts[2] in first and not now.get(parts[2]):
+                # `tf.metrics.accuracy` is TensorFlow 1's, where `tf.metrics` was no part of Keras.
+                return Presence(".".join(parts[:3]), 0, first[parts[2]], ".".join(parts[3:]))
             parts = parts[1:] if parts[1] == "keras" else ["keras", *parts[1:]]
         name = parts[0]
         everywhere = (1 << len(self.versions)) - 1

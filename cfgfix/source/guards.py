@@ -26,6 +26,8 @@ _READY = re.compile(
     re.IGNORECASE,
 )
 """What a test says that asks which release is there or whether a name is."""
+_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$", re.IGNORECASE)
+"""Names of functions that say that they are for TensorFlow 1: `get_config_proto_v1`."""
 _KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
 _SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
 """What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
@@ -46,6 +48,8 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None, *, ker
         return True
     here: Scope | None = scope
     while here is not None:
+        if here.kind == "function" and _FOR_ONE.search(here.name):
+            return True
         for item in here.block_chain(block):
             if item.kind in ("try", "except"):
                 return True

@@ -285,7 +285,7 @@ def _set_by_program(program: Program) -> set[str]:
 def _binder(scope: Scope, name: str) -> Scope | None:
     """Return the scope, from one outwards, that imports a name."""
     here: Scope | None = scope
-    while here is not None and name not in here.imports:
+    while here is not None and name not in here.imports and name not in here.names:
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
     return here
 
@@ -303,14 +303,14 @@ def _bound_twice(scope: Scope, name: str) -> bool:
     here = _binder(scope, name)
     if here is None:
         return False
-    sources = {
-        source
-        for event in here.events()
-        if event.kind == "import"
-        for bound, source in event.extra
-        if bound == name
-    }
-    return len(sources) > 1 or _assigned(scope, name)
+    sources: set[str] = set()
+    assigned = 0
+    for event in here.events():
+        if event.kind == "import":
+            sources.update(source for bound, source in event.extra if bound == name)
+        elif any(target[:2] == (NAME, name) for target in event.targets):
+            assigned += 1
+    return len(sources) + assigned > 1
 
 
 def _in_annotation(reference: Reference) -> bool:
@@ -483,6 +483,9 @@ class _Eras:
 
 def written_for_one(program: Program, scope: Scope) -> bool:
     """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
+    table = api(program)
+    if table.requirement.text and not table.admitted:
+        return True
     eras = _eras(program)
     return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
 
@@ -701,6 +704,7 @@ def only_old(program: Program) -> Iterator[Hit]:
         )
 
 
+_REWRITE = "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
 _PRECISION = {
     "set_policy": "set_global_policy",
     "global_policy": "global_policy",
@@ -714,9 +718,7 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
-        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != (
-            "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
-        ):
+        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != _REWRITE:
             continue
         if _expects_absence(reference):
             continue
@@ -806,6 +808,9 @@ def gone(program: Program) -> Iterator[Hit]:
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
         if not presence.mask or presence.name.startswith("keras.") or _expects_absence(reference):
+            continue
+        if presence.name == _REWRITE:
+            # `experimental_precision` tells of it.
             continue
         yield Hit(
             reference.scope,
@@ -946,6 +951,8 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
+        if expects_absence(site.scope, site.call.block, site.call.place):
+            continue
         for name, _ in site.call.keywords:
             if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
                 continue
@@ -1043,8 +1050,9 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     if table.silent or workers is None or _keras_is_two(program):
         return
     three = not workers & table.newest
-    # Between the inspected releases lie others that may be asked for.
-    takes = any(table.requirement.admits((2, minor, 0)) for minor in range(11))
+    requirement = table.requirement
+    # Every release before the new optimizers, by its patches: the table has only some.
+    takes = any(requirement.admits((2, minor, patch)) for minor in range(11) for patch in range(6))
     if takes and not three:
         # Everything the project asks for up to some release before Keras 3: the newest decides.
         return
@@ -1100,7 +1108,8 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 def optimizer_decay(program: Program) -> Iterator[Hit]:
     """`decay=` of an optimizer, which Keras 3 ignores."""
     for site, value, three, takes in _optimizers(program, "decay"):
-        if not three or (value[0] == CONSTANT and value[1] is None):
+        if not three or (value[0] == CONSTANT and value[1] is None) or site.call.keyword("lr") is not None:
+            # `lr` beside it raises, and is told.
             continue
         zero = value[0] == CONSTANT and value[1] == 0
         yield hit_at(

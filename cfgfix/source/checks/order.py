@@ -21,7 +21,7 @@ from cfgfix.source.checks.common import (
 from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, Event, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, UNARY, Event, Scope
 from cfgfix.source.values import Constant, Dataset, Site
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
@@ -268,7 +268,9 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
     """`cache` of a shuffled dataset that is not shuffled again."""
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or any(kind(step) == "shuffle" for step in downstream(dataset)):
+        later = {kind(step) for step in downstream(dataset)}
+        if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
+            # Shuffled again, or split into parts that have to stay what they are.
             continue
         if _meant(dataset.site.scope, dataset.site.call.block):
             continue
@@ -316,7 +318,11 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
     """A random augmentation whose result is cached: every epoch sees the first epoch's draw."""
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or _meant(dataset.site.scope, dataset.site.call.block):
+        if (
+            in_tests(dataset.site.scope)
+            or _not_for_training(dataset.site)
+            or _meant(dataset.site.scope, dataset.site.call.block)
+        ):
             continue
         for step in way:
             if kind(step) in ("cache", "unknown") or (kind(step) == "take" and _one(step)):
@@ -346,6 +352,20 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                         related=(at(step.site, label="the random map"), at(site, label="drawn here")),
                     )
                     break
+
+
+def _not_for_training(site: Site) -> bool:
+    """Tell whether a guard says that a place is for evaluation: what is random there is better fixed."""
+    for block in site.scope.block_chain(site.call.block):
+        if block.kind != "if" or block.test is None:
+            continue
+        test, branch = block.test, block.branch
+        while test[0] == UNARY and test[1] == "not":
+            test, branch = test[2], not branch
+        shown = text(test, site.scope).lower()
+        if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
+            return True
+    return False
 
 
 def _one(step: Dataset) -> bool:

@@ -74,7 +74,13 @@ def eager_step(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 tape,
                 flow=(at(site, label="called in every step of this loop"),),
-                severity="info" if _switched_off(target.scope) or _switched_off(tape.scope) else None,
+                severity="info"
+                if _switched_off(target.scope)
+                # What a step watches is its input: an image is optimised, nothing is trained.
+                or any(call.method == "watch" for call in tape.scope.calls)
+                or _switched_off(tape.scope)
+                or scope.module.path.endswith(".ipynb")
+                else None,
                 values={"function": tape.scope.qualname, "loop_line": scope.blocks[block].line},
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import bound_in_loop, in_tests, method_of, names_in, upstream
-from cfgfix.source.expr import constant
+from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
@@ -113,9 +113,21 @@ def next_iter(program: Program) -> Iterator[Hit]:
             site,
             whole=True,
             # Of a shuffled dataset each turn gets another batch, if a dear one.
-            severity="warning" if shuffled else None,
+            severity="info" if _per_epoch(site.scope, loop) else "warning" if shuffled else None,
             values={"loop_line": site.scope.blocks[loop].line},
         )
+
+
+def _per_epoch(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop counts epochs: a look at the same batch once in each is meant."""
+    shown = text(scope.blocks[loop].test, scope)
+    names = [
+        text(target, scope)
+        for event in scope.events()
+        if any(number == loop for number, _ in event.bodies)
+        for target in event.targets
+    ]
+    return any("epoch" in part.lower() for part in (shown, *names))
 
 
 def rebuilt(program: Program) -> Iterator[Hit]:
