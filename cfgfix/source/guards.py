@@ -33,7 +33,9 @@ _SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
 """What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
 
 
-def expects_absence(scope: Scope, block: int, place: Place | None = None, *, keras: bool = True) -> bool:
+def expects_absence(
+    scope: Scope, block: int, place: Place | None = None, *, keras: bool = True, eager: bool = True
+) -> bool:
     """Tell whether a place is only reached where a name is there, or is ready for it not to be.
 
     Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
@@ -43,8 +45,9 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None, *, ker
         block: Its block.
         place: The span of the expression itself, so that `hasattr(a, "b") and a.b` in one expression counts too.
         keras: Whether asking for Keras 2 or 3 counts, which says nothing of a name that no TensorFlow has.
+        eager: Whether asking for eager execution counts, which says nothing of a name that every release has.
     """
-    if place is not None and ready_inline(scope, block, place, keras=keras):
+    if place is not None and ready_inline(scope, block, place, keras=keras, eager=eager):
         return True
     here: Scope | None = scope
     while here is not None:
@@ -53,7 +56,11 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None, *, ker
         for item in here.block_chain(block):
             if item.kind in ("try", "except"):
                 return True
-            if item.kind == "if" and item.test is not None and _asks(item.test, here, keras=keras):
+            if (
+                item.kind == "if"
+                and item.test is not None
+                and _asks(item.test, here, keras=keras, eager=eager)
+            ):
                 return True
             if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
                 return True
@@ -66,9 +73,11 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None, *, ker
     return False
 
 
-def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True) -> bool:
+def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
     """Tell whether a place stands in `a if test else b`, or behind `and` or `or`, whose test asks for a release or a name."""
-    return any(_asks(test, scope, keras=keras) for test, _ in before_in_expression(scope, block, place))
+    return any(
+        _asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, block, place)
+    )
 
 
 def _other_backend(test: Expr) -> bool:
@@ -81,10 +90,14 @@ def _other_backend(test: Expr) -> bool:
     )
 
 
-def _asks(test: Expr, scope: Scope, *, keras: bool = True) -> bool:
+def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True) -> bool:
     """Tell whether a test asks for a release or a name, itself or through a name that was given such a test."""
     shown = text(test, scope)
-    if _READY.search(shown if keras else _KERAS.sub("", shown)):
+    if not keras:
+        shown = _KERAS.sub("", shown)
+    if not eager:
+        shown = shown.replace("executing_eagerly", "")
+    if _READY.search(shown):
         return True
     for part in walk(test, scope):
         if part[0] != NAME:

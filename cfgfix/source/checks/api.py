@@ -951,7 +951,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
-        if expects_absence(site.scope, site.call.block, site.call.place):
+        if expects_absence(site.scope, site.call.block, site.call.place, eager=False):
             continue
         for name, _ in site.call.keywords:
             if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
