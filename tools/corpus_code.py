@@ -53,9 +53,7 @@ def sampling() -> ModuleType:
     """Return benchmarks/precision/sample.py, whose sheets are used."""
     name = "precision_sample"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            name, ROOT / "benchmarks" / "precision" / "sample.py"
-        )
+        spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / "precision" / "sample.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -66,7 +64,7 @@ def sampling() -> ModuleType:
 
 def checkouts(folder: Path) -> list[Path]:
     """Return the checkouts in a folder, by name."""
-    return sorted(path for path in folder.resolve().iterdir() if path.is_dir() and "+" in path.name)
+    return sorted(path.resolve() for path in folder.iterdir() if path.is_dir() and "+" in path.name)
 
 
 def proposed(checkout: Path) -> Settings:
@@ -177,9 +175,7 @@ def differences(projects: Sequence[Project]) -> list[str]:
     ]
     here = {(project.path.name, project.commit) for project in projects}
     before = collections.Counter(row for row in kept if row[:2] in here)
-    after = collections.Counter(
-        row for row in rows(projects) if commits.get(row[0], row[1]) == row[1]
-    )
+    after = collections.Counter(row for row in rows(projects) if commits.get(row[0], row[1]) == row[1])
     lines += ["- " + "\t".join(row) for row in sorted((before - after).elements())]
     lines += ["+ " + "\t".join(row) for row in sorted((after - before).elements())]
     return lines

@@ -388,6 +388,16 @@ class Collector:
         self.bounded: set[int] = set()
         """Texts that name keys in a loop over names that is understood."""
         self.undefined: list[tuple[int, str, Expr, Scope, bool]] = []
+        self.tops = {path[0] for path in (*self.inner, *self.keys)}
+        self.groups: set[Path] = set()
+        """Paths that no file has, under which the outermost keys of files are read."""
+        self.composes = any(
+            source.split(".")[0] == "hydra"
+            for module in self.modules
+            for scope in module.summary.scopes
+            for source in scope.imports.values()
+        )
+        self._find_groups()
         self._collect()
 
     def core(self, scope: Scope) -> bool:
@@ -439,9 +449,43 @@ class Collector:
 
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
         owners = self._owners()
-        return {
-            path for path in self.uses.paths_of(atoms) if not path or path in self.inner or path in owners
-        }
+        paths = self.uses.paths_of(atoms)
+        return {path for path in paths if not path or path in self.inner or path in owners} | self._below(
+            paths
+        )
+
+    def _below(self, paths: Iterable[Path]) -> set[Path]:
+        """Return where in a file a path may lie whose first step no file has.
+
+        A file may be one part of what a program reads: a group of Hydra's configs, or a file that another one names, then
+        stands under the name of the group; which names are groups is seen where outermost keys of files are read below
+        them. Where Hydra puts the config together and nothing tells, it may lie anywhere. Only for projects without a class, whose files alone tell which keys there are.
+        """
+        found: set[Path] = set()
+        if self.sections is not None:
+            return found
+        for path in paths:
+            if not path or path[0] in self.tops:
+                continue
+            groups = [path[:length] for length in range(1, len(path) + 1) if path[:length] in self.groups]
+            if groups:
+                found.update(path[len(group) :] for group in groups)
+            elif self.composes:
+                found.update(path[start:] for start in range(1, len(path) + 1))
+        return {path for path in found if not path or path in self.inner}
+
+    def _find_groups(self) -> None:
+        """Find the names under which whole files stand: what is read from there are the outermost keys of files."""
+        if self.sections is not None:
+            return
+        reads = [
+            (expr[1], scope) for name in self.tops for expr, scope in self.loads.attributes.get(name, ())
+        ]
+        reads += [(expr[1], scope) for expr, scope in self.loads.subscripts if constant(expr[2]) in self.tops]
+        for base, scope in reads:
+            for path in self.uses.paths_of(self.follower.of(base, scope)):
+                if path and path[0] not in self.tops:
+                    self.groups.add(path)
 
     def _access(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
         interesting = name in self.by_name
@@ -467,6 +511,10 @@ class Collector:
             if key is not None:
                 key.reads.append((expr, scope))
                 hit = True
+        for path in self._below(paths):
+            key = self.keys.get((*path, name))
+            if key is not None:
+                key.maybe.append((expr, scope))
         if not atoms or UNKNOWN in atoms:
             for path in self.by_name[name]:
                 self.keys[path].maybe.append((expr, scope))
@@ -511,7 +559,8 @@ class Collector:
         for keyword, value in call.keywords:
             self._whole(value, scope, (expr, keyword if keyword is not None else "**"))
         if func[0] == ATTRIBUTE and func[2] in ("items", "values") and not call.args:
-            for path in self.uses.paths_of(self.follower.of(func[1], scope)):
+            paths = self.uses.paths_of(self.follower.of(func[1], scope))
+            for path in paths | self._below(paths):
                 self._used_whole(path, self._fate(expr, scope), expr, scope)
 
     def _write(self, target: Expr, event: Event, scope: Scope) -> None:
@@ -544,7 +593,7 @@ class Collector:
                 if known in self.by_name:
                     self._note(expr, scope, atoms, known)
             return
-        for path in paths:
+        for path in paths | self._below(paths):
             self._used_whole(path, self._fate(expr, scope), expr, scope)
 
     def _names(self, name: Expr, scope: Scope) -> list[str] | None:
