@@ -295,7 +295,8 @@ class _Elsewhere:
 
 def _value(node: Node, loader: Loader) -> Any:
     node = deref(node)
-    if node.kind != Kind.SCALAR:
+    if node.kind != Kind.SCALAR or node.tag is not None:
+        # What a tag makes of the text is not said here.
         return _ABSENT
     return node.text if node.style else resolve(node.text, loader).value
 

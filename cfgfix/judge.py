@@ -162,6 +162,10 @@ class Judge:
         """Return a severity as the settings want it."""
         return self._severities.get(rule.id, severity)
 
+    def severity_is_set(self, rule: str) -> bool:
+        """Tell whether the settings give a rule its severity."""
+        return rule in self._severities
+
     def _pitfalls(self, document: Document, target: Target) -> Iterator[Finding]:
         if not self._wanted and not self._cluster:
             return

@@ -219,7 +219,7 @@ def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
     return [f"- {line}" for line in sorted(before - after)] + [f"+ {line}" for line in sorted(after - before)]
 
 
-def with_code(command: str, folder: Path, *, first: bool) -> int:
+def with_code(command: str, folder: Path, *, reading: str | None) -> int:
     """Run a command over the projects whose checkouts lie in a folder, and return the exit code."""
     sys.path.insert(0, str(ROOT / "tools"))
     import corpus_code
@@ -227,8 +227,8 @@ def with_code(command: str, folder: Path, *, first: bool) -> int:
     if not folder.is_dir() or not corpus_code.checkouts(folder):
         print(f"no checkouts named owner+name in {folder}", file=sys.stderr)
         return 2
-    if command == "report" and first:
-        corpus_code.precision(first=True)
+    if command == "report" and reading is not None:
+        corpus_code.precision(reading)
         return 0
     projects = corpus_code.run(folder)
     if command == "report":
@@ -250,11 +250,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--shared")
     parser.add_argument("--code", type=Path, default=os.environ.get("CFGFIX_CORPUS_CODE") or None)
     parser.add_argument(
-        "--first", action="store_true", help="with --code and report: the first reading's verdicts"
+        "--reading",
+        choices=("first", "fresh"),
+        help="with --code and report: the verdicts of a reading that is kept",
     )
     options = parser.parse_args(arguments)
     if options.code is not None:
-        return with_code(options.command, Path(options.code), first=options.first)
+        return with_code(options.command, Path(options.code), reading=options.reading)
     shared = shared_folder(options.shared)
     if shared is None:
         print("no corpus: name the folder that holds corpus/INDEX.tsv with --shared", file=sys.stderr)

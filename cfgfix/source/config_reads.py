@@ -481,7 +481,11 @@ class Collector:
         reads = [
             (expr[1], scope) for name in self.tops for expr, scope in self.loads.attributes.get(name, ())
         ]
-        reads += [(expr[1], scope) for expr, scope in self.loads.subscripts if constant(expr[2]) in self.tops]
+        reads += [
+            (expr[1], scope)
+            for expr, scope in self.loads.subscripts
+            if isinstance(key := constant(expr[2]), str) and key in self.tops
+        ]
         for base, scope in reads:
             for path in self.uses.paths_of(self.follower.of(base, scope)):
                 if path and path[0] not in self.tops:
@@ -910,7 +914,7 @@ class Collector:
             _spots((expr, scope) for _, expr, scope in whole),
             _spots(maybe),
             tuple(sorted(guards, key=repr)),
-            _spots(self._calculated(core_reads)),
+            () if key.writes else _spots(self._calculated(core_reads)),
         )
 
     def _calculated(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
@@ -919,6 +923,8 @@ class Collector:
         for expr, scope in reads:
             around = self.loads.around.get(id(expr))
             if around is None or not isinstance(around[0], tuple):
+                continue
+            if (expr[0] == SUBSCRIPT and constant(expr[2]) is MISSING) or self._prepared(expr, scope):
                 continue
             parent, role = around
             if (parent[0] == "b" and role in ("-", "/", "//", "**")) or (
@@ -930,6 +936,27 @@ class Collector:
             ):
                 found.append((parent, scope))
         return found
+
+
+    def _prepared(self, expr: Expr, scope: Scope) -> bool:
+        """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
+        shown = text(expr, scope)
+        for call in scope.calls:
+            if (
+                call.func[0] == NAME
+                and call.func[1] in ("isinstance", "type", "float", "int", "eval")
+                and call.args
+                and text(call.args[0], scope) == shown
+            ):
+                return True
+        around: Any = self.loads.around.get(id(expr), (None, None))[0]
+        while isinstance(around, tuple):
+            if around[0] == CALL:
+                around = scope.calls[around[1]]
+                break
+            around = self.loads.around.get(id(around), (None, None))[0]
+        block = getattr(around, "block", None)
+        return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
 
 
 _SAME_CALLS = frozenset(
