@@ -1001,7 +1001,15 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
                 loader = LOADERS[found]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
-        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
+        target = Target(
+            dialect,
+            loader,
+            run.schemas[dialect.name],
+            machine.lookup,
+            machine.label,
+            usage,
+            run.settings.schema is not None,
+        )
         run.targets[key] = target
     return target
 
