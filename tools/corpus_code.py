@@ -30,8 +30,9 @@ CASES, KEY = DATA / "with_code.jsonl", DATA / "with_code_key.jsonl"
 READINGS = {
     "first": (DATA / "with_code_first.jsonl", DATA / "with_code_first_key.jsonl"),
     "fresh": (DATA / "with_code_fresh.jsonl", DATA / "with_code_fresh_key.jsonl"),
+    "last": (DATA / "with_code_last.jsonl", DATA / "with_code_last_key.jsonl"),
 }
-"""Records of readings, each made before anything was mended on it: of eleven projects, and of nine others after that."""
+"""Records of readings, each of other checkouts and made before anything was mended on it."""
 SHEET = DATA / "with_code_sheet.jsonl"
 """The cases with the code around them, for the reader; other projects' code is not kept, so git ignores it."""
 COLUMNS = ("project", "commit", "file", "rule", "line", "severity")
