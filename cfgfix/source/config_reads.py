@@ -937,7 +937,6 @@ class Collector:
                 found.append((parent, scope))
         return found
 
-
     def _prepared(self, expr: Expr, scope: Scope) -> bool:
         """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
         shown = text(expr, scope)
