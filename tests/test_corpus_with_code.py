@@ -188,7 +188,9 @@ def test_without_checkouts_the_tool_says_so(tool, tmp_path, capsys):
 DATA = ROOT / "benchmarks" / "corpus"
 
 
-@pytest.mark.parametrize("name", ["with_code", "with_code_first", "with_code_fresh", "with_code_last"])
+@pytest.mark.parametrize(
+    "name", ["with_code", "with_code_first", "with_code_fresh", "with_code_last", "with_code_older"]
+)
 def test_the_records_are_complete(name):
     rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     keys = [

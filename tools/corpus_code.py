@@ -31,6 +31,7 @@ READINGS = {
     "first": (DATA / "with_code_first.jsonl", DATA / "with_code_first_key.jsonl"),
     "fresh": (DATA / "with_code_fresh.jsonl", DATA / "with_code_fresh_key.jsonl"),
     "last": (DATA / "with_code_last.jsonl", DATA / "with_code_last_key.jsonl"),
+    "older": (DATA / "with_code_older.jsonl", DATA / "with_code_older_key.jsonl"),
 }
 """Records of readings, each of other checkouts and made before anything was mended on it."""
 SHEET = DATA / "with_code_sheet.jsonl"

@@ -388,6 +388,11 @@ class Collector:
         self.bounded: set[int] = set()
         """Texts that name keys in a loop over names that is understood."""
         self.undefined: list[tuple[int, str, Expr, Scope, bool]] = []
+        self.parts: dict[str, list[Path]] = {}
+        """Sections by their names, for a project without a class."""
+        if self.sections is None:
+            for path in self.inner:
+                self.parts.setdefault(path[-1], []).append(path)
         self.tops = {path[0] for path in (*self.inner, *self.keys)}
         self.groups: set[Path] = set()
         """Paths that no file has, under which the outermost keys of files are read."""
@@ -414,6 +419,7 @@ class Collector:
             key = constant(expr[2])
             if isinstance(key, str):
                 self._access(expr, expr[1], key, scope)
+                self._part(expr, expr[1], key, scope)
             elif key is MISSING and expr[2][0] != "x":
                 self._dynamic(expr, expr[1], expr[2], scope)
         for module in self.modules:
@@ -426,7 +432,11 @@ class Collector:
                     if event.kind in ("assign", "annotate", "augment"):
                         for target in event.targets:
                             self._write(target, event, scope)
-                    if event.kind == "for" and event.value is not None:
+                    if event.value is not None and (
+                        event.kind == "for"
+                        # What is put in a mapping by a name is taken out by one: that is not followed.
+                        or (event.kind == "assign" and any(item[0] == SUBSCRIPT for item in event.targets))
+                    ):
                         self._whole(event.value, scope, None)
         for expr, scope in self.loads.containers:
             for part in expr[2] if expr[0] == ITEMS else [value for _, value in expr[1]]:
@@ -507,6 +517,26 @@ class Collector:
             for atom in atoms:
                 self.undefined.append((atom[1], name, expr, scope, True))
 
+    def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
+        """Look at a section taken by its name from a mapping that is not known: it may be that of the config.
+
+        What is read from it by name is found there; here it counts where it is used as a whole.
+        """
+        paths = self.parts.get(name)
+        if paths is None:
+            return
+        atoms = self.follower.of(base, scope)
+        if atoms and UNKNOWN not in atoms:
+            return
+        parent, role = self.loads.around.get(id(expr), (None, None))
+        if isinstance(parent, tuple) and (
+            (parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base") or parent[0] == COMPARE
+        ):
+            return
+        fate = self._fate(expr, scope)
+        for path in paths:
+            self._used_whole(path, fate, expr, scope)
+
     def _note(self, expr: Expr, scope: Scope, atoms: Atoms, name: str) -> None:
         paths = self.uses.paths_of(atoms)
         hit = False
@@ -553,6 +583,7 @@ class Collector:
             if isinstance(name, str):
                 if name in self.by_name:
                     self._note(expr, scope, self.follower.of(func[1], scope), name)
+                self._part(expr, func[1], name, scope)
             else:
                 self._dynamic(expr, func[1], call.args[0], scope)
         for position, value in enumerate(call.args):
@@ -602,29 +633,11 @@ class Collector:
 
     def _names(self, name: Expr, scope: Scope) -> list[str] | None:
         """Return the texts that a loop's variable goes through, or None where they are not known."""
-        if name[0] != NAME:
+        items = self.uses.items_in_loop(name, scope)
+        if items is None:
             return None
-        given = self.uses.given(name[1], scope)
-        if given is None or len(given[0]) == 0 or any(how != "for" for _, how in given[0]):
-            return None
-        found: list[str] = []
-        for value, _ in given[0]:
-            items: Expr | None = value
-            if value[0] == NAME:
-                source = self.uses.given(value[1], given[1])
-                items = (
-                    source[0][0][0]
-                    if source is not None and len(source[0]) == 1 and source[0][0][1] == "="
-                    else None
-                )
-            if items is None or items[0] != ITEMS:
-                return None
-            for item in items[2]:
-                if item[0] != CONSTANT or not isinstance(item[1], str):
-                    return None
-                found.append(item[1])
-                self.bounded.add(id(item))
-        return found
+        self.bounded.update(id(item) for item in items)
+        return [item[1] for item in items]
 
     def _whole(self, value: Expr, scope: Scope, argument: tuple[Expr, Any] | None) -> None:
         """Look at an expression that may be a whole section given to something."""
@@ -636,7 +649,10 @@ class Collector:
         fate = USED
         if argument is not None:
             call = scope.calls[argument[0][1]]
-            if call.func[0] == NAME and call.func[1] in (
+            if call.func[:2] == (NAME, "setattr") and argument[1] == 2:
+                if isinstance(constant(call.args[1]), str):
+                    return
+            elif call.func[0] == NAME and call.func[1] in (
                 "getattr",
                 "setattr",
                 "hasattr",
@@ -656,7 +672,9 @@ class Collector:
                     self._unpacked(callee, paths, argument[0], scope)
                     return
                 if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
-                    if all(self._followed(atom, argument[1]) for atom in callee):
+                    if all(
+                        self._by_its_name(atom, call) and self._followed(atom, argument[1]) for atom in callee
+                    ):
                         return
                 elif (
                     names == {"functools.partial"}
@@ -693,6 +711,12 @@ class Collector:
         return bool(functions) and all(
             atom[0] in ("f", "b", "C") and self._followed(atom, place) for atom in functions
         )
+
+    def _by_its_name(self, atom: Any, call: Call) -> bool:
+        """Tell whether a function is called by the name it is defined with: only then its parameters know the call."""
+        func = call.func
+        called = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+        return atom[0] == "C" or bool(called == atom[1].name)
 
     def _followed(self, atom: Any, role: Any) -> bool:
         """Tell whether an argument becomes a parameter or attribute that is followed by name."""
