@@ -189,7 +189,15 @@ DATA = ROOT / "benchmarks" / "corpus"
 
 
 @pytest.mark.parametrize(
-    "name", ["with_code", "with_code_first", "with_code_fresh", "with_code_last", "with_code_older"]
+    "name",
+    [
+        "with_code",
+        "with_code_first",
+        "with_code_fresh",
+        "with_code_last",
+        "with_code_older",
+        "with_code_later",
+    ],
 )
 def test_the_records_are_complete(name):
     rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -251,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--code", type=Path, default=os.environ.get("CFGFIX_CORPUS_CODE") or None)
     parser.add_argument(
         "--reading",
-        choices=("first", "fresh", "last", "older"),
+        choices=("first", "fresh", "last", "older", "later"),
         help="with --code and report: the verdicts of a reading that is kept",
     )
     options = parser.parse_args(arguments)

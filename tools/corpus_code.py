@@ -32,6 +32,7 @@ READINGS = {
     "fresh": (DATA / "with_code_fresh.jsonl", DATA / "with_code_fresh_key.jsonl"),
     "last": (DATA / "with_code_last.jsonl", DATA / "with_code_last_key.jsonl"),
     "older": (DATA / "with_code_older.jsonl", DATA / "with_code_older_key.jsonl"),
+    "later": (DATA / "with_code_later.jsonl", DATA / "with_code_later_key.jsonl"),
 }
 """Records of readings, each of other checkouts and made before anything was mended on it."""
 SHEET = DATA / "with_code_sheet.jsonl"
