@@ -3,7 +3,12 @@ PYTHON ?= python
 SECONDS_EACH ?= 600
 TARGETS = documents rules expressions sources
 
-.PHONY: fuzz fuzz-edits fuzz-targets node
+.PHONY: bench fuzz fuzz-edits fuzz-targets node
+
+# Every budget, measured beside the other tools; writes benchmarks/RESULTS.md. CFGFIX_REFERENCE=DIR names the Python project
+# to read; BENCH="--only NAME" shows the figures of one workload and writes nothing.
+bench:
+	$(PYTHON) benchmarks/bench.py $(BENCH)
 
 # More than 100,000 random edits judged by other readers, then ten minutes for each target of fuzz/.
 fuzz: fuzz-edits fuzz-targets
