@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cfgfix.records import dataclass
@@ -60,12 +60,13 @@ class Api:
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
         self._arguments: Mapping[str, Mapping[str, int]] = data["deprecated_arguments"]
         self._raises: Mapping[str, int] = data["raises"]
+        self.releases: Sequence[str] = data["tensorflow"]
         self.versions = [".".join(text.split(".")[:2]) for text in data["tensorflow"]]
         self.requirement = requirement
         admitted = requirement.admitted(data["tensorflow"])
         self.admitted = sum(1 << number for number in admitted)
         self.newest = 1 << admitted[-1] if admitted else 0
-        self.wanted = self.admitted if requirement.text else self.newest
+        self.wanted = self.admitted if requirement.text or requirement.computed else self.newest
 
     def presence(self, raw: str) -> Presence | None:
         """Return in which releases a dotted name is there; None where the table cannot tell."""
@@ -129,7 +130,8 @@ class Api:
         entry = self._parameters.get(name)
         if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
             return None
-        return int(entry["names"].get(parameter, 0))
+        # A callable that takes any keyword (`**kwargs`) is not known to refuse one.
+        return int(entry["names"].get(parameter, 0)) | int(entry["open"])
 
     def deprecated(self, name: str) -> tuple[int, str] | None:
         """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from cfgfix.files import read_regular
-from cfgfix.records import dataclass
+from cfgfix.records import dataclass, replace
 
 NAMES = (
     "requirements.txt",
@@ -26,6 +26,15 @@ _NAMED = re.compile(
     r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*["'])?"""
     r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
 )
+_COMPUTED = re.compile(
+    r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:===?|~=|!=|<=|>=|<|>)?\s*(?:\{|%s|["']\s*\+)"""
+)
+"""A release that only running `setup.py` tells, as in `f"tensorflow=={version}"`."""
+_KERAS_2 = re.compile(r"""(?<![\w.-])(?:tf[-_]keras(?:[-_]nightly)?(?![\w.-])|TF_USE_LEGACY_KERAS)""")
+_ADDONS = re.compile(r"(?<![\w.-])(?:tensorflow[-_]addons|tfa[-_]nightly)(?![\w.-])")
+ADDONS_END = "<2.16"
+"""TensorFlow Addons ended before Keras 3: its last release, 0.23.0, is for TensorFlow below 2.16 (its table of compatible
+releases), and cannot be imported beside Keras 3."""
 _PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
@@ -39,11 +48,18 @@ class Requirement:
         path: The file that says it; empty where none does.
         text: What it says, such as `tensorflow>=2.4,<2.11`; empty where nothing does.
         looked_in: Every file that was looked for, whether it is there or not.
+        keras_2: Whether the file asks for Keras 2 beside any TensorFlow (`tf-keras`).
+        computed: Whether the file asks for releases that only running it tells; nothing is known of them then.
+        below: Folders between the files and their common folder with requirements of their own, such as the projects of a
+            collection: folder and what it asks for.
     """
 
     path: str
     text: str
     looked_in: tuple[str, ...]
+    keras_2: bool = False
+    computed: bool = False
+    below: tuple[tuple[str, Requirement], ...] = ()
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
@@ -56,6 +72,8 @@ class Requirement:
         the wanted one stand for it; a requirement below the oldest inspected release gives none.
         """
         versions = [_version(text) for text in inspected]
+        if self.computed:
+            return ()
         if not self.text:
             return tuple(range(len(versions)))
         found = tuple(
@@ -111,42 +129,111 @@ def find_requirement(paths: Sequence[str]) -> Requirement:
     """Return what the project of some files asks for: the nearest file at or above them that names TensorFlow."""
     if not paths:
         return NOTHING
-    here = os.path.dirname(
-        os.path.commonpath([os.path.abspath(path) for path in paths] + [os.path.abspath(paths[0])])
-    )
-    common = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
-    here = common or here
+    folders = {os.path.dirname(os.path.abspath(path)) for path in paths}
+    here = top = os.path.commonpath(folders)
     looked: list[str] = []
+    found = NOTHING
     for _ in range(MAX_LEVELS):
-        for name in NAMES:
-            place = os.path.join(here, name)
-            looked.append(place)
-            text = _named_in(place)
-            if text is not None:
-                shown = os.path.relpath(place)
-                return Requirement(place if shown.startswith("..") else shown, text, tuple(looked))
+        said = _said_by(here, looked)
+        found = said or found
         above = os.path.dirname(here)
-        if above == here or os.path.exists(os.path.join(here, ".git")):
+        if (
+            (said and (said.text or said.computed))
+            or above == here
+            or os.path.exists(os.path.join(here, ".git"))
+        ):
             break
         here = above
-    return Requirement("", "", tuple(looked))
+    below = []
+    for folder in sorted(_between(folders, top)):
+        said = _said_by(folder, looked)
+        if said is not None:
+            below.append((folder, said))
+    return replace(found, looked_in=tuple(looked), below=tuple(below))
 
 
-def _named_in(path: str) -> str | None:
+def _between(folders: set[str], top: str) -> set[str]:
+    """Return the folders of files and those above them, up to a common one that is left out."""
+    found: set[str] = set()
+    for folder in folders:
+        here = folder
+        while here not in found and len(here) > len(top):
+            found.add(here)
+            here = os.path.dirname(here)
+    return found
+
+
+def _said_by(folder: str, looked: list[str]) -> Requirement | None:
+    """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
+    said: list[tuple[str, _Said]] = []
+    for name in NAMES:
+        place = os.path.join(folder, name)
+        looked.append(place)
+        one = _said_in(place)
+        if one is not None:
+            said.append((place, one))
+    if not said:
+        return None
+    # The first file that says which release counts, and beside it what any of them asks for in company.
+    place, first = min(said, key=lambda item: not (item[1].text or item[1].computed))
+    shown = os.path.relpath(place)
+    made = Requirement(
+        place if shown.startswith("..") else shown,
+        first.text,
+        (),
+        keras_2=any(one.keras_2 for _, one in said),
+        computed=first.computed and not first.text,
+    )
+    return before_keras_3(made) if any(one.addons for _, one in said) else made
+
+
+def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
+    """Return a requirement that ends where TensorFlow Addons does, unless it begins behind that.
+
+    Args:
+        requirement: What the project asks for.
+        why: What stands for the file where no file says anything.
+    """
+    if requirement.computed or not requirement.admits((2, 15, 0)):
+        return requirement
+    if requirement.text:
+        if requirement.admits((2, 16, 0)):
+            return replace(requirement, text=f"{requirement.text},{ADDONS_END}")
+        return requirement
+    return replace(requirement, path=requirement.path or why, text=f"tensorflow{ADDONS_END}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one file says."""
+
+    text: str
+    keras_2: bool
+    addons: bool
+    computed: bool
+
+
+def _said_in(path: str) -> _Said | None:
     try:
         data = read_regular(path, MAX_BYTES + 1)
     except OSError:
         return None
     if len(data) > MAX_BYTES:
         return None
+    named, keras_2, addons, computed = "", False, False, False
     for line in data.decode("utf-8", "replace").splitlines():
         bare = line.strip()
         if bare.startswith("#") or len(bare) > 2000:
             continue
-        match = _NAMED.search(bare)
-        if match is not None:
-            parts = [
-                f"{'==' if operator == '=' else operator}{text}" for operator, text in _PART.findall(match[1])
-            ]
-            return "tensorflow" + ",".join(parts)
-    return None
+        if not named and not computed:
+            match = _NAMED.search(bare)
+            if match is not None:
+                parts = [
+                    f"{'==' if operator == '=' else operator}{text}"
+                    for operator, text in _PART.findall(match[1])
+                ]
+                named = "tensorflow" + ",".join(parts)
+            computed = match is None and _COMPUTED.search(bare) is not None
+        keras_2 = keras_2 or _KERAS_2.search(bare) is not None
+        addons = addons or _ADDONS.search(bare) is not None
+    return _Said(named, keras_2, addons, computed) if named or keras_2 or addons or computed else None

@@ -12,7 +12,7 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.edits import Fix, ReplaceText, Safety
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location, Severity, State
-from cfgfix.records import dataclass
+from cfgfix.records import dataclass, replace
 from cfgfix.source import cache
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
@@ -151,7 +151,7 @@ def scan(
                     [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
                     [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
                     repr(key),
-                    (requirement.path, requirement.text),
+                    repr(replace(requirement, looked_in=())),
                 )
             )
         )
@@ -167,6 +167,8 @@ def scan(
                 looked_in=requirement.looked_in,
             )
     clear_package_cache()
+    from cfgfix.source.checks.api import with_other_releases
+
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
     store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep)
@@ -181,8 +183,10 @@ def scan(
     conditions = conditions or [(None, Conditions(program, None))]
     maker = _Maker(conditions, severity)
     for rule, function, _ in functions:
+        apart = with_other_releases(program) if function.__module__ == with_other_releases.__module__ else ()
         for hit in function(program):
-            maker.add(rule, hit)
+            if id(hit.scope.module) not in apart:
+                maker.add(rule, hit)
     for items in maker.findings.values():
         items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
     marked = tuple(module.path for module in program.modules if module.summary.suppressions)

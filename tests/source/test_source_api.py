@@ -114,3 +114,100 @@ def test_the_table_agrees_with_an_installed_tensorflow() -> None:
             if bool(mask & bit) != hasattr(module, name):
                 wrong.append(f"{package}.{name}")
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("files", "text", "keras_2", "computed"),
+    [
+        ({"requirements.txt": "tensorflow >= 2.9.0\ntf-keras\n"}, "tensorflow>=2.9.0", True, False),
+        ({"requirements.txt": "tf-keras-vis\ntensorflow>=2.9\n"}, "tensorflow>=2.9", False, False),
+        ({"requirements.txt": "tensorflow>=2.4\ntensorflow-addons\n"}, "tensorflow>=2.4,<2.16", False, False),
+        ({"requirements.txt": "tensorflow-addons==0.20\n"}, "tensorflow<2.16", False, False),
+        ({"requirements.txt": "tensorflow==2.18\ntensorflow_addons\n"}, "tensorflow==2.18", False, False),
+        ({"setup.py": "need = f'tensorflow=={version}'\nmore = ['tensorflow>=2.0']\n"}, "", False, True),
+        ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, "", False, True),
+        ({"setup.py": "need = 'tensorflow' + version\n"}, "", False, True),
+        (
+            {"setup.py": "need = f'tensorflow=={v}'\n", "requirements.txt": "tensorflow==2.9\n"},
+            "tensorflow==2.9",
+            False,
+            False,
+        ),
+        (
+            {"requirements.txt": "numpy\n", "setup.cfg": "  tensorflow>=2.12\n  tf_keras\n"},
+            "tensorflow>=2.12",
+            True,
+            False,
+        ),
+    ],
+)
+def test_what_stands_beside_a_requirement(
+    tmp_path: Path, files: dict[str, str], text: str, keras_2: bool, computed: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    found = find_requirement([str(tmp_path / "a.py")])
+    assert (found.text, found.keras_2, found.computed) == (text, keras_2, computed)
+
+
+def test_each_project_of_a_collection_has_its_own_requirement(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, asked in (("old", "tensorflow==2.0.0"), ("new", "tensorflow>=2.18")):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "requirements.txt").write_text(asked, encoding="utf-8")
+    found = find_requirement([str(tmp_path / name / "deep" / "a.py") for name in ("old", "new")])
+    assert found.text == ""
+    assert {folder.rpartition("/")[2]: asked.text for folder, asked in found.below} == {
+        "old": "tensorflow==2.0.0",
+        "new": "tensorflow>=2.18",
+    }
+
+
+def api_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    from cfgfix.engine import Request, check
+    from cfgfix.settings import Settings
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
+    report = check(Request(paths=(".",), settings=Settings(root=str(folder), hardware="none")))
+    return [(item.location.path, item.rule) for item in report.findings() if item.rule.startswith("DEP")]
+
+
+@pytest.mark.parametrize(
+    ("files", "rules"),
+    [
+        ({}, ["DEP020", "DEP008"]),
+        ({"requirements.txt": "tensorflow>=2.9\n"}, ["DEP020", "DEP008"]),
+        ({"requirements.txt": "tensorflow>=2.9\ntf-keras\n"}, []),
+        ({"requirements.txt": "tensorflow>=2.9\ntensorflow_addons\n"}, []),
+        ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, []),
+        ({"other.py": "import tensorflow_addons as tfa\n"}, []),
+        ({"project/requirements.txt": "tensorflow==2.4\n"}, []),
+        ({"project/requirements.txt": "tensorflow==2.18\n"}, ["DEP020", "DEP008"]),
+        ({"elsewhere/requirements.txt": "tensorflow==2.4\n"}, ["DEP020", "DEP008"]),
+    ],
+)
+def test_what_keras_3_lacks_is_told_where_keras_3_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], rules: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for folder in ("project", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "empty.py").write_text("import tensorflow as tf\n")
+    (tmp_path / "project" / "train.py").write_text(
+        "import tensorflow as tf\n"
+        "optimizer = tf.keras.optimizers.Adam(lr=0.1)\n"
+        "other = tf.keras.optimizers.legacy.SGD(0.1)\n"
+    )
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert sorted(rule for _, rule in api_findings(tmp_path, monkeypatch)) == sorted(rules)
+
+
+def test_a_callable_that_once_took_any_keyword_did_not_refuse_one() -> None:
+    table = load(NOTHING)
+    took = table.accepts("keras.Model.compile", "sample_weight_mode")
+    assert took is not None
+    assert took & 1 << table.versions.index("2.15")
+    assert not took & table.newest

@@ -47,6 +47,8 @@ def test_waiting_work_goes_to_threads_and_little_work_nowhere(monkeypatch) -> No
 
 
 def test_what_holds_the_gil_goes_to_processes(monkeypatch) -> None:
+    # On a fast machine the work would be over before workers are there.
+    monkeypatch.setattr(parallel, "START_SECONDS", 0.001)
     monkeypatch.setattr(parallel, "measure_gil_share", lambda *_: 1.0)
     made, way = map_parallel(sample_functions.letters, TEXTS * 4, workers=2)
     assert way.mode == "processes"
@@ -54,6 +56,8 @@ def test_what_holds_the_gil_goes_to_processes(monkeypatch) -> None:
 
 
 def test_what_cannot_travel_stays_here(monkeypatch) -> None:
+    # On a fast machine the work would be over before workers are there.
+    monkeypatch.setattr(parallel, "START_SECONDS", 0.001)
     monkeypatch.setattr(parallel, "measure_gil_share", lambda *_: 1.0)
     made, way = map_parallel(lambda text: sample_functions.letters(text), TEXTS * 4, workers=2)  # noqa: PLW0108 - a lambda is the point
     assert way.mode == "serial"

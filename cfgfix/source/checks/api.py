@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from cfgfix.records import dataclass
@@ -11,7 +12,7 @@ from cfgfix.source.expr import dotted, text
 from cfgfix.source.flow import only_tells
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Program, absolute
-from cfgfix.source.requirements import NOTHING
+from cfgfix.source.requirements import NOTHING, before_keras_3
 from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.source.values import Site
 
@@ -54,7 +55,10 @@ def api(program: Program) -> Api:
     """Return the table for the project's requirement, read once."""
     found: Api | None = program.facts.get("api")
     if found is None:
-        found = program.facts["api"] = load(program.facts.get("requirement", NOTHING))
+        requirement = program.facts.get("requirement", NOTHING)
+        if _imports_addons(program):
+            requirement = before_keras_3(requirement, "tensorflow_addons, which the code imports,")
+        found = program.facts["api"] = load(requirement)
     return found
 
 
@@ -96,8 +100,52 @@ def references(program: Program) -> list[Reference]:
     return found
 
 
+def with_other_releases(program: Program) -> frozenset[int]:
+    """Return the modules, by identity, whose own folder asks for Keras 2.
+
+    A collection of projects has requirements in each project's folder. What the newest release lacks says nothing of such a
+    module, and Keras 3 is what took most away.
+    """
+    found: frozenset[int] | None = program.facts.get("with other releases")
+    if found is None:
+        below = program.facts.get("requirement", NOTHING).below
+        versions = api(program).releases
+        three = next(number for number, text in enumerate(api(program).versions) if text == "2.16")
+        apart = {
+            folder
+            for folder, asked in below
+            if asked.keras_2 or max(asked.admitted(versions), default=0) < three
+        }
+        newer = {folder for folder, _ in below} - apart
+        found = frozenset(
+            id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
+        )
+        program.facts["with other releases"] = found
+    return found
+
+
+def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
+    """Tell whether the nearest folder above a path that is in one of two sets is in the first."""
+    while apart and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        if path in apart or path in newer:
+            return path in apart
+    return False
+
+
+def _imports_addons(program: Program) -> bool:
+    return any(
+        source.partition(".")[0] == "tensorflow_addons"
+        for module in program.modules
+        for scope in module.summary.scopes
+        for source in scope.imports.values()
+    )
+
+
 def _keras_is_two(program: Program) -> bool:
     """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
+    if program.facts.get("requirement", NOTHING).keras_2:
+        return True
     for module in program.modules:
         for scope in module.summary.scopes:
             if any(source.split(".")[0] == "tf_keras" for source in scope.imports.values()):
@@ -216,6 +264,10 @@ def _values(table: Api, reference: Reference) -> dict[str, object]:
 def _asked(table: Api) -> str:
     if table.requirement.text:
         return f"{table.requirement.path} asks for {table.requirement.text}"
+    if table.requirement.below:
+        return "no requirement file for all of it says which release is meant"
+    if table.requirement.computed:
+        return f"which release {table.requirement.path} asks for only running it tells"
     return "no requirement file says which release is meant"
 
 
@@ -558,7 +610,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             continue
         if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
             mask = table.member("tensorflow.distribute.Strategy", method)
-            if mask is None or mask & table.newest:
+            if mask is None or not table.admitted or mask & table.newest:
                 continue
             renamed = method == "experimental_run_v2"
             yield hit_at(
@@ -1019,6 +1071,8 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
+    if not table.admitted:
+        return
     for site in program.flow.sites:
         if site.name.startswith("tensorflow.data.Dataset.") and not site.raw.startswith(
             "tensorflow.compat.v1."
