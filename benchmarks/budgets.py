@@ -70,7 +70,7 @@ def ratio(commands: Mapping[str, Mapping[str, list[float]]], over: str, under: s
 
 def figure(value: float) -> str:
     """Write a ratio with three digits."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3}f}"
 
 
 def met(budget: Budget, measured: Measured) -> bool:

@@ -125,6 +125,10 @@ class Scan:
     def cold(self) -> Command:
         return Command("cfgfix, cold", self._check(), self.env, before=self._forget)
 
+    def cold_in_two(self) -> Command:
+        env = {**self.env, "CFGFIX_JOBS": "2"}
+        return Command("cfgfix, cold, two processes", self._check(), env, before=self._forget)
+
     def other_options(self) -> Command:
         """The answer as a whole cannot be repeated; what was summarised is used."""
         return Command("cfgfix, summaries known", self._check("jsonl"), self.env)
@@ -159,9 +163,11 @@ class Scan:
     def note(self) -> str:
         return f"{self.files:,} files, {self.lines:,} lines"
 
-    def all(self, title: str, rounds: int) -> Workload:
+    def all(self, title: str, rounds: int, *, both: bool = True) -> Workload:
+        """Everything; `both` adds the scan in two processes, which shows why one is the default."""
         floors = [self.script("listing the files", LISTING), self.script("reading the files", READING)]
-        commands = [self.cold(), self.other_options(), self.unchanged(), *floors, *self.ruff()]
+        in_two = [self.cold_in_two()] if both else []
+        commands = [self.cold(), *in_two, self.other_options(), self.unchanged(), *floors, *self.ruff()]
         return Workload(title, commands, rounds, note=self.note())
 
 
@@ -193,7 +199,7 @@ def workloads(
             )
     if "tensorflow" in wanted:
         tree = Scan(tensorflow_tree(peers, place), place, peers, own)
-        yield "tensorflow", tree.all("TensorFlow's own Python tree", 3)
+        yield "tensorflow", tree.all("TensorFlow's own Python tree", 3, both=False)
     if "memory-code" in wanted:
         count = 300
         plain = Scan(modules(count, 1, place / "modules"), place, peers, own)

@@ -90,9 +90,9 @@ def test_every_budget_has_its_row(budgets, record):
 
 def test_at_most(budgets, record):
     row = of(budgets.render(record), "one config of 100 lines", "cfgfix check / yamllint")
-    assert row[2:6] == ["at most 0.8", "0.70 (0.60-0.80)", "0.70", "yes"]
+    assert row[2:6] == ["at most 0.8", "0.700 (0.600-0.800)", "0.700", "yes"]
     row = of(budgets.render(record), "one config of 100 lines", "cfgfix check / check-jsonschema")
-    assert row[3:6] == ["0.35 (0.30-0.40)", "0.35", "**no**"]
+    assert row[3:6] == ["0.350 (0.300-0.400)", "0.350", "**no**"]
 
 
 def test_at_least(budgets, record):
