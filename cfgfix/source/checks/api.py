@@ -10,8 +10,9 @@ from cfgfix.source.api import Api, Presence, load
 from cfgfix.source.checks.common import tensorflow_alias
 from cfgfix.source.expr import dotted, text
 from cfgfix.source.flow import only_tells
+from cfgfix.source.guards import behind_a_default, expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
-from cfgfix.source.program import Program, absolute
+from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.requirements import NOTHING, before_keras_3
 from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.source.values import Site
@@ -75,13 +76,18 @@ def references(program: Program) -> list[Reference]:
     legacy = _keras_is_two(program)
     known: dict[str, Presence | None] = {}
     for module in program.modules:
+        rebound = _rebound(module)
         for scope in module.summary.scopes:
             for expr, block in scope.references:
                 raw = program.static_name(expr, scope)
                 if raw is None:
                     continue
-                if raw not in known:
-                    known[raw] = table.presence(raw)
+                choice = [raw] if not rebound else _meanings(program, rebound, expr, scope, block) or [raw]
+                for name in choice:
+                    if name not in known:
+                        known[name] = table.presence(name)
+                # What has the name, or is not known to lack it, is what the code means where several may be meant.
+                raw = max(choice, key=lambda name: _found(known[name], table))
                 presence = known[raw]
                 if presence is not None and not (legacy and presence.name.startswith("keras.")):
                     found.append(Reference(raw, scope, expr[-1], block, expr, presence))
@@ -98,6 +104,58 @@ def references(program: Program) -> list[Reference]:
                         found.append(Reference(source, scope, event.place, event.block, None, presence))
     program.facts["references"] = found
     return found
+
+
+_Imports = dict[int, dict[str, list[tuple[Event, str]]]]
+
+
+def _rebound(module: Module) -> _Imports:
+    """Return the names of a module that several imports bind: by number of the scope, in order."""
+    found: _Imports = {}
+    for scope in module.summary.scopes:
+        if not scope.imports:
+            continue
+        names: dict[str, list[tuple[Event, str]]] = {}
+        for event in scope.events():
+            if event.kind == "import":
+                for name, source in event.extra:
+                    if name:
+                        names.setdefault(name, []).append((event, source))
+        several = {name: items for name, items in names.items() if len({source for _, source in items}) > 1}
+        if several:
+            found[scope.number] = several
+    return found
+
+
+def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, block: int) -> list[str]:
+    """Return the dotted names an expression may have where several imports bind its first name.
+
+    Seen from inside the scope of the imports, the last one on the way there hides those before it; one in a branch
+    beside it may or may not have run.
+    """
+    head, _, rest = (dotted(expr) or "").partition(".")
+    here: Scope | None = scope
+    while here is not None and head not in here.imports:
+        here = program.outer(here)
+    found = rebound.get(here.number, {}).get(head) if here is not None else None
+    if here is None or not found:
+        return []
+    around = {0}
+    if here is scope:
+        around.update(_chain(scope, block))
+        found = [item for item in found if item[0].place < expr[-1]] or found
+    sources: list[str] = []
+    for event, source in found:
+        if event.block in around:
+            sources.clear()
+        if source not in sources:
+            sources.append(source)
+    return [f"{name}.{rest}" if rest else name for name in (absolute(item, here.module) for item in sources)]
+
+
+def _found(presence: Presence | None, table: Api) -> int:
+    """Return in how many of the releases asked for a name is there; a name the table does not know is in all."""
+    return (table.admitted if presence is None else presence.mask & table.admitted).bit_count()
 
 
 def with_other_releases(program: Program) -> frozenset[int]:
@@ -162,38 +220,8 @@ def _keras_is_two(program: Program) -> bool:
 
 def _expects_absence(reference: Reference) -> bool:
     """Tell whether the code around a name is ready for it not to be there."""
-    return expects_absence(reference.scope, reference.block)
-
-
-def expects_absence(scope: Scope, block: int) -> bool:
-    """Tell whether a place is only reached where a name is there, or is ready for it not to be."""
-    here: Scope | None = scope
-    while here is not None:
-        for number in _chain(here, block):
-            item = here.blocks[number]
-            if item.kind in ("try", "except"):
-                return True
-            if item.kind == "if" and item.test is not None:
-                shown = text(item.test, here).lower()
-                if any(
-                    word in shown
-                    for word in (
-                        "hasattr",
-                        "executing_eagerly",
-                        "version",
-                        "getattr",
-                        "tf1",
-                        "tf2",
-                        "tf_1",
-                        "tf_2",
-                        "compat",
-                        "legacy",
-                    )
-                ):
-                    return True
-        block = here.block
-        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-    return False
+    place = reference.place if reference.expr is not None else None
+    return expects_absence(reference.scope, reference.block, place)
 
 
 def _for_another_release(program: Program) -> set[int]:
@@ -313,8 +341,11 @@ def _of_old_tensorflow(program: Program) -> list[Reference]:
             found = [
                 reference
                 for reference, _, _ in _missing_names(program)
-                if reference.presence.name.startswith(_KNOWN_ELSEWHERE)
-                or (reference.presence.old and not reference.presence.mask)
+                if (
+                    reference.presence.name.startswith(_KNOWN_ELSEWHERE)
+                    or (reference.presence.old and not reference.presence.mask)
+                )
+                and not _expects_absence(reference)
             ]
             if len(found) < OLD_NAMES:
                 found = []
@@ -332,13 +363,18 @@ def _missing_names(program: Program) -> Iterator[tuple[Reference, str, str]]:
         key = (id(reference.scope.module), reference.presence.name, reference.place[0])
         if key not in seen:
             seen.add(key)
-            yield reference, *grade
+            severity, confidence = grade
+            place = reference.place if reference.expr is not None else None
+            if severity == "error" and behind_a_default(reference.scope, reference.block, place):
+                # Only a caller that gives another value than the default comes to the name.
+                severity = "warning"
+            yield reference, severity, confidence
 
 
 def never_existed(program: Program) -> Iterator[Hit]:
     """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
     table = api(program)
-    for reference, _, _ in _missing(program):
+    for reference, severity, _ in _missing(program):
         presence = reference.presence
         if presence.mask or presence.old or presence.name.startswith(_KNOWN_ELSEWHERE):
             continue
@@ -361,7 +397,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
             else (),
             title=f"Write {_shown(other)}" if exists else None,
             # A team that is ready for the error loses the setting, not the run.
-            severity="warning" if swallowed else None,
+            severity="warning" if swallowed else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
 
@@ -485,7 +521,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             mask = table.raises(site.name)
             if (
                 mask & table.newest
-                and not expects_absence(site.scope, site.call.block)
+                and not expects_absence(site.scope, site.call.block, site.call.place)
                 and not _keras_is_two(program)
             ):
                 yield hit_at(
@@ -563,12 +599,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference in references(program):
         new = _MOVED.get(reference.presence.name)
-        if (
-            new is None
-            or reference.expr is None
-            or not table.has_now(new)
-            or expects_absence(reference.scope, reference.block)
-        ):
+        if new is None or reference.expr is None or not table.has_now(new) or _expects_absence(reference):
             continue
         yield Hit(
             reference.scope,
@@ -591,7 +622,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
         ):
             continue
         new = name.replace(".experimental.", ".", 1)
-        if not table.has_now(new) or not name.endswith("Strategy"):
+        if not table.has_now(new) or not name.endswith("Strategy") or _expects_absence(reference):
             continue
         call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
         plain = call is None or not (call.args or call.keywords)
@@ -612,6 +643,8 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             mask = table.member("tensorflow.distribute.Strategy", method)
             if mask is None or not table.admitted or mask & table.newest:
                 continue
+            if expects_absence(site.scope, site.call.block, site.call.place):
+                continue
             renamed = method == "experimental_run_v2"
             yield hit_at(
                 site,
@@ -619,10 +652,17 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
                     "what": f"strategies have no {method} any more"
                     + (": it is called run" if renamed else "")
                 },
+                severity="warning" if _before_the_table(table) else None,
+                notes=(f"TensorFlow 2.0 to 2.3 had it: {_asked(table)}",) if _before_the_table(table) else (),
                 rewrites=(Rewrite("rename", site.scope, site.call.func[-1], "run"),)
                 if renamed and site.call.func[0] == ATTRIBUTE
                 else (),
             )
+
+
+def _before_the_table(table: Api) -> bool:
+    """Tell whether the project may be meant for releases of TensorFlow 2 older than the inspected ones, 2.0 to 2.3."""
+    return not table.requirement.text or any(table.requirement.admits((2, minor, 0)) for minor in range(4))
 
 
 _ARGUMENTS = {
@@ -689,7 +729,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             if mask is None or mask & table.newest:
                 continue
             confidence = "high" if mask and not mask & table.admitted else "medium"
-            if expects_absence(site.scope, site.call.block):
+            if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
             new = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}.get(
                 keyword
@@ -1031,13 +1071,24 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
                 hit.block,
                 {"key": key, "what": "removes the assertions and prints of the graph"},
             )
-        elif on and key == "auto_mixed_precision" and not _scales(program):
+        elif (
+            on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(program, hit)
+        ):
             yield Hit(
                 hit.scope,
                 hit.place,
                 hit.block,
                 {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
             )
+
+
+def _policy_beside(program: Program, hit: Hit) -> bool:
+    """Tell whether the same branch sets a precision policy, under which Keras scales the loss itself."""
+    return any(
+        site.name.startswith("keras.") and site.name.endswith(("set_global_policy", "set_dtype_policy"))
+        for site in program.flow.within(hit.scope)
+        if site.call.block == hit.block
+    )
 
 
 def _scales(program: Program) -> bool:
@@ -1071,21 +1122,35 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
-    if not table.admitted:
+    if not table.admitted or _old_datasets(program):
         return
     for site in program.flow.sites:
-        if site.name.startswith("tensorflow.data.Dataset.") and not site.raw.startswith(
-            "tensorflow.compat.v1."
-        ):
+        if site.name.startswith("tensorflow.data.Dataset."):
             method = site.name.rpartition(".")[2]
             instead = _OLD_MEMBERS.get(method)
             if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
                 continue
-            if "compat.v1" in " ".join(site.scope.module.scope.imports.values()) or expects_absence(
-                site.scope, site.call.block
-            ):
+            if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
             yield hit_at(site, values={"member": method, "instead": instead})
+
+
+def _old_datasets(program: Program) -> bool:
+    """Tell whether datasets of TensorFlow 1 may go through a program: it names `tf.compat.v1` or TensorFlow's inner modules.
+
+    A dataset keeps the class of the one it is made of, so one made by another module may have what the others lack.
+    """
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if any(
+                source.startswith(("tensorflow.compat.v1", "tensorflow.python")) or "DatasetV1" in source
+                for source in (*scope.imports.values(), *scope.stars)
+            ):
+                return True
+            for expr, _ in scope.references:
+                if (program.static_name(expr, scope) or "").startswith("tensorflow.compat.v1"):
+                    return True
+    return False
 
 
 _OLD_MEMBERS = {

@@ -49,7 +49,7 @@ def in_map(program: Program) -> Iterator[Hit]:
     for group in groups.values():
         group.sort(key=lambda item: item.call.place)
         for site in group[:1]:
-            reach = hot.reach(site.scope, ELEMENT)
+            reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope):
                 continue
             native = ""
@@ -95,7 +95,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, str]] = set()
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
-            reach = hot.reach(site.scope, ELEMENT)
+            reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
                 continue
             root = reach.root.site
@@ -253,6 +253,8 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
             for site, path in inside_function(program, function):
                 if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
                     continue
+                if not _for_each(site, path):
+                    continue
                 yield hit_at(
                     site,
                     flow=(
@@ -266,6 +268,16 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     },
                 )
                 break
+
+
+def _for_each(site: Site, path: tuple[Site, ...]) -> bool:
+    """Tell whether a call is made for every element: it, or a call on the way, stands in a loop.
+
+    What sets an object up runs once, and so does what stands before the loop.
+    """
+    return any(
+        bool(step.scope.loops(step.call.block)) and step.scope.name != "__init__" for step in (*path, site)
+    )
 
 
 _CHEAP = (

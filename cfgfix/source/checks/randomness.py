@@ -36,7 +36,7 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
         name = site.name
         if not name.startswith(_PYTHON) or name.startswith(_HARMLESS) or name in _MAKERS:
             continue
-        reach = hot.reach(site.scope, kind)
+        reach = hot.reach_of(site, kind)
         if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
             continue
         yield site, reach
@@ -68,7 +68,7 @@ def constant_seed(program: Program) -> Iterator[Hit]:
         name = site.name
         if not name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_")):
             continue
-        reach = hot.reach(site.scope, ELEMENT)
+        reach = hot.reach_of(site, ELEMENT)
         if reach is None or in_tests(site.scope):
             continue
         seed = site.call.keyword("seed")

@@ -438,6 +438,8 @@ def policy_late(program: Program) -> Iterator[Hit]:
                 if (
                     other.name.startswith(("keras.layers.", "keras.applications."))
                     and other.name.count(".") == 2
+                    # Functions such as `enable_v2_dtype_behavior` make no layer.
+                    and other.name.rpartition(".")[2][:1].isupper()
                 ):
                     if other.call.number < site.call.number and other.call.block == site.call.block:
                         earlier = earlier or other
