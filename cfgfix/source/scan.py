@@ -41,6 +41,8 @@ TEACHING = frozenset(
     | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
 )
 """Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
+MOST_TEXT = 1_000_000
+"""Characters of text that are held while findings are made, beside the text at work."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 
@@ -226,6 +228,7 @@ class _Maker:
         self._seen: dict[tuple[str, str, Place], tuple[str, int]] = {}
         self._offsets: dict[str, Offsets] = {}
         self._sources: dict[str, SourceFile] = {}
+        self._held = 0
         self._confirmed: dict[tuple[int, Place], bool] = {}
         self._count: dict[tuple[str, str], int] = {}
 
@@ -313,7 +316,14 @@ class _Maker:
     def _source_of(self, module: Module) -> SourceFile:
         found = self._sources.get(module.path)
         if found is None:
-            found = self._sources[module.path] = module.source_file()
+            found = module.source_file()
+            # A text is read again rather than kept: what is held grows with what is found, not with the text it is in.
+            self._held += len(found.text)
+            while self._held > MOST_TEXT and self._sources:
+                path = next(iter(self._sources))
+                self._held -= len(self._sources.pop(path).text)
+                self._offsets.pop(path, None)
+            self._sources[module.path] = found
         return found
 
     def _location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
