@@ -594,6 +594,24 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
         yield reference, severity, confidence
 
 
+_EARLY = frozenset(
+    "keras." + name
+    for name in (
+        "backend.get_session",
+        "backend.set_session",
+        "experimental.export_saved_model",
+        "experimental.load_from_saved_model",
+        "experimental.terminate_keras_multiprocessing_pools",
+        "layers.CuDNNGRU",
+        "layers.CuDNNLSTM",
+        "losses.cosine_proximity",
+        "utils.multi_gpu_model",
+    )
+)
+"""Names of Keras in TensorFlow 1.15 or 2.0 to 2.3 that the inspected releases do not have (release notes of TensorFlow 2.0 to
+2.4, and the documentation of 1.15)."""
+
+
 def never_existed(program: Program) -> Iterator[Hit]:
     """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
     table = api(program)
@@ -624,7 +642,9 @@ def never_existed(program: Program) -> Iterator[Hit]:
             if _never_taken(program, reference)
             else "warning"
             # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
-            if swallowed or (presence.name.startswith("keras.") and not table.requirement.text)
+            if swallowed
+            or (presence.name.startswith("keras.") and not table.requirement.text)
+            or (presence.name in _EARLY and _before_the_table(table))
             else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
