@@ -21,6 +21,8 @@ def main() -> None:
         from cfgfix.cli.start import run
 
         code = run(sys.argv[1:])
+    # Python looks at every object once more as it ends; what is left goes with the process.
+    gc.freeze()
     sys.exit(code)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.errors import UnreadableError
@@ -91,12 +92,16 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
             found.append(Found(path, named, settings))
 
     for path in paths:
-        if os.path.isdir(path):
+        try:
+            mode = os.lstat(path).st_mode
+        except (OSError, ValueError):
+            mode = 0
+        if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(path)):
             for below, settings in sorted(
                 _walk(path, finder, matcher_of, consulted), key=lambda item: item[0]
             ):
                 add(below, settings, named=False)
-        elif os.path.lexists(path):
+        elif mode:
             settings = finder.of(os.path.dirname(path) or ".")
             if not (settings.force_exclude and matcher_of(settings).outside(path)):
                 add(path, settings, named=True)

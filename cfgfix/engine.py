@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from cfgfix.source.discover import PythonFile
 
 
+COLLECT_EVERY = 512
+"""Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a user asks for."""
@@ -211,8 +215,7 @@ class _Run:
     targets: dict[tuple[str, str | None], Target]
     baseline: Baseline | None
     left: dict[Key, int]
-    configs: list[tuple[Document, Loader]]
-    """The configs of the run as overridden, for the guards in code."""
+    configs: _Kept
     files: list[str]
     """The configs that are checked, whose keys are asked for where no class is known."""
     inferred: Inferred | None = None
@@ -221,6 +224,19 @@ class _Run:
     usage_known: bool = False
     sources: tuple[str, ...] = ()
     """The Python files that the usage rests on."""
+
+
+class _Kept:
+    """The first configs of a run as overridden, for the guards in code; none where no code is looked at."""
+
+    __slots__ = ("items", "most")
+
+    def __init__(self) -> None:
+        self.items: list[tuple[Document, Loader]] = []
+        self.most = 0
+
+    def full(self) -> bool:
+        return len(self.items) >= self.most
 
 
 class _Runs:
@@ -235,7 +251,7 @@ class _Runs:
         self._made: dict[int, _Run] = {}
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
-        self.configs: list[tuple[Document, Loader]] = []
+        self.configs = _Kept()
         self.scanned: list[str] = []
         """Python files; those without findings have no report."""
 
@@ -320,6 +336,10 @@ def _run(request: Request) -> Report:
             for found in files:
                 if found.path.endswith((".yaml", ".yml")):
                     runs.of(found.settings).files.append(found.path)
+            if _scans(runs, base, request):
+                from cfgfix.sourcing import MAX_CONFIGS
+
+                runs.configs.most = MAX_CONFIGS
             for number, found in enumerate(files):
                 if request.progress is not None:
                     request.progress(number, len(files))
@@ -339,7 +359,7 @@ def _run(request: Request) -> Report:
                         )
                     continue
                 reports.append(_one(runs.of(found.settings), source, request, skips))
-                if len(reports) % 64 == 0:
+                if len(reports) % COLLECT_EVERY == 0:
                     gc.collect(0)
             if request.progress is not None:
                 request.progress(len(files), len(files))
@@ -360,7 +380,7 @@ def _run(request: Request) -> Report:
     ]
     return Report(
         files=tuple(
-            replace(report, encoded=report.encoded if request.stdin is not None else None)
+            replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
         errors=tuple(errors),
@@ -429,24 +449,29 @@ def _source(runs: _Runs, base: Settings, request: Request, reports: list[FileRep
     The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
     ignored in a file is said by the settings nearest to it.
     """
+    if not _scans(runs, base, request):
+        return 0
+    run = runs.of(base)
+    from cfgfix.sourcing import python_files
+
+    files = python_files(request.paths, base)
+    if files:
+        runs.inputs += [file.path for file in files]
+        runs.scanned = [file.path for file in files]
+        reports += _scanned(runs, run, request, files)
+    return len(files)
+
+
+def _scans(runs: _Runs, base: Settings, request: Request) -> bool:
+    """Tell whether a run looks for Python files."""
     paths = request.paths
     if (
         paths
         and not base.source_roots
         and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
     ):
-        return 0
-    run = runs.of(base)
-    if not _source_rules(run):
-        return 0
-    from cfgfix.sourcing import python_files
-
-    files = python_files(paths, base)
-    if files:
-        runs.inputs += [file.path for file in files]
-        runs.scanned = [file.path for file in files]
-        reports += _scanned(runs, run, request, files)
-    return len(files)
+        return False
+    return _source_rules(runs.of(base))
 
 
 def _source_rules(run: _Run) -> bool:
@@ -463,6 +488,7 @@ def _source_text(
     """Scan one Python text as a part of its project's program, under the project's configs, and add its report."""
     from cfgfix.sourcing import MAX_CONFIGS, program_around
 
+    runs.configs.most = MAX_CONFIGS
     settings = run.settings
     place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
     # Standard input is given back as it came where there is nothing to repair.
@@ -472,7 +498,7 @@ def _source_text(
         reports.append(empty)
         return 1
     for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
-        if len(runs.configs) >= MAX_CONFIGS:
+        if runs.configs.full():
             break
         try:
             document = compose(read_source(found.path))
@@ -482,7 +508,7 @@ def _source_text(
         dialect = _dialect_of(document, own)
         if dialect is not None and document.problem is None:
             own.files.append(found.path)
-            runs.configs.append((document, _target(own, dialect, own.machines[0]).loader))
+            runs.configs.items.append((document, _target(own, dialect, own.machines[0]).loader))
     files, path = program_around(request.stdin_name, place, settings)
     made = list(_scanned(runs, run, request, files, {path: source.text}))
     reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
@@ -504,7 +530,7 @@ def _scanned(
         files,
         catalogue=run.judge.catalogue,
         rules=run.judge.rules,
-        configs=[facts_of(document, loader) for document, loader in runs.configs],
+        configs=[facts_of(document, loader) for document, loader in runs.configs.items],
         severity=run.judge.severity,
         permitted=lambda findings, path: _permitted(
             runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
@@ -513,7 +539,7 @@ def _scanned(
         texts=texts,
         only=next(iter(texts)) if texts else None,
         progress=request.progress,
-        extra=_in_code(run, runs.configs),
+        extra=_in_code(run, runs.configs.items),
     )
     if request.add_ignores is not None:
         found = scan.silence(request.add_ignores)
@@ -564,7 +590,8 @@ def _one(
     skips: dict[str, Skip],
 ) -> FileReport:
     """Check or fix one file."""
-    return replace(_judged(run, source, request, skips), settings=run.settings)
+    report = _judged(run, source, request, skips)
+    return report if report.settings is not None else replace(report, settings=run.settings)
 
 
 def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
@@ -574,11 +601,14 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
         place = f"line {document.problem.line}"
         return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
     if dialect is None:
-        return FileReport(source.path, passed_over="no training config that cfgfix knows")
+        return FileReport(
+            source.path, passed_over="no training config that cfgfix knows", settings=run.settings
+        )
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
-    run.configs.append((document, _target(run, dialect, run.machines[0]).loader))
+    if not run.configs.full():
+        run.configs.items.append((document, _target(run, dialect, run.machines[0]).loader))
     hidden: list[Finding] = []
 
     def judge(candidate: Document) -> list[Finding]:
@@ -614,6 +644,7 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
             tuple(findings),
             hidden=tuple(hidden),
             edits=edits,
+            settings=run.settings,
         )
     from cfgfix.fixing import fix_text
 

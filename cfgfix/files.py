@@ -244,6 +244,9 @@ def _os_error(error: OSError, path: str, doing: str) -> UnreadableError:
     return UnreadableError(f"cannot {doing}: {reason}", path=path, hint=hints.get(error.errno or 0))
 
 
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
 def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> SourceFile:
     """Read one regular file as text.
 
@@ -259,13 +262,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> Sour
     try:
         # Looked at before it is opened: opening a device may act on it, opening a pipe may wait.
         _require_regular(os.stat(name).st_mode, name)
-        flags = (
-            os.O_RDONLY
-            | getattr(os, "O_NONBLOCK", 0)
-            | getattr(os, "O_CLOEXEC", 0)
-            | getattr(os, "O_BINARY", 0)
-        )
-        handle = os.open(name, flags)
+        handle = os.open(name, _FLAGS)
         try:
             status = os.fstat(handle)
             # The name may lead elsewhere by now.
@@ -273,7 +270,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> Sour
             if status.st_size > limit:
                 raise _too_large(name, limit)
             # One byte more than allowed: a file may grow, and files under /proc give their size as 0.
-            raw = _read_up_to(handle, limit + 1)
+            raw = _read_up_to(handle, limit + 1, status.st_size)
         finally:
             os.close(handle)
     except OSError as error:
@@ -283,9 +280,17 @@ def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> Sour
     return SourceFile.from_bytes(raw, name, Stamp.of(status), limit=limit)
 
 
-def _read_up_to(handle: int, most: int) -> bytes:
-    chunks: list[bytes] = []
-    left = most
+def _read_up_to(handle: int, most: int, size: int) -> bytes:
+    """Return what is in a file, at most so many bytes; `size` is what the system says it has."""
+    if 0 < size < most:
+        # Room for one byte more tells that this was all, in one call and without a buffer for the largest file.
+        first = os.read(handle, size + 1)
+        if len(first) == size:
+            return first
+    else:
+        first = b""
+    chunks = [first]
+    left = most - len(first)
     while left > 0:
         chunk = os.read(handle, min(left, 1 << 20))
         if not chunk:
@@ -432,7 +437,7 @@ def read_regular(path: str, most: int) -> bytes:
         raise OSError(errno.EINVAL, "not a regular file", path)
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        return _read_up_to(handle, most)
+        return _read_up_to(handle, most, os.fstat(handle).st_size)
     finally:
         os.close(handle)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from cfgfix.catalog.expression import Code, Missing, evaluate
 from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import FixSpec, Rule
-from cfgfix.dialects.dialect import Dialect, matches
+from cfgfix.dialects.dialect import Dialect, Pattern, matches
 from cfgfix.dialects.view import Binding, RuleScope, View, intended
-from cfgfix.documents.compose import Document, Kind, Node
+from cfgfix.documents.compose import MAPPING, SCALAR, SEQUENCE, Document, Kind, Node
 from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
 from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
@@ -31,6 +32,8 @@ _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
 _OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
 """Rules about the YAML of a file, whatever reads it."""
+MAX_LEVELS = 20
+"""Deepest level at which keys are looked for by their name."""
 MAX_COMMENT_LINES = 20
 """Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
 _REFUSED = frozenset({"SCH001", "REF001", "REF002"})
@@ -88,8 +91,16 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
-        self._rules_of: dict[int, tuple[Dialect, list[Rule]]] = {}
-        self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None]]] = {}
+        self._known_skips: dict[tuple[object, ...], list[Skip]] = {}
+        self._names = frozenset(
+            name
+            for rule in self._declarative
+            if rule.each is not None and not rule.each.concepts
+            for name in rule.each.keys
+        )
+        """Names of keys that some rule is about."""
+        self._rules_of: dict[int, tuple[Dialect, list[tuple[Rule, frozenset[str] | None]]]] = {}
+        self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None], frozenset[str] | None]] = {}
         self._cluster = {
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
         }
@@ -101,10 +112,6 @@ class Judge:
         findings: list[Finding] = []
         skips: dict[str, str] = {}
         findings += self._pitfalls(document, target)
-        if target.usage is None:
-            skips.update(
-                (rule.id, "no class and no source root of the config is known") for rule in self.code.values()
-            )
         if document.problem is not None and not findings:
             findings += self._unparsed(document)
         if document.problem is None:
@@ -125,33 +132,54 @@ class Judge:
                     missing=MISSING,
                     hardware=target.hardware,
                 )
-                for rule in self._applicable(target.dialect):
-                    findings += self._declared(rule, view, target, skips)
+                present = view.top.keys()
+                for rule, heads in self._applicable(target.dialect):
+                    if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
+                        continue
+                    places = _targets(rule, view, self._names)
+                    if places:
+                        self._declared(rule, places, view, target, skips, findings)
         findings = _without_echoes(findings)
         if target.dialect.confidence == "low":
             # What YAML itself says of a file does not depend on which program reads it.
             findings = [
                 finding
-                if finding.rule in _OF_YAML_ALONE
-                else replace(finding, confidence=min(finding.confidence, Confidence.LOW))
+                if finding.rule in _OF_YAML_ALONE or finding.confidence is Confidence.LOW
+                else replace(finding, confidence=Confidence.LOW)
                 for finding in findings
             ]
+        told = self._skips(skips, coded=target.usage is not None)
         suppressions = in_document(document)
         hidden: list[Finding] = []
         if suppressions:
-            judged = {rule.id for rule in self.rules} - set(skips)
+            judged = {rule.id for rule in self.rules} - {skip.rule for skip in told}
             result = apply(findings, suppressions)
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return Judged(findings, hidden, [Skip(rule, reason) for rule, reason in sorted(skips.items())])
+        return Judged(findings, hidden, told)
 
-    def _applicable(self, dialect: Dialect) -> list[Rule]:
-        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has."""
+    def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
+        """Return the rules that could not be judged, by id; a run has the same few with every file."""
+        key = (coded, *found.items())
+        known = self._known_skips.get(key)
+        if known is None:
+            reasons = dict(found)
+            if not coded:
+                for rule in self.code.values():
+                    reasons.setdefault(rule.id, "no class and no source root of the config is known")
+            known = self._known_skips[key] = [Skip(rule, reason) for rule, reason in sorted(reasons.items())]
+        return known
+
+    def _applicable(self, dialect: Dialect) -> list[tuple[Rule, frozenset[str] | None]]:
+        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has.
+
+        With each rule come the keys at the top of a file one of which must be there; None where any may do.
+        """
         found = self._rules_of.get(id(dialect))
         if found is None or found[0] is not dialect:
             rules = [
-                rule
+                (rule, _heads(rule, dialect))
                 for rule in self._declarative
                 if (not rule.dialects or dialect.name in rule.dialects) and _can_bind(rule, dialect)
             ]
@@ -167,14 +195,16 @@ class Judge:
             return
         schema = target.schema
         dialect = target.dialect
+        concept_of, tails = self._lookup(dialect)
         context = Context(
             document=document,
             loader=target.loader,
             dialect_name=dialect.name,
             expected=schema.expected_types if schema is not None else lambda _path: None,
             coerces=lambda path: any(matches(pattern, path) for pattern in dialect.coerces),
-            concept_of=self._lookup(dialect),
+            concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
+            tails=tails if schema is None else None,
         )
         for name, hits in scan(context, self._wanted).items():
             rule = self._yaml[name]
@@ -188,11 +218,15 @@ class Judge:
                 for hit in hits[:MAX_FINDINGS]:
                     yield self._from_hit(rule, hit, document)
 
-    def _lookup(self, dialect: Dialect) -> Callable[[KeyPath], str | None]:
+    def _lookup(self, dialect: Dialect) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
+        """Return what finds the concept of a place, and the last steps of all places; None where any key may be one."""
         found = self._lookups.get(id(dialect))
         if found is None or found[0] is not dialect:
-            found = self._lookups[id(dialect)] = (dialect, _concept_lookup(dialect))
-        return found[1]
+            last = {pattern[-1] for patterns in dialect.concepts.values() for pattern in patterns}
+            tails = frozenset(step for step in last if isinstance(step, str))
+            found = (dialect, _concept_lookup(dialect), None if None in last else tails)
+            self._lookups[id(dialect)] = found
+        return found[1], found[2]
 
     def _unparsed(self, document: Document) -> Iterator[Finding]:
         """Tell why a file does not parse, where no rule with a repair has done so."""
@@ -322,17 +356,26 @@ class Judge:
             context="pitfall" if problem.pitfall else "",
         )
 
-    def _declared(self, rule: Rule, view: View, target: Target, skips: dict[str, str]) -> Iterator[Finding]:
+    def _declared(
+        self,
+        rule: Rule,
+        places: Sequence[tuple[str | None, Binding]],
+        view: View,
+        target: Target,
+        skips: dict[str, str],
+        findings: list[Finding],
+    ) -> None:
+        """Add what a rule finds at its places."""
         assert rule.when is not None
         count = 0
-        for concept, binding in _targets(rule, view):
-            own = _place_names(view, binding)
+        for concept, binding in places:
+            own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
                 own["comment"] = _comment_beside(view, binding)
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
-            scope = RuleScope(view, own, rule.lets, rule.tables)
+            scope = RuleScope(view, own, rule.lets, rule.tables, partial(_place_names, view, binding))
             try:
                 holds = evaluate(rule.when, scope)
             except Missing as missing:
@@ -347,7 +390,7 @@ class Judge:
             count += 1
             if count > MAX_FINDINGS:
                 return
-            yield self._finding(rule, view, binding, scope)
+            findings.append(self._finding(rule, view, binding, scope))
 
     def _finding(self, rule: Rule, view: View, binding: Binding, scope: RuleScope) -> Finding:
         severity = rule.severity
@@ -413,18 +456,21 @@ class _PlainScope:
 
 def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
     plain: dict[KeyPath, str] = {}
-    wild: list[tuple[Any, str]] = []
+    wild: dict[int, list[tuple[Pattern, str]]] = {}
     for concept, patterns in dialect.concepts.items():
         for pattern in patterns:
             if all(isinstance(step, str) for step in pattern):
                 plain.setdefault(tuple(step for step in pattern if isinstance(step, str)), concept)
             else:
-                wild.append((pattern, concept))
+                wild.setdefault(len(pattern), []).append((pattern, concept))
 
     def look(path: KeyPath) -> str | None:
         found = plain.get(path)
         if found is None:
-            found = next((concept for pattern, concept in wild if matches(pattern, path)), None)
+            for pattern, concept in wild.get(len(path), ()):
+                # The last step tells most apart.
+                if (pattern[-1] == path[-1] or not isinstance(pattern[-1], str)) and matches(pattern, path):
+                    return concept
         return found
 
     return look
@@ -437,66 +483,90 @@ def _can_bind(rule: Rule, dialect: Dialect) -> bool:
     return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
 
 
-def _targets(rule: Rule, view: View) -> Iterator[tuple[str | None, Binding]]:
-    """Yield the places a rule is judged at, with the concept each stands for."""
+def _heads(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
+    """Return the first steps of all places of a rule in a dialect, or None where they cannot be named."""
+    concepts = rule.at if rule.each is None else rule.each.concepts
+    if not concepts:
+        return None
+    heads: set[str] = set()
+    for concept in concepts:
+        for pattern in dialect.concepts.get(concept, ()):
+            if not isinstance(pattern[0], str):
+                return None
+            heads.add(pattern[0])
+    return frozenset(heads)
+
+
+def _targets(rule: Rule, view: View, names: frozenset[str]) -> Sequence[tuple[str | None, Binding]]:
+    """Return the places a rule is judged at, with the concept each stands for.
+
+    `names` are those of the keys that any rule is about.
+    """
     each = rule.each
     if each is None:
-        found: list[tuple[str, Binding]] = []
+        first: Binding | None = None
         for concept in rule.at:
             bindings = view.bindings(concept)
             if bindings:
-                found.append((concept, bindings[0]))
                 if bindings[0].origin == "file":
-                    yield None, bindings[0]
-                    return
-        if found:
-            yield None, found[0][1]
-        return
+                    return ((None, bindings[0]),)
+                first = first or bindings[0]
+        return () if first is None else ((None, first),)
     if each.concepts:
-        for concept in each.concepts:
-            for binding in view.all_bindings(concept):
-                yield concept, binding
-        return
+        return [(concept, binding) for concept in each.concepts for binding in view.all_bindings(concept)]
     entries = view.by_name
     if entries is None:
         entries = view.by_name = {}
-        for entry in _entries(view, view.root, (), 0):
-            entries.setdefault(entry[0][-1], []).append(entry)
+        _collect_entries(view.root, names, [], entries)
     if entries.keys().isdisjoint(each.keys):
-        return
+        return ()
     chosen = [entry for name in each.keys for entry in entries.get(name, ())]
+    found: list[tuple[str | None, Binding]] = []
     for path, key, node in sorted(chosen, key=lambda entry: entry[1].start):
         if not each.under or any(step in each.under for step in path[:-1]):
             try:
                 value = intended(node, view.loader, view.document)
             except Missing:
                 continue
-            yield None, Binding(path, key, node, value, "file")
+            found.append((None, Binding(path, key, node, value, "file")))
+    return found
 
 
-def _entries(view: View, node: Node, path: KeyPath, depth: int) -> Iterator[tuple[KeyPath, Node, Node]]:
-    if depth > 20:
+def _collect_entries(
+    node: Node,
+    names: frozenset[str],
+    path: list[str | int],
+    found: dict[str | int, list[tuple[KeyPath, Node, Node]]],
+) -> None:
+    """Add the entries of a mapping or sequence, and of all below, whose key has one of the names."""
+    if len(path) > MAX_LEVELS:
         return
-    if node.kind == Kind.MAPPING:
+    if node.kind is MAPPING:
         for key, value in node.items:
-            if key.kind == Kind.SCALAR:
-                here = (*path, key.text)
-                yield here, key, value
-                if value.kind in (Kind.MAPPING, Kind.SEQUENCE):
-                    yield from _entries(view, value, here, depth + 1)
-    elif node.kind == Kind.SEQUENCE:
+            if key.kind is SCALAR:
+                name = key.text
+                if name in names:
+                    found.setdefault(name, []).append(((*path, name), key, value))
+                if value.items:
+                    path.append(name)
+                    _collect_entries(value, names, path, found)
+                    path.pop()
+    elif node.kind is SEQUENCE:
+        path.append(0)
         for position, value in enumerate(node.items):
-            if value.kind in (Kind.MAPPING, Kind.SEQUENCE):
-                yield from _entries(view, value, (*path, position), depth + 1)
+            if value.items:
+                path[-1] = position
+                _collect_entries(value, names, path, found)
+        path.pop()
 
 
 def _place_names(view: View, binding: Binding) -> dict[str, Any]:
+    """Return the operands that say where a rule is judged."""
     path = binding.path or ()
     text = view.document.source.text
     node = binding.node
     raw = text[node.value_start : node.end] if node is not None else ""
     return {
-        "value": binding.value,
         "key": format_key_path(path),
         "name": str(path[-1]) if path else "",
         "raw": raw.strip()[:200],

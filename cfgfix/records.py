@@ -2,7 +2,8 @@
 
 `dataclasses` imports `inspect` and compiles several functions for every class: with the fifty small classes of a check
 that is a third of its start-up time. The decorator here gives a class the same constructor, equality, hash, order of
-fields and text form, from functions that all classes share. For a type checker it *is* `dataclasses.dataclass`.
+fields and text form, from functions that all classes share. A class of which many records are made gets a constructor
+compiled for it, as `dataclasses` makes for every class. For a type checker it *is* `dataclasses.dataclass`.
 """
 
 from __future__ import annotations
@@ -74,8 +75,13 @@ else:
         total = len(names)
         puts = tuple(getattr(cls, name).__set__ for name in names)
         after = getattr(cls, "__post_init__", None)
+        left = _MANY
 
         def __init__(self, *values, **named):  # noqa: N807 - it becomes the constructor of the class
+            nonlocal left
+            left -= 1
+            if not left:
+                cls.__init__ = _compiled(names, fields, puts, after)
             if named or len(values) != total:
                 values = _filled(cls, fields, names, values, named)
             for put, value in zip(puts, values):  # noqa: B905 - both have the same length here, and this is the hot path
@@ -84,6 +90,30 @@ else:
                 self.__post_init__()
 
         return __init__
+
+    _MANY = 100
+    """Records of one class after which a constructor is compiled: it takes as long as making these without it."""
+
+    def _compiled(names, fields, puts, after):
+        scope = {"_absent": _ABSENT}
+        heads, lines = [], []
+        for number, (name, put) in enumerate(zip(names, puts, strict=True)):
+            about = fields[name]
+            scope[f"_put{number}"] = put
+            head = name
+            if about.factory is not None:
+                scope[f"_make{number}"] = about.factory
+                head = f"{name}=_absent"
+                lines.append(f" if {name} is _absent: {name} = _make{number}()")
+            elif about.default is not _ABSENT:
+                scope[f"_default{number}"] = about.default
+                head = f"{name}=_default{number}"
+            heads.append(head)
+            lines.append(f" _put{number}(self, {name})")
+        if after is not None:
+            lines.append(" self.__post_init__()")
+        exec("\n".join([f"def __init__(self, {', '.join(heads)}):", *lines]), scope)  # noqa: S102 - made of the names of fields
+        return scope["__init__"]
 
     def _filled(cls, fields, names, values, named):
         if len(values) > len(names):
@@ -130,9 +160,10 @@ else:
 
     def replace(record, /, **changes):
         """Return a copy of a record with some fields changed."""
-        for name in type(record).__record_fields__:
-            changes.setdefault(name, getattr(record, name))
-        return type(record)(**changes)
+        names = type(record).__match_args__
+        if not changes.keys() <= type(record).__record_fields__.keys():
+            return type(record)(**changes)  # which tells the name that is wrong
+        return type(record)(*[changes[name] if name in changes else getattr(record, name) for name in names])
 
 
 __all__ = ["FrozenInstanceError", "dataclass", "field", "replace"]

@@ -134,13 +134,15 @@ class Finder:
     working folder. `looked` gets every path at which a settings file was looked for, whether it exists or not.
     """
 
-    __slots__ = ("_adjust", "_base", "_fixed", "_known", "looked")
+    __slots__ = ("_adjust", "_asked", "_base", "_fixed", "_known", "looked")
 
     def __init__(
         self, fixed: Settings | None = None, adjust: Callable[[Settings], Settings] | None = None
     ) -> None:
         self._fixed = fixed
         self._adjust = adjust
+        self._asked: dict[str, Settings] = {}
+        """By folder as it was named; the working folder stays the same."""
         self._known: dict[str, Settings | None] = {}
         self._base: Settings | None = None
         self.looked: list[str] = []
@@ -153,8 +155,11 @@ class Finder:
         """
         if self._fixed is not None:
             return self._fixed
-        found = self._above(os.path.abspath(folder))
-        return found if found is not None else self._working()
+        known = self._asked.get(folder)
+        if known is None:
+            found = self._above(os.path.abspath(folder))
+            known = self._asked[folder] = found if found is not None else self._working()
+        return known
 
     def below(self, folder: str, above: Settings, names: Container[str]) -> Settings:
         """Return the settings in force in a folder whose entries are known: those above, unless it has its own.

@@ -118,3 +118,30 @@ def test_matching():
     match Ours(1, "b"):
         case Ours(first, second):
             assert (first, second) == (1, "b")
+
+
+def test_a_class_of_which_many_are_made_stays_the_same_record():
+    @records.dataclass(frozen=True, slots=True)
+    class Often:
+        first: int
+        second: str = "two"
+        third: list[int] = records.field(default_factory=list)
+
+        def __post_init__(self) -> None:
+            made.append(self.first)
+
+    made: list[int] = []
+    before = Often(1, third=[3])
+    slow = Often.__init__
+    for number in range(300):
+        assert Often(number).third is not Often(number).third
+    assert Often.__init__ is not slow
+    assert made[-1] == 299
+    assert Often(1, third=[3]) == before
+    assert Often(first=1, second="two", third=[3]) == before
+    assert records.replace(before, first=2) == Often(2, "two", [3])
+    for values, named in (((), {}), ((1, "x", [], 4), {}), ((1,), {"first": 1}), ((1,), {"other": 1})):
+        with pytest.raises(TypeError):
+            Often(*values, **named)
+    with pytest.raises(records.FrozenInstanceError):
+        before.first = 3

@@ -123,7 +123,7 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
     import time
 
     key = key_of(arguments)
-    if key is None:
+    if key is None or caching.cache_folder() is None:
         return
     newest = time.time_ns() - _RECENT_NS
     seen: list[tuple[str, tuple[int, int, int, int] | None]] = []

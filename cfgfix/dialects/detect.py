@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgfix.dialects.dialect import Dialect, Pattern, shipped_table
-from cfgfix.documents.compose import Kind, Node, deref
+from cfgfix.documents.compose import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, deref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
     No node is looked at twice for the same step, so that aliases and keys given often cannot make this long.
     """
     found, named, every, placed = step
-    if node.kind == Kind.ALIAS:
+    if node.kind is ALIAS:
         node = deref(node)
     mark = (id(node), id(step))
     if mark in seen:
         return found
     seen.add(mark)
-    if node.kind == Kind.MAPPING:
+    if node.kind is MAPPING:
         if named:
             for key, value in node.items:
-                if key.kind == Kind.SCALAR:
+                if key.kind is SCALAR:
                     below = named.get(key.text)
                     if below is not None:
                         # Most steps are the last of their path: nothing below them is asked for.
@@ -38,7 +38,7 @@ def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
         if every is not None:
             for _, value in node.items[:MAX_CHILDREN]:
                 found |= _walk(value, every, seen)
-    elif placed and node.kind == Kind.SEQUENCE:
+    elif placed and node.kind is SEQUENCE:
         items = node.items
         for position, below in placed.items():
             for child in items[:MAX_CHILDREN] if position == -1 else items[position : position + 1]:
@@ -81,7 +81,7 @@ def score(root: Node, dialect: Dialect) -> int:
 class Index:
     """The signatures of some dialects, ready to be tried."""
 
-    __slots__ = ("_rows", "_tree", "dialects")
+    __slots__ = ("_rows", "_telling", "_tree", "dialects")
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
         self.dialects = tuple(dialects)
@@ -91,11 +91,18 @@ class Index:
 
             shipped = table(self.dialects)
         self._tree, self._rows = shipped
+        self._telling: list[int] = []
+        """For each dialect the bits without any of which it does not score."""
+        for every, any_of, *_ in self._rows:
+            telling = any_of
+            for group in every:
+                telling |= group
+            self._telling.append(telling)
 
     def points(self, root: Node) -> list[int]:
         """Return what each dialect scores."""
         root = deref(root)
-        found = _walk(root, self._tree, set()) if root.kind == Kind.MAPPING else 0
+        found = _walk(root, self._tree, set()) if root.kind is MAPPING else 0
         return [_points(found, row) for row in self._rows]
 
     def detect(self, root: Node) -> Dialect | None:
@@ -104,12 +111,15 @@ class Index:
         A dialect of low confidence counts only where no other fits; of two that fit equally well, the first.
         """
         root = deref(root)
-        found = _walk(root, self._tree, set()) if root.kind == Kind.MAPPING else 0
+        found = _walk(root, self._tree, set()) if root.kind is MAPPING else 0
         if not found:
             return None
         best: tuple[bool, int] = (False, 0)
         best_dialect: Dialect | None = None
-        for row, dialect in zip(self._rows, self.dialects, strict=True):
+        for number, telling in enumerate(self._telling):
+            if not found & telling:
+                continue
+            row, dialect = self._rows[number], self.dialects[number]
             points = _points(found, row)
             if points and (not row[4], points) > best:
                 best, best_dialect = (not row[4], points), dialect

@@ -6,12 +6,21 @@ else it is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from cfgfix.catalog.expression import Missing
 from cfgfix.dialects.derived import DERIVED
 from cfgfix.dialects.dialect import Dialect, Pattern
-from cfgfix.documents.compose import DataError, Document, Kind, Node, deref, value_of
+from cfgfix.documents.compose import (
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    DataError,
+    Document,
+    Node,
+    deref,
+    value_of,
+)
 from cfgfix.documents.resolve import LOADERS, Loader, resolve
 from cfgfix.findings import KeyPath
 
@@ -50,7 +59,7 @@ def intended(node: Node, loader: Loader, document: Document) -> Any:
         Missing: The loader refuses the value.
     """
     node = deref(node)
-    if node.kind != Kind.SCALAR or node.tag is not None:
+    if node.kind is not SCALAR or node.tag is not None:
         try:
             return value_of(node, loader, document)
         except DataError as error:
@@ -96,12 +105,15 @@ class View:
         self.document = document
         self.index = index
         self.root = document.roots[index]
+        root = deref(self.root)
         self.dialect = dialect
         self.loader = loader
         self._default = default
         self._missing = missing
         self._hardware = hardware
         self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
+        self.top = self.entries(root) if root.kind is MAPPING else {}
+        """The entries at the top of the document."""
         self._bindings: dict[str, list[Binding]] = {}
         self._passed: dict[str, set[KeyPath]] = {}
         self._derived: dict[str, Any] = {}
@@ -109,6 +121,11 @@ class View:
         self.unknown_hardware: set[str] = set()
         self.by_name: dict[str | int, list[tuple[KeyPath, Node, Node]]] | None = None
         """Entries by the name of their key, once a rule has asked for them."""
+
+    @property
+    def has_defaults(self) -> bool:
+        """Whether a concept may have a value that the file does not give."""
+        return self._default is not None
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
         """Return a mapping's entries by key text: later equal keys win, explicit keys win over merged ones."""
@@ -118,7 +135,7 @@ class View:
             self._entries[id(mapping)] = found
             merged: list[Node] = []
             for key, value in mapping.items:
-                if key.kind != Kind.SCALAR:
+                if key.kind is not SCALAR:
                     continue
                 if key.text == "<<" and key.style == "":
                     merged.append(value)
@@ -126,16 +143,29 @@ class View:
                     found[key.text] = (key, value)
             for value in merged:
                 target = deref(value)
-                for source in target.items if target.kind == Kind.SEQUENCE else [target]:
+                for source in target.items if target.kind is SEQUENCE else [target]:
                     source_node = deref(source)
-                    if source_node.kind == Kind.MAPPING and source_node is not mapping:
+                    if source_node.kind is MAPPING and source_node is not mapping:
                         for text, entry in self.entries(source_node).items():
                             found.setdefault(text, entry)
         return found
 
-    def places(self, pattern: Pattern) -> Iterator[tuple[KeyPath, Node | None, Node]]:
-        """Yield every place that fits a pattern: its key path, its key and its value."""
-        yield from self._places(self.root, None, pattern, 0, ())
+    def places(self, pattern: Pattern) -> Iterable[tuple[KeyPath, Node | None, Node]]:
+        """Return every place that fits a pattern: its key path, its key and its value."""
+        node = self.root
+        key: Node | None = None
+        path: list[str] = []
+        for step in pattern:
+            if not isinstance(step, str):
+                # Any key, or a position: several places may fit.
+                return self._places(node, key, pattern, len(path), tuple(path))
+            node = deref(node)
+            entry = self.entries(node).get(step) if node.kind is MAPPING else None
+            if entry is None:
+                return ()
+            key, node = entry
+            path.append(step)
+        return ((tuple(path), key, node),)
 
     def _places(
         self, node: Node, key: Node | None, pattern: Pattern, start: int, path: KeyPath
@@ -146,11 +176,11 @@ class View:
         node = deref(node)
         step = pattern[start]
         if isinstance(step, int):
-            if node.kind == Kind.SEQUENCE:
+            if node.kind is SEQUENCE:
                 for position, child in enumerate(node.items):
                     if step in (-1, position):
                         yield from self._places(child, None, pattern, start + 1, (*path, position))
-        elif node.kind == Kind.MAPPING:
+        elif node.kind is MAPPING:
             entries = self.entries(node)
             if step is not None:
                 entry = entries.get(step)
@@ -169,7 +199,10 @@ class View:
         patterns = self.dialect.concepts.get(concept, ())
         special = self.dialect.own_values(concept)
         passed: set[KeyPath] = set()
+        top = self.top
         for pattern in patterns:
+            if pattern[0] not in top and isinstance(pattern[0], str):
+                continue  # most concepts of a dialect are in no one file
             for path, key, node in self.places(pattern):
                 try:
                     value = intended(node, self.loader, self.document)
@@ -289,20 +322,34 @@ class View:
         return rows
 
 
-class RuleScope:
-    """The operands of one rule at one place: the view, the rule's own names, and the place itself."""
+PLACE_NAMES = frozenset({"key", "name", "raw", "section"})
+"""Operands that say where a rule is judged."""
 
-    __slots__ = ("_computed", "_lets", "_own", "_tables", "_view")
+
+class RuleScope:
+    """The operands of one rule at one place: the view, the rule's own names, and the place itself.
+
+    Args:
+        view: The document.
+        own: Operands that are known.
+        lets: The rule's own names.
+        tables: The rule's tables.
+        place: Gives the operands `PLACE_NAMES`, which few rules ask for.
+    """
+
+    __slots__ = ("_computed", "_lets", "_own", "_place", "_tables", "_view")
 
     def __init__(
         self,
         view: View,
-        own: Mapping[str, Any],
+        own: dict[str, Any],
         lets: Mapping[str, Callable[[Any], Any]],
         tables: Mapping[str, Mapping[str, Any]],
+        place: Callable[[], Mapping[str, Any]],
     ) -> None:
         self._view = view
         self._own = own
+        self._place = place
         self._lets = lets
         self._tables = tables
         self._computed: dict[str, Any] = {}
@@ -310,6 +357,10 @@ class RuleScope:
     def value(self, name: str) -> Any:
         """Return an operand's value or raise `Missing`."""
         if name in self._own:
+            return self._own[name]
+        if name in PLACE_NAMES:
+            for other, value in self._place().items():
+                self._own.setdefault(other, value)
             return self._own[name]
         if name in self._lets:
             if name not in self._computed:

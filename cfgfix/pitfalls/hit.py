@@ -49,3 +49,5 @@ class Context:
     """The concept that the dialect finds at a path."""
     enum: Callable[[KeyPath], tuple[object, ...]]
     """The values that the schema lists for a path; empty where it lists none."""
+    tails: frozenset[str] | None = None
+    """The last steps of all places that the dialect knows; None where a schema knows others, or any key may be one."""

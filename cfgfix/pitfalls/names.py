@@ -145,8 +145,13 @@ def plain_name(key: str) -> str:
     return "".join(out)
 
 
+@functools.lru_cache(maxsize=16)
+def _after_underscore(ends: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple("_" + end for end in ends)
+
+
 def _ends(name: str, ends: tuple[str, ...]) -> bool:
-    return name in ends or any(name.endswith("_" + end) for end in ends)
+    return name in ends or name.endswith(_after_underscore(ends))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -218,11 +218,12 @@ def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         return _version(place, value)
     if not value.is_integer():
         return None
-    need = place.need
-    if need.source == "schema":
+    types = place.types
+    if types is not None:
         if (
-            not need.integer
-            or need.text
+            names.INTEGER not in types
+            or names.NUMBER in types
+            or names.TEXT in types
             or any(type(item) is float for item in place.context.enum(place.path))
         ):
             return None

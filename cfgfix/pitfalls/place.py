@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from cfgfix.documents.compose import Node
 from cfgfix.findings import KeyPath
 from cfgfix.pitfalls import names
@@ -9,6 +11,15 @@ from cfgfix.pitfalls.hit import Context
 from cfgfix.records import dataclass
 
 _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
+
+
+class _Unasked:
+    """The type of `_UNASKED`, which stands for an answer that nobody has asked for (None is one)."""
+
+    __slots__ = ()
+
+
+_UNASKED = _Unasked()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,15 @@ class Need:
         return self.source in ("schema", "concept")
 
 
+_need = lru_cache(256)(Need)
+_NO_NEED = Need(frozenset(), "")
+_KINDS = {
+    (kind, source): Need(frozenset({kind}), source)
+    for kind in (names.INTEGER, names.NUMBER, names.BOOLEAN, names.TEXT)
+    for source in ("name", "concept")
+}
+
+
 class Place:
     """Where a scalar stands. A plain class with lazy parts, made only for scalars that are special."""
 
@@ -58,27 +78,30 @@ class Place:
         """Position of the YAML document in the file, counted from 0."""
         self._key: str | None = None
         self._need: Need | None = None
-        self._types: Place | frozenset[str] | None = self
-        self._concept: Place | str | None = self
+        self._types: _Unasked | frozenset[str] | None = _UNASKED
+        self._concept: _Unasked | str | None = _UNASKED
 
     @property
     def key(self) -> str:
         """The nearest key: a list's items belong to the key that holds the list."""
         if self._key is None:
-            self._key = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+            last = self.path[-1] if self.path else ""
+            if not isinstance(last, str):
+                last = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+            self._key = last
         return self._key
 
     @property
     def types(self) -> frozenset[str] | None:
         """What the schema takes; None where it says nothing."""
-        if isinstance(self._types, Place):
+        if isinstance(self._types, _Unasked):
             self._types = self.context.expected(self.path)
         return self._types
 
     @property
     def concept(self) -> str | None:
         """The concept that the dialect finds here, or for an item of a list at the list."""
-        if isinstance(self._concept, Place):
+        if isinstance(self._concept, _Unasked):
             found = self.context.concept_of(self.path)
             if found is None and self.path and isinstance(self.path[-1], int):
                 found = self.context.concept_of(self.path[:-1])
@@ -104,12 +127,12 @@ class Place:
 
     def _find_need(self) -> Need:
         if self.types is not None:
-            return Need(self.types, "schema")
+            return _need(self.types, "schema")
         concept = self.concept
         kind = names.kind_by_name(self.key) if concept is None else names.CONCEPT_KINDS.get(concept)
         if kind is None:
-            return Need(frozenset(), "")
-        return Need(frozenset({kind}), "name" if concept is None else "concept")
+            return _NO_NEED
+        return _KINDS[kind, "name" if concept is None else "concept"]
 
     @property
     def coerced(self) -> bool:

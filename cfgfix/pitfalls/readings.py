@@ -46,16 +46,20 @@ class Kind(enum.IntEnum):
     """`=`, for which PyYAML has a type but no constructor."""
     INT = 20
     FRACTION = 21
-    """Any other float. This one and `INT` are ordinary unless they stand in quotes or at a learning rate."""
+    """Any other float."""
 
 
 class Reading:
     """A special scalar. A plain class, since one is made for every distinct number of a file."""
 
-    __slots__ = ("kind", "own", "text")
+    __slots__ = ("kind", "known_place", "ordinary", "own", "text")
 
     def __init__(self, kind: Kind, own: Resolved, text: str) -> None:
         self.kind = kind
+        self.ordinary = kind in (Kind.INT, Kind.FRACTION)
+        """Special only in quotes or as a learning rate."""
+        self.known_place = kind in (Kind.BOOL, Kind.FLOAT)
+        """Special only where the schema or the dialect knows the place, or at a version."""
         self.own = own
         """What the project's loader makes of it."""
         self.text = text

@@ -37,7 +37,7 @@ _PLAIN = {
     Kind.NULL_WORD: words.null_word,
     Kind.HUMAN: numeric.human,
 }
-_INT = int(Kind.INT)
+_INT = Kind.INT
 _KEY_WORDS = frozenset(
     spelling
     for word in ("yes", "no", "on", "off", "true", "false", "null")
@@ -95,23 +95,33 @@ class _Walk:
                 self.add(name, hit)
         for number, root in enumerate(document.roots):
             self.document = number
-            if root.kind != _SCALAR:
+            if root.kind is not _SCALAR:
                 self.collection(root)
 
     def collection(self, node: Node) -> None:
         """Look at a mapping or sequence and everything in it. Nesting is bounded when a document is composed."""
         if node.tag is not None and node.tag.startswith(texts.PYTHON_TAG):
             self.tagged(node)
-        if node.kind == _MAPPING:
+        if node.kind is _MAPPING:
             self.mapping(node)
-        elif node.kind == _SEQUENCE:
+        elif node.kind is _SEQUENCE:
             path = self.path
             path.append(0)
+            readings_of = self.readings
             for index, item in enumerate(node.items):
-                path[-1] = index
-                if item.kind == _SCALAR:
+                if item.kind is _SCALAR:
+                    if item.tag is None:
+                        reading = readings_of[item.text]
+                        if item.style:
+                            if reading is None and item.text.isprintable():
+                                continue
+                        elif reading is None or reading.ordinary:
+                            continue
+                    path[-1] = index
                     self.scalar(item, node, None)
-                elif item.items:
+                    continue
+                path[-1] = index
+                if item.items:
                     self.collection(item)
                 elif item.tag is not None:
                     self.tagged(item)
@@ -126,33 +136,38 @@ class _Walk:
         # Digits, signs, quotes and `<` sort before letters, so the smallest key tells whether all are plain names.
         if len(keys) != len(items) or not keys.isdisjoint(_KEY_WORDS) or (keys and min(keys) < "A"):
             skipped = self.keys(node)
+        if skipped:
+            items = [
+                (key, value)
+                for position, (key, value) in enumerate(items)
+                if position not in skipped or not (value.kind is _SCALAR or value.items)
+            ]
         path = self.path
         may_be_rate = names.may_be_rate
+        tails = self.context.tails
         path.append("")
-        for position, (key, value) in enumerate(items):
-            kind = value.kind
-            if kind == _SCALAR:
+        for key, value in items:
+            if value.kind is _SCALAR:
                 # The common case, kept free of calls: ordinary text or an ordinary number.
-                style = value.style
-                if style:
-                    text = value.text
-                    if value.tag is None and text.isprintable() and readings_of[text] is None:
+                text = value.text
+                if value.tag is None:
+                    reading = readings_of[text]
+                    if value.style:
+                        if reading is None and text.isprintable():
+                            continue
+                    elif reading is None or (reading.ordinary and not may_be_rate(key.text)):
                         continue
-                elif value.tag is None:
-                    reading = readings_of[value.text]
-                    if reading is None or (reading.kind >= _INT and not may_be_rate(key.text)):
-                        continue
-                if position in skipped:
-                    continue
-                path[-1] = key.text if key.kind == _SCALAR else self.key_text(key)
+                    elif reading.known_place and tails is not None and key.kind is _SCALAR:
+                        name = key.text
+                        if name not in tails and not names.is_version(name):
+                            continue
+                path[-1] = key.text if key.kind is _SCALAR else self.key_text(key)
                 self.scalar(value, node, key)
             elif value.items:
-                if position in skipped:
-                    continue
-                path[-1] = key.text if key.kind == _SCALAR else self.key_text(key)
+                path[-1] = key.text if key.kind is _SCALAR else self.key_text(key)
                 self.collection(value)
             elif value.tag is not None:
-                path[-1] = key.text if key.kind == _SCALAR else self.key_text(key)
+                path[-1] = key.text if key.kind is _SCALAR else self.key_text(key)
                 self.tagged(value)
         path.pop()
 
@@ -173,7 +188,7 @@ class _Walk:
             for name, hit in mappings.merges(node, self.context, path):
                 self.add(name, hit)
         for position, (key, _value) in enumerate(node.items):
-            if key.kind != _SCALAR or key.style or key.tag is not None or position in overridden:
+            if key.kind is not _SCALAR or key.style or key.tag is not None or position in overridden:
                 continue
             reading = self.readings[key.text]
             if reading is not None and reading.kind == Kind.BOOL_WORD:
@@ -191,7 +206,7 @@ class _Walk:
             if reading is None:
                 return
             kind = reading.kind
-            if kind >= _INT and (kind > _INT or key is None):
+            if reading.ordinary and (kind is not _INT or key is None):
                 return
             place = Place(self.context, node, tuple(self.path), parent, self.document)
             if kind == Kind.EMPTY:

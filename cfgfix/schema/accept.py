@@ -32,6 +32,7 @@ UNDERSTOOD = frozenset(
         "enum",
         "exclusiveMaximum",
         "exclusiveMinimum",
+        "if",
         "items",
         "maxItems",
         "maxLength",
@@ -61,7 +62,6 @@ DEFERRED = frozenset(
         "contains",
         "dependentRequired",
         "dependentSchemas",
-        "if",
         "propertyNames",
         "unevaluatedItems",
         "unevaluatedProperties",
@@ -183,11 +183,26 @@ class Accept:
             checks.append(_exactly_one([self._lazy(each) for each in node["oneOf"]]))
         if "not" in node:
             checks.append(_inverted(self._lazy(node["not"])))
+        if "if" in node:
+            checks.append(self._condition(node))
         if not DEFERRED.isdisjoint(node):
             checks.append(_unknown)
         if not checks:
             return _always
         return checks[0] if len(checks) == 1 else _all_of(checks)
+
+    def _condition(self, node: dict[str, Any]) -> Check:
+        condition = self._lazy(node["if"])
+        then = self._lazy(node.get("then", True))
+        other = self._lazy(node.get("else", True))
+
+        def run(value: Any) -> Verdict:
+            verdict = condition(value)
+            if verdict is None:
+                return None
+            return then(value) if verdict else other(value)
+
+        return run
 
     def _reference(self, node: dict[str, Any]) -> Check:
         target = self._loaded.targets.get(id(node))

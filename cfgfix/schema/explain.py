@@ -1,18 +1,17 @@
 """Schema errors as a reader needs them: the place, what stands there, what was expected, what was meant.
 
-Imported only for a document that is not known to be valid; jsonschema is imported here and nowhere else. Its
-errors are taken for *where* and *which keyword*; every sentence is written here.
+Imported only for a document that is not known to be valid. `failures` says *where* and *which keyword*, and for the
+rare schema that it does not understand jsonschema does, which is imported here and nowhere else; every sentence is
+written here.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cfgfix.documents.compose import (
     TAG_PREFIX,
@@ -23,24 +22,28 @@ from cfgfix.documents.compose import (
     deref,
     is_merge,
     key_text,
-    value_of,
 )
+from cfgfix.documents.data import Builder
 from cfgfix.documents.resolve import LOADERS, Loader, resolve
 from cfgfix.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath, format_key_path
 from cfgfix.schema.accept import equal
+from cfgfix.schema.failures import OPAQUE, no_multiple, repeated
 from cfgfix.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.schema.load import Node as SchemaNode
 from cfgfix.schema.problem import SchemaProblem
 from cfgfix.schema.suggest import best, closest
 from cfgfix.schema.words import choices, shown, state, words
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
+    from typing import Any, TypeAlias
+
     from cfgfix.schema.validate import Schema
 
 Error: TypeAlias = "Any"
-"""A `jsonschema.ValidationError`; its own annotations say less than is known here."""
+"""A `Failure`, or a `jsonschema.ValidationError`, whose own annotations say less than is known here."""
 
 MAX_SECONDS = 20.0
 """Validation of one document stops after so long: alternatives within alternatives can make every step slow."""
@@ -74,21 +77,6 @@ _HUGE = 10**4_000
 
 class _TooMuch(Exception):  # noqa: N818  (a signal inside this module, not an error)
     """Validation has used up its steps."""
-
-
-class Opaque:
-    """Stands for a value that only the program's own loader can make (a custom tag); it fits every schema."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __hash__(self) -> int:
-        return 0
-
-
-OPAQUE = Opaque()
 
 
 class _Machinery:
@@ -156,52 +144,11 @@ class _Machinery:
 
     @staticmethod
     def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
-        from fractions import Fraction
-
         from jsonschema.exceptions import ValidationError
 
-        if not validator.is_type(instance, "number"):
-            return
-        # jsonschema divides floats and fails on what a division cannot give: infinity, not-a-number, huge integers.
-        if isinstance(instance, float) and not math.isfinite(instance):
+        # jsonschema divides floats and fails on what a division cannot give.
+        if validator.is_type(instance, "number") and no_multiple(instance, step):
             yield ValidationError("no multiple")
-            return
-        if isinstance(step, float):
-            try:
-                quotient = instance / step
-            except OverflowError:
-                quotient = math.inf
-            if math.isfinite(quotient):
-                bad = int(quotient) != quotient
-            else:
-                bad = (Fraction(instance) / Fraction(step)).denominator != 1
-        else:
-            bad = bool(instance % step)
-        if bad:
-            yield ValidationError("no multiple")
-
-
-def repeated(values: list[Any]) -> tuple[int, int] | None:
-    """Return the positions of the first two equal items, or None where all differ; linear in their size."""
-    seen: dict[object, int] = {}
-    for index, value in enumerate(values):
-        earlier = seen.setdefault(_canonical(value), index)
-        if earlier != index:
-            return earlier, index
-    return None
-
-
-def _canonical(value: Any) -> object:
-    """A hashable stand-in that is equal exactly for equal JSON values: 1 and 1.0, but not 1 and true."""
-    if isinstance(value, bool):
-        return ("bool", value)
-    if isinstance(value, list):
-        return ("list", tuple(map(_canonical, value)))
-    if isinstance(value, dict):
-        return ("dict", frozenset((key, _canonical(each)) for key, each in value.items()))
-    if value is OPAQUE or value != value:  # noqa: PLR0124  (not-a-number is the one value unlike itself)
-        return ("only", object())
-    return value
 
 
 def explain(
@@ -226,6 +173,7 @@ class _Explainer:
         self.long_keys: list[Node] = []
         self.entries_of: dict[int, dict[str, tuple[Node, Node, bool]]] = {}
         self.built: dict[int, Any] = {}
+        self.builder = Builder(document.source, loader)
 
     def run(self) -> list[SchemaProblem]:
         found: dict[tuple[int, int, str, str], SchemaProblem] = {}
@@ -235,13 +183,9 @@ class _Explainer:
         ]
         if len(self.loaded.unchecked) > 3:
             notes.append(f"{len(self.loaded.unchecked) - 3} more patterns of the schema are not checked")
-        machinery = self.schema.machinery
-        if not isinstance(machinery, _Machinery):
-            machinery = self.schema.machinery = _Machinery(self.schema)
-        errors = machinery.errors(self.instance(self.root))
         try:
-            for error in errors:
-                if self.unsure(error, machinery):
+            for error, sure in self.errors(self.instance(self.root)):
+                if not sure:
                     continue
                 for problem in self.problems(error):
                     found.setdefault((problem.start, problem.end, problem.code, problem.message), problem)
@@ -307,7 +251,7 @@ class _Explainer:
             if tag and tag != "!" and not tag.startswith(TAG_PREFIX):
                 result = OPAQUE
             else:
-                result = value_of(node, self.loader, self.document)
+                result = self.builder.scalar(node)
                 if isinstance(result, Tagged):
                     result = OPAQUE
                 elif isinstance(result, int) and not -_HUGE < result < _HUGE:
@@ -382,6 +326,19 @@ class _Explainer:
         )
 
     # Errors
+
+    def errors(self, instance: Any) -> Iterator[tuple[Error, bool]]:
+        """Yield what is wrong, each with whether it is so whatever was accepted unseen."""
+        found = None if self.opaque or self.long_keys else self.schema.failures(instance)
+        if found is not None:
+            for failure in found:
+                yield failure, True
+            return
+        machinery = self.schema.machinery
+        if not isinstance(machinery, _Machinery):
+            machinery = self.schema.machinery = _Machinery(self.schema)
+        for error in machinery.errors(instance):
+            yield error, not self.unsure(error, machinery)
 
     def unsure(self, error: Error, machinery: _Machinery) -> bool:
         """Whether an error may only come from something that was accepted unseen."""
@@ -811,9 +768,8 @@ def _line_end(text: str, start: int) -> int:
     return min(ends, default=len(text))
 
 
-_HUMAN = re.compile(
-    r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)? ?(?:%|[kKMGT]i?[bB]?|[a-zA-Z]{1,3})"
-)
+# Kept as text, and asked for texts with a digit alone: building it takes longer than reading some configs.
+_HUMAN = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)? ?(?:%|[kKMGT]i?[bB]?|[a-zA-Z]{1,3})"
 
 
 def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any]]:
@@ -842,7 +798,7 @@ def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any
             yield "null-word", None
         if word in ("nan", "inf", "infinity"):
             yield "null-word", float(word)
-        if _HUMAN.fullmatch(text):
+        if text.lstrip("+-")[:1].isdigit() and re.fullmatch(_HUMAN, text):
             digits = re.match(r"[-+]?[\d,]+", text)
             assert digits is not None
             with contextlib.suppress(ValueError):

@@ -42,29 +42,30 @@ def distance(first: str, second: str, limit: int) -> int:
         return limit + 1
     if first == second:
         return 0
-    # One edit brings in, or takes away, one letter at most: most pairs of names are told apart here.
-    here, there = _letters(first), _letters(second)
-    if len(here - there) > limit or len(there - here) > limit:
-        return limit + 1
-    before: list[int] = []
-    previous = list(range(len(second) + 1))
-    for row, char in enumerate(first, 1):
-        current = [row]
-        for column, other in enumerate(second, 1):
-            cost = previous[column - 1] + (char != other)
-            cost = min(cost, previous[column] + 1, current[column - 1] + 1)
-            if row > 1 and column > 1 and char == second[column - 2] and first[row - 2] == other:
-                cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
-        if min(current) > limit:
-            return limit + 1
-        before, previous = previous, current
-    return min(previous[-1], limit + 1)
-
-
-@lru_cache(_REMEMBERED)
-def _letters(name: str) -> frozenset[str]:
-    return frozenset(name)
+    if not first:
+        return len(second)
+    # Hyyrö's bit-parallel form of the table of edits (2003, "A bit-vector algorithm for computing Levenshtein and
+    # Damerau edit distances"): bit `i` of each number stands for row `i` of the column that is being computed.
+    rows: dict[str, int] = {}
+    for row, char in enumerate(first):
+        rows[char] = rows.get(char, 0) | 1 << row
+    every = (1 << len(first)) - 1
+    last = 1 << len(first) >> 1
+    # Rows that are one more than the row above, rows that are one less, and rows where a diagonal step is free.
+    more, less, diagonal, before = every, 0, 0, 0
+    found = len(first)
+    for char in second:
+        here = rows.get(char, 0)
+        swapped = ((~diagonal & here) << 1) & before
+        diagonal = ((((here & more) + more) ^ more) | here | less | swapped) & every
+        across = less | (~(diagonal | more) & every)
+        back = diagonal & more
+        found += bool(across & last) - bool(back & last)
+        across = (across << 1) | 1
+        more = ((back << 1) | ~(diagonal | across)) & every
+        less = across & diagonal
+        before = here
+    return min(found, limit + 1)
 
 
 def allowed_edits(length: int) -> int:
@@ -86,15 +87,31 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
     """
     if not name or len(name) > MAX_NAME:
         return []
-    return list(_closest(name, tuple(islice(candidates, MAX_CANDIDATES)), limit))
+    some = candidates if isinstance(candidates, tuple) else tuple(islice(candidates, MAX_CANDIDATES))
+    return list(_closest(name, some[:MAX_CANDIDATES], limit))
 
 
 @lru_cache(1024)
 def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     wanted = fold(name)
     allowed = allowed_edits(len(wanted))
+    digits, own = _traits(name)
     ranked: list[tuple[int, int, int, str]] = []
-    for position, candidate in enumerate(candidates):
+    size = len(wanted)
+    # Most names are told apart by their letters: an edit brings in, or takes away, one at most. Words left out take
+    # away only, and what is left stands in the longer name.
+    alike = [
+        (position, candidate)
+        for position, candidate, letters, other in _by_digits(candidates).get(digits, ())
+        if (
+            -allowed <= len(other) - size <= allowed
+            and (own & ~letters).bit_count() <= allowed
+            and (letters & ~own).bit_count() <= allowed
+        )
+        or wanted in other
+        or other in wanted
+    ]
+    for position, candidate in alike:
         if candidate == name or len(candidate) > MAX_NAME:
             continue
         other = fold(candidate)
@@ -139,6 +156,26 @@ def best(name: str, candidates: Iterable[str]) -> str | None:
 
 
 @lru_cache(_REMEMBERED)
+def _traits(name: str) -> tuple[str, int]:
+    """Return the digits of a name, and a set of its letters as bits; several letters may share a bit."""
+    folded = fold(name)
+    letters = 0
+    for char in folded:
+        letters |= 1 << (ord(char) & 63)
+    return "".join(char for char in name if char.isdigit()), letters
+
+
+@lru_cache(64)
+def _by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, int, str]]]:
+    """Return names with position, letters and folded form by their digits: names with other digits are never alike."""
+    groups: dict[str, list[tuple[int, str, int, str]]] = {}
+    for position, candidate in enumerate(candidates):
+        digits, letters = _traits(candidate)
+        groups.setdefault(digits, []).append((position, candidate, letters, fold(candidate)))
+    return groups
+
+
+@lru_cache(_REMEMBERED)
 def _words(name: str) -> tuple[str, ...]:
     for separator in "-. ":
         name = name.replace(separator, "_")
@@ -151,7 +188,7 @@ def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> 
 
     Every word is compared by itself: `min_length` and `max_length` differ by two letters of twenty, but by a word.
     """
-    if _digits(name) != _digits(candidate):
+    if _traits(name)[0] != _traits(candidate)[0]:
         return None  # `beta1` and `beta2` are two things
     first, second = _words(name), _words(candidate)
     if len(first) == len(second) > 1:
@@ -174,8 +211,3 @@ def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> 
                 return 0 if short and FILLERS.issuperset(extra) else None
     edits = distance(wanted, other, allowed)
     return edits if edits <= allowed else None
-
-
-@lru_cache(_REMEMBERED)
-def _digits(name: str) -> str:
-    return "".join(char for char in name if char.isdigit())

@@ -1,7 +1,7 @@
 """Schemas of configs: what is valid, what a key is, and what is wrong in a document, with its place.
 
-A clean document costs no import: `accept` says yes over plain data. Only when it does not, jsonschema decides, and
-`explain` puts its errors into words and on lines.
+A clean document costs no import: `accept` says yes over plain data. Only when it does not, `failures` says what is
+wrong, or jsonschema where that does not know, and `explain` puts it into words and on lines.
 
 Annotations understood beside JSON Schema 2020-12:
 
@@ -31,6 +31,8 @@ from cfgfix.schema.problem import CODES, SchemaProblem
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs more than checking a small file
     from typing import Any
+
+    from cfgfix.schema.failures import Failure
 
 __all__ = ["CODES", "MISSING", "Description", "Missing", "Schema", "SchemaProblem"]
 
@@ -82,7 +84,7 @@ class Description:
 class Schema:
     """One schema, compiled. Make it with `load`; a plain class, since it holds what it has compiled."""
 
-    __slots__ = ("_accept", "_index", "_types", "loaded", "machinery")
+    __slots__ = ("_accept", "_index", "_keys", "_names", "_types", "loaded", "machinery")
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
@@ -90,7 +92,9 @@ class Schema:
         """What `explain` keeps between documents."""
         self._accept: Accept = compile_schema(loaded)
         self._types: dict[KeyPath, frozenset[str] | None] = {}
+        self._keys: dict[KeyPath, tuple[str, ...]] = {}
         self._index: dict[str, list[KeyPath]] | None = None
+        self._names: tuple[str, ...] | None = None
 
     @classmethod
     def load(cls, data: object, origin: str, base_dir: str | None = None) -> Schema:
@@ -128,6 +132,12 @@ class Schema:
         """Return whether a subschema of this schema takes a plain value; None where it takes jsonschema to tell."""
         return self._accept.verdict_at(node, value)
 
+    def failures(self, instance: object) -> list[Failure] | None:
+        """Return what plain data breaks, or None where it takes jsonschema to tell."""
+        from cfgfix.schema.failures import failures
+
+        return failures(self.loaded, self._accept, instance)
+
     def expected_types(self, path: KeyPath) -> frozenset[str] | None:
         """Return the JSON Schema types allowed at `path`, or None where the schema does not know or restrict it.
 
@@ -163,14 +173,13 @@ class Schema:
 
     def keys(self, path: KeyPath) -> tuple[str, ...]:
         """Return the names of the keys that the schema knows below `path`, in its order."""
-        names: dict[str, None] = {}
-        for node in self.nodes(path):
-            named = node.get("properties")
-            if isinstance(named, dict):
-                names.update(
-                    dict.fromkeys(name for name, sub in named.items() if sub is True or FORBIDDEN not in sub)
-                )
-        return tuple(names)
+        known = self._keys.get(path)
+        if known is not None:
+            return known
+        found = _names_in(self.nodes(path))
+        if len(self._keys) < _MEMO:
+            self._keys[path] = found
+        return found
 
     def places(self, name: str) -> list[KeyPath]:
         """Return the paths of all keys called `name` that the schema knows, outermost first."""
@@ -178,11 +187,13 @@ class Schema:
             self._index = self._build_index()
         return self._index.get(name, [])
 
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """Return every key name that the schema knows, each once, outermost first."""
-        if self._index is None:
-            self._index = self._build_index()
-        return list(self._index)
+        if self._names is None:
+            if self._index is None:
+                self._index = self._build_index()
+            self._names = tuple(self._index)
+        return self._names
 
     def describe(self, path: KeyPath) -> Description | None:
         """Return what the schema says about a key, or None where it does not know it."""
@@ -220,13 +231,17 @@ class Schema:
         """Return the subschemas that speak about `path`, the plainest first; alternatives are all included."""
         current = self._expand([self.loaded.root])
         for step in path:
-            following: list[SchemaNode] = []
-            for node in current:
-                following += self._children(node, step)
-            current = self._expand(following)
+            current = self._below(current, step)
             if not current:
                 break
         return current
+
+    def _below(self, nodes: list[dict[str, Any]], step: str | int) -> list[dict[str, Any]]:
+        """Return the subschemas one step below those of a place."""
+        following: list[SchemaNode] = []
+        for node in nodes:
+            following += self._children(node, step)
+        return self._expand(following)
 
     def _expand(self, nodes: list[SchemaNode]) -> list[dict[str, Any]]:
         """Add what applies to the same value: references and combinations."""
@@ -329,17 +344,32 @@ class Schema:
 
     def _build_index(self) -> dict[str, list[KeyPath]]:
         index: dict[str, list[KeyPath]] = {}
-        waiting: list[KeyPath] = [()]
+        waiting: list[tuple[KeyPath, list[dict[str, Any]]]] = [((), self._expand([self.loaded.root]))]
         count = 0
-        for path in waiting:  # grows while it is read: breadth first
-            for name in self.keys(path):
+        for path, nodes in waiting:  # grows while it is read: breadth first
+            for name in _names_in(nodes):
                 count += 1
                 if count > 20_000:
                     return index
-                index.setdefault(name, []).append((*path, name))
+                here = (*path, name)
+                index.setdefault(name, []).append(here)
                 if len(path) < 6:
-                    waiting.append((*path, name))
+                    below = self._below(nodes, name)
+                    if any("properties" in node for node in below):
+                        waiting.append((here, below))
         return index
+
+
+def _names_in(nodes: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the names of the keys that some subschemas of one place know, in their order."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        named = node.get("properties")
+        if isinstance(named, dict):
+            names.update(
+                dict.fromkeys(name for name, sub in named.items() if sub is True or FORBIDDEN not in sub)
+            )
+    return tuple(names)
 
 
 def _text(value: object) -> str | None:

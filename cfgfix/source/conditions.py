@@ -8,11 +8,12 @@ counts apart: a place that is only reached after it is a fallback, not the way t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cfgfix.findings import State
 from cfgfix.source.expr import dotted
+from cfgfix.source.guards import before_in_expression
 from cfgfix.source.program import NEEDLE_CONFIG, Program
 from cfgfix.source.summary import (
     ATTRIBUTE,
@@ -28,6 +29,7 @@ from cfgfix.source.summary import (
     UNARY,
     Event,
     Expr,
+    Place,
     Scope,
 )
 
@@ -49,6 +51,8 @@ CONFIG_NAME = re.compile(
 """Names that hold a run's settings, by their last word."""
 Lookup = Callable[[tuple[str, ...]], Any]
 """A config: the value of the key whose path ends so, or `UNKNOWN` where there is none or several that differ."""
+Given = Mapping[tuple[int, str], Any]
+"""Known values of parameters: by identity of the function's scope and name of the parameter."""
 MAX_DEPTH = 24
 
 
@@ -110,6 +114,33 @@ class Conditions:
         self._defaults: dict[str, list[tuple[str, Any]]] | None = None
         self._active: set[tuple[int, str]] = set()
         self._known: dict[tuple[int, int], tuple[Any, bool]] = {}
+        self._given: Given = {}
+
+    def excluded(self, scope: Scope, block: int, place: Place | None, given: Given) -> bool:
+        """Tell whether a place is not reached where some parameters have known values.
+
+        Args:
+            scope: The scope of the place.
+            block: Its block.
+            place: Its span, so that `a and here()` in one expression counts; None leaves that out.
+            given: The values, by identity of the function's scope and name of the parameter.
+        """
+        self._given = given
+        try:
+            for here, number in self._around(scope, block):
+                item = here.blocks[number]
+                if item.kind not in ("if", "while") or item.test is None:
+                    continue
+                holds = truth(self.value(item.test, here, before=item.line))
+                if holds is not UNKNOWN and holds is not item.branch:
+                    return True
+            for test, wanted in before_in_expression(scope, block, place) if place is not None else ():
+                holds = truth(self.value(test, scope, before=place[0] if place is not None else 0))
+                if holds is not UNKNOWN and holds is not wanted:
+                    return True
+            return False
+        finally:
+            self._given = {}
 
     def state(self, guards: Iterable[tuple[Scope, int]]) -> tuple[State, str]:
         """Return the state of a place under all its guards, and the guard that decides it, as text.
@@ -295,7 +326,7 @@ class Conditions:
                 return value
         if expr[0] == ATTRIBUTE and expr[1][0] == NAME and scope.params and expr[1][1] == scope.params[0][0]:
             owner = self.program.owner(scope)
-            if owner is not None:
+            if owner is not None and not self._given:
                 return self._attribute(owner, expr[2], after_error, depth)
         return UNKNOWN
 
@@ -425,6 +456,9 @@ class Conditions:
 
     def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
         """Return what all known callers give for a parameter, or `UNKNOWN` where there are none or they differ."""
+        if self._given:
+            # What one way gives is asked for, not what all callers agree on.
+            return self._given.get((id(scope), name), UNKNOWN)
         flow = self.program.flow
         if flow is None:
             return UNKNOWN

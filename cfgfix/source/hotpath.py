@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 from cfgfix.records import dataclass
-from cfgfix.source.entering import excluded
-from cfgfix.source.flow import WITH_FUNCTION, Flow
+from cfgfix.source.conditions import Conditions
+from cfgfix.source.expr import walk
+from cfgfix.source.flow import DATASET, WITH_FUNCTION, Flow
 from cfgfix.source.hit import Step, at, steps_to
 from cfgfix.source.program import Program
-from cfgfix.source.summary import Block, Scope
-from cfgfix.source.values import Function, Made, Site, Value, alternatives, functions_of
+from cfgfix.source.summary import BOOLEAN, CHOICE, CONSTANT, NAME, Block, Place, Scope
+from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of
 
 ELEMENT = "element"
 """Traced once, then run as a graph for every element of a dataset."""
@@ -53,11 +56,17 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A function that a root reaches, and the calls on the way."""
+    """A function that a root reaches, and the calls on the way.
+
+    Attributes:
+        root, scope, path: Where it begins, the function, the calls.
+        given: What the calls on this way give for parameters that guards test, as pairs.
+    """
 
     root: Root
     scope: Scope
     path: tuple[Site, ...]
+    given: tuple[tuple[tuple[int, str], Any], ...] = ()
 
     def flow(self) -> tuple[Step, ...]:
         """Return the way as steps: the root's own place, then each call."""
@@ -66,12 +75,6 @@ class Reach:
             steps.append(self.root.step)
         steps += steps_to(self.scope, self.path)
         return tuple(steps)
-
-    def excludes(self, site: Site) -> bool:
-        """Tell whether a place in the function is not run on this way: its guard is a flag that the last call sets otherwise."""
-        if not self.path and (self.root.function is None or self.root.function.partial):
-            return False
-        return excluded(self.path[-1] if self.path else None, site)
 
     @property
     def via(self) -> str:
@@ -84,6 +87,187 @@ class Reach:
         return f"{self.root.what} calls {name}, which leads to {last}"
 
 
+Pairs = tuple[tuple[tuple[int, str], Any], ...]
+MAX_VARIANTS = 4
+"""Most ways to one function that are told apart by what they give for its parameters; one more stands for all."""
+_KERAS_GIVES = frozenset({"training", "mask"})
+"""Arguments of `call` that Keras fills in where the caller leaves them out (Keras 3.15, `keras/src/layers/layer.py`)."""
+
+
+class Ways:
+    """Which calls of a function lie on a way to it: guards with the values that the calls before gave, and receivers."""
+
+    def __init__(self, program: Program) -> None:
+        self._flow: Flow = program.flow
+        self._program = program
+        self._conditions = Conditions(program, None)
+        self._tested: dict[int, frozenset[str]] = {}
+        self._sites: dict[int, list[list[Site]]] = {}
+        self._excluded: dict[tuple[int, int, Place | None, Pairs], bool] = {}
+
+    def sites(
+        self, scope: Scope, path: tuple[Site, ...], given: Pairs, receiver: Value | None = None
+    ) -> Iterator[Site]:
+        """Yield the sites of a scope that run when it is reached by some calls.
+
+        Args:
+            scope: The scope.
+            path: The calls on the way.
+            given: What is known of its parameters.
+            receiver: What the first function of the way is bound to.
+        """
+        groups = self._sites.get(id(scope))
+        if groups is None:
+            calls: dict[int, list[Site]] = {}
+            for site in self._flow.within(scope):
+                calls.setdefault(id(site.call), []).append(site)
+            groups = self._sites[id(scope)] = list(calls.values())
+        for group in groups:
+            if given and self.excluded(scope, group[0].call.block, group[0].call.place, given):
+                continue
+            if len(group) == 1 and not group[0].through:
+                yield group[0]
+                continue
+            if path:
+                # One run of the function was made for just this call: the others tell nothing of this way.
+                same = [site for site in group if site.through and site.through[-1].call is path[-1].call]
+                if same:
+                    yield from same
+                    continue
+                bound = _receiver(path[-1], scope)
+            else:
+                bound = receiver
+            for site in group:
+                other = _receiver(site.through[-1], scope) if site.through else None
+                if (
+                    not isinstance(bound, Instance)
+                    or not isinstance(other, Instance)
+                    or other.scope is bound.scope
+                ):
+                    yield site
+
+    def excluded(self, scope: Scope, block: int, place: Place | None, given: Pairs) -> bool:
+        """Tell whether a place is not reached with what is given."""
+        if not given:
+            return False
+        key = (id(scope), block, place, given)
+        known = self._excluded.get(key)
+        if known is None:
+            known = self._excluded[key] = self._conditions.excluded(scope, block, place, dict(given))
+        return known
+
+    def given(self, site: Site, target: Function, before: Pairs) -> Pairs:
+        """Return what a call tells of the parameters of a function that it enters, for the guards there.
+
+        Literal arguments count, defaults, and parameters handed on whose value is known.
+        """
+        scope = target.scope
+        found: dict[tuple[int, str], Any] = {}
+        if before:
+            around = set()
+            here = self._program.outer(scope)
+            while here is not None:
+                around.add(id(here))
+                here = self._program.outer(here)
+            found = {key: value for key, value in before if key[0] in around}
+        wanted = self._wanted(scope)
+        call = site.call
+        if wanted and not call.opaque and not target.partial and not site.name.startswith(DATASET):
+            known = dict(before)
+            offset = int(target.receiver is not None or _is_classmethod(scope))
+            for position, (name, _, default, kind) in enumerate(scope.params):
+                if name not in wanted or kind not in ("plain", "keyword") or position < offset:
+                    continue
+                expr = call.argument(position - offset, name) if kind == "plain" else call.keyword(name)
+                if expr is None:
+                    if default is None or (scope.name == "call" and name in _KERAS_GIVES):
+                        continue
+                    expr = default
+                elif expr[0] == NAME and (id(site.scope), expr[1]) in known:
+                    if _bound_once(site.scope, expr[1]):
+                        found[(id(scope), name)] = known[(id(site.scope), expr[1])]
+                    continue
+                if expr[0] == CONSTANT and isinstance(expr[1], (bool, int, str, type(None))):
+                    found[(id(scope), name)] = expr[1]
+        return tuple(sorted(found.items(), key=lambda item: item[0])) if found else ()
+
+    def defaults(self, root: Root) -> Pairs:
+        """Return the flags of a function that a dataset runs on its elements: no element is given for one with a default."""
+        if root.kind != ELEMENT or root.function is None or root.function.partial:
+            return ()
+        wanted = self._wanted(root.scope)
+        return tuple(
+            ((id(root.scope), name), default[1])
+            for name, _, default, kind in sorted(root.scope.params)
+            if name in wanted
+            and kind in ("plain", "keyword")
+            and default is not None
+            and default[0] == CONSTANT
+            and isinstance(default[1], bool)
+        )
+
+    def _wanted(self, scope: Scope) -> frozenset[str]:
+        """Return the parameters that guards test, here or in a function inside, and those that are handed on by name."""
+        wanted = self._tested.get(id(scope))
+        if wanted is None:
+            names = {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
+            used: set[str] = set()
+            if names:
+                pending = [scope]
+                scopes = scope.module.summary.scopes
+                for inner in scopes[scope.number + 1 :]:
+                    if inner.place[0] > scope.place[2]:
+                        break
+                    pending.append(inner)
+                for here in pending:
+                    for block in here.blocks:
+                        if block.test is not None and block.kind in ("if", "while"):
+                            used.update(part[1] for part in walk(block.test, here) if part[0] == NAME)
+                    for call in here.calls:
+                        used.update(item[1] for item in call.args if item[0] == NAME)
+                        used.update(item[1] for _, item in call.keywords if item[0] == NAME)
+                    for event in here.events():
+                        if event.value is not None:
+                            for part in walk(event.value, here):
+                                if part[0] == CHOICE:
+                                    used.update(inner[1] for inner in walk(part[1], here) if inner[0] == NAME)
+                                elif part[0] == BOOLEAN:
+                                    used.update(item[1] for item in part[2] if item[0] == NAME)
+            wanted = self._tested[id(scope)] = frozenset(names & used)
+        return wanted
+
+
+def _covers(general: Pairs, special: Pairs) -> bool:
+    """Tell whether what is known on one way is known on another too, so that the first reaches all that the other does."""
+    return not general or set(general) <= set(special)
+
+
+def _receiver(site: Site, scope: Scope) -> Value | None:
+    return next((target.receiver for target in site.targets if target.scope is scope), None)
+
+
+def _bound_once(scope: Scope, name: str) -> bool:
+    """Tell whether nothing but its parameter binds a name in a function."""
+    return not any(
+        part[0] == NAME and part[1] == name
+        for event in scope.events()
+        for target in event.targets
+        for part in walk(target, scope)
+    )
+
+
+def _is_classmethod(scope: Scope) -> bool:
+    return any(item[0] == NAME and item[1] == "classmethod" for item in scope.decorators)
+
+
+def ways_of(program: Program) -> Ways:
+    """Return what tells the ways through a program's functions apart, made once."""
+    found: Ways | None = program.facts.get("ways")
+    if found is None:
+        found = program.facts["ways"] = Ways(program)
+    return found
+
+
 class HotPaths:
     """All hot roots of a program and what they reach."""
 
@@ -91,27 +275,65 @@ class HotPaths:
         self.program = program
         self.flow: Flow = program.flow
         self.roots: list[Root] = list(self._roots())
-        self._reached: dict[tuple[int, str], Reach] = {}
+        self._reached: dict[tuple[int, str], list[Reach]] = {}
+        self._wide: dict[tuple[int, str], Reach] | None = None
+        self._count = 0
+        self.ways = ways_of(program)
         self._steps: list[tuple[Scope, int, Site]] | None = None
         for root in self.roots:
             self._spread(root)
 
     def reach(self, scope: Scope, *kinds: str) -> Reach | None:
-        """Return how a function is reached by a root of one of some kinds, or None.
+        """Return how a function may be reached by a root of one of some kinds, or None.
 
-        A lambda or nested function that only exists inside a reached function is not thereby reached.
+        Guards and receivers are not looked at: this is for what is not to be said of such a function. A lambda or nested
+        function that only exists inside a reached function is not thereby reached.
         """
         for kind in kinds:
             found = self._reached.get((id(scope), kind))
             if found is not None:
-                return found
+                return found[0]
+        wide = self._may_reach()
+        return next((wide[(id(scope), kind)] for kind in kinds if (id(scope), kind) in wide), None)
+
+    def _may_reach(self) -> dict[tuple[int, str], Reach]:
+        """Return what is reached only where guards and receivers are not looked at."""
+        if self._wide is None:
+            self._wide = {}
+            pending = deque(found[0] for found in self._reached.values())
+            while pending and len(self._wide) < MAX_REACHED:
+                here = pending.popleft()
+                if len(here.path) >= 12:
+                    continue
+                for site in self.flow.within(here.scope):
+                    for target in site.targets:
+                        key = (id(target.scope), here.root.kind)
+                        if key not in self._reached and key not in self._wide:
+                            self._wide[key] = Reach(here.root, target.scope, (*here.path, site))
+                            pending.append(self._wide[key])
+        return self._wide
+
+    def reach_at(self, scope: Scope, block: int, place: Place | None, *kinds: str) -> Reach | None:
+        """Return how a place is reached by a root of one of some kinds, guards and receivers counted, or None."""
+        for kind in kinds:
+            for found in self._reached.get((id(scope), kind), ()):
+                if self.passes(found, block, place):
+                    return found
         return None
 
+    def reach_of(self, site: Site, *kinds: str) -> Reach | None:
+        """Return how a call is reached by a root of one of some kinds, guards and receivers counted, or None."""
+        return self.reach_at(site.scope, site.call.block, site.call.place, *kinds)
+
+    def passes(self, reach: Reach, block: int, place: Place | None = None) -> bool:
+        """Tell whether a place of a reached function may run when it is reached that way."""
+        return not self.ways.excluded(reach.scope, block, place, reach.given)
+
     def reached(self, *kinds: str) -> Iterator[Reach]:
-        """Yield every function reached by a root of one of some kinds."""
-        for (_, kind), reach in list(self._reached.items()):
+        """Yield every function reached by a root of one of some kinds, once for each way that differs in its guards."""
+        for (_, kind), found in list(self._reached.items()):
             if kind in kinds:
-                yield reach
+                yield from found
 
     def _roots(self) -> Iterator[Root]:
         seen: set[tuple[str, int, int]] = set()
@@ -189,22 +411,26 @@ class HotPaths:
                 )
 
     def _spread(self, root: Root) -> None:
-        pending: list[tuple[Scope, tuple[Site, ...]]] = [(root.scope, ())]
-        while pending and len(self._reached) < MAX_REACHED:
-            scope, path = pending.pop(0)
-            key = (id(scope), root.kind)
-            if key in self._reached:
+        receiver = root.function.receiver if root.function is not None else None
+        pending: deque[tuple[Scope, tuple[Site, ...], Pairs]] = deque(
+            [(root.scope, (), self.ways.defaults(root))]
+        )
+        while pending and self._count < MAX_REACHED:
+            scope, path, given = pending.popleft()
+            known = self._reached.setdefault((id(scope), root.kind), [])
+            if len(known) >= MAX_VARIANTS:
+                given = ()
+            if any(_covers(other.given, given) for other in known):
                 continue
-            self._reached[key] = Reach(root, scope, path)
+            self._count += 1
+            known.append(Reach(root, scope, path, given))
             if len(path) >= 12:
                 continue
-            reach = self._reached[key]
-            for site in self.flow.within(scope):
-                if site.targets and reach.excludes(site):
-                    continue
+            for site in self.ways.sites(scope, path, given, receiver):
                 for target in site.targets:
-                    if (id(target.scope), root.kind) not in self._reached:
-                        pending.append((target.scope, (*path, site)))
+                    others = self._reached.get((id(target.scope), root.kind))
+                    if others is None or any(other.given for other in others):
+                        pending.append((target.scope, (*path, site), self.ways.given(site, target, given)))
 
     # Loops
 

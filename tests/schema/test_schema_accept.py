@@ -18,7 +18,7 @@ from cfgfix.documents.resolve import LOADERS
 from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.schema.accept import DEFERRED, UNDERSTOOD, compile_schema, equal
-from cfgfix.schema.explain import repeated
+from cfgfix.schema.failures import repeated
 from cfgfix.schema.load import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, SHAPES, load
 from cfgfix.schema.validate import CODES, Schema
 

@@ -9,7 +9,7 @@ import pytest
 
 from cfgfix.edits import DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.schema import explain as explain_module
-from cfgfix.schema.explain import repeated
+from cfgfix.schema.failures import repeated
 from cfgfix.schema.validate import MISSING, Schema
 
 CLOSED = {

@@ -11,14 +11,13 @@ from cfgfix.source.api import Api, Presence, load
 from cfgfix.source.checks.common import tensorflow_alias
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import only_tells
+from cfgfix.source.guards import behind_a_default, expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.requirements import NOTHING, before_keras_3
 from cfgfix.source.summary import (
     ATTRIBUTE,
-    BOOLEAN,
     CALL,
-    CHOICE,
     CONSTANT,
     NAME,
     Event,
@@ -87,13 +86,18 @@ def references(program: Program) -> list[Reference]:
     legacy = _keras_is_two(program)
     known: dict[str, Presence | None] = {}
     for module in program.modules:
+        rebound = _rebound(module)
         for scope in module.summary.scopes:
             for expr, block in scope.references:
                 raw = program.static_name(expr, scope)
                 if raw is None:
                     continue
-                if raw not in known:
-                    known[raw] = table.presence(raw)
+                choice = [raw] if not rebound else _meanings(program, rebound, expr, scope, block) or [raw]
+                for name in choice:
+                    if name not in known:
+                        known[name] = table.presence(name)
+                # What has the name, or is not known to lack it, is what the code means where several may be meant.
+                raw = max(choice, key=lambda name: _found(known[name], table))
                 presence = known[raw]
                 if presence is not None and not (legacy and presence.name.startswith("keras.")):
                     found.append(Reference(raw, scope, expr[-1], block, expr, presence))
@@ -110,6 +114,58 @@ def references(program: Program) -> list[Reference]:
                         found.append(Reference(source, scope, event.place, event.block, None, presence))
     program.facts["references"] = found
     return found
+
+
+_Imports = dict[int, dict[str, list[tuple[Event, str]]]]
+
+
+def _rebound(module: Module) -> _Imports:
+    """Return the names of a module that several imports bind: by number of the scope, in order."""
+    found: _Imports = {}
+    for scope in module.summary.scopes:
+        if not scope.imports:
+            continue
+        names: dict[str, list[tuple[Event, str]]] = {}
+        for event in scope.events():
+            if event.kind == "import":
+                for name, source in event.extra:
+                    if name:
+                        names.setdefault(name, []).append((event, source))
+        several = {name: items for name, items in names.items() if len({source for _, source in items}) > 1}
+        if several:
+            found[scope.number] = several
+    return found
+
+
+def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, block: int) -> list[str]:
+    """Return the dotted names an expression may have where several imports bind its first name.
+
+    Seen from inside the scope of the imports, the last one on the way there hides those before it; one in a branch
+    beside it may or may not have run.
+    """
+    head, _, rest = (dotted(expr) or "").partition(".")
+    here: Scope | None = scope
+    while here is not None and head not in here.imports:
+        here = program.outer(here)
+    found = rebound.get(here.number, {}).get(head) if here is not None else None
+    if here is None or not found:
+        return []
+    around = {0}
+    if here is scope:
+        around.update(_chain(scope, block))
+        found = [item for item in found if item[0].place < expr[-1]] or found
+    sources: list[str] = []
+    for event, source in found:
+        if event.block in around:
+            sources.clear()
+        if source not in sources:
+            sources.append(source)
+    return [f"{name}.{rest}" if rest else name for name in (absolute(item, here.module) for item in sources)]
+
+
+def _found(presence: Presence | None, table: Api) -> int:
+    """Return in how many of the releases asked for a name is there; a name the table does not know is in all."""
+    return (table.admitted if presence is None else presence.mask & table.admitted).bit_count()
 
 
 def with_other_releases(program: Program) -> frozenset[int]:
@@ -174,76 +230,8 @@ def _keras_is_two(program: Program) -> bool:
 
 def _expects_absence(reference: Reference) -> bool:
     """Tell whether the code around a name is ready for it not to be there."""
-    return expects_absence(reference.scope, reference.block)
-
-
-_READY = re.compile(
-    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|version|compat|legacy|type_checking|theano|cntk"
-    r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
-    re.IGNORECASE,
-)
-"""What a test says that asks which release is there or whether a name is."""
-
-
-_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$", re.IGNORECASE)
-"""Names of functions that say that they are for TensorFlow 1: `get_config_proto_v1`."""
-
-
-def expects_absence(scope: Scope, block: int) -> bool:
-    """Tell whether a place is only reached where a name is there, or is ready for it not to be."""
-    here: Scope | None = scope
-    while here is not None:
-        if here.kind == "function" and _FOR_ONE.search(here.name):
-            return True
-        for number in _chain(here, block):
-            item = here.blocks[number]
-            if item.kind in ("try", "except"):
-                return True
-            if item.kind == "if" and item.test is not None and _asks(item.test, here):
-                return True
-        block = here.block
-        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-    return False
-
-
-def _asks(test: Expr, scope: Scope) -> bool:
-    """Tell whether a test asks for a release or a name, itself or by a name that such a question was assigned to."""
-    if _READY.search(text(test, scope)):
-        return True
-    for part in walk(test, scope):
-        if part[0] != NAME:
-            continue
-        here: Scope | None = scope
-        while here is not None and part[1] not in here.names:
-            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-        if here is not None and any(
-            event.value is not None
-            and any(target[:2] == part[:2] for target in event.targets)
-            and _READY.search(text(event.value, here))
-            for event in here.events()
-        ):
-            return True
-    return False
-
-
-def ready_inline(scope: Scope, place: Place) -> bool:
-    """Tell whether a place stands in `a if test else b` or behind `and` whose test asks for a release or a name."""
-    for event in scope.events():
-        for value in (event.value, *event.targets):
-            if value is None:
-                continue
-            for part in walk(value, scope):
-                if part[0] == CHOICE:
-                    test, sides = part[1], part[2:4]
-                elif part[0] == BOOLEAN:
-                    test, sides = part[2][0], part[2][1:]
-                else:
-                    continue
-                if _asks(test, scope) and any(
-                    inner[-1] == place for side in sides for inner in walk(side, scope)
-                ):
-                    return True
-    return False
+    place = reference.place if reference.expr is not None else None
+    return expects_absence(reference.scope, reference.block, place)
 
 
 def _doubtful(program: Program, reference: Reference) -> bool:
@@ -260,11 +248,7 @@ def _doubtful(program: Program, reference: Reference) -> bool:
     head = reference.expr
     while head[0] == ATTRIBUTE:
         head = head[1]
-    return (
-        _bound_twice(reference.scope, head[1])
-        or ready_inline(reference.scope, reference.place)
-        or _in_annotation(reference)
-    )
+    return _assigned_too(reference.scope, head[1]) or _in_annotation(reference)
 
 
 def _set_by_program(program: Program) -> set[str]:
@@ -288,6 +272,16 @@ def _set_by_program(program: Program) -> set[str]:
                             found.add(f"{name}.{last}")
         program.facts["set_by_program"] = found
     return found
+
+
+def _assigned_too(scope: Scope, name: str) -> bool:
+    """Tell whether a name is assigned in the scope that imports it: `tf = tf.compat.v1`."""
+    here: Scope | None = scope
+    while here is not None and name not in here.imports:
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return here is not None and any(
+        target[:2] == (NAME, name) for event in here.events() for target in event.targets
+    )
 
 
 def _bound_twice(scope: Scope, name: str) -> bool:
@@ -414,11 +408,6 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
         # Only older releases lack it: the requirement is too wide, which is another matter.
         return None
     return "warning", "medium"
-
-
-def _softened(table: Api) -> str | None:
-    """Return the severity of what only newer releases refuse: a warning where no requirement says which is meant."""
-    return None if table.requirement.text else "warning"
 
 
 def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
@@ -583,13 +572,18 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
             # The import of it raises first, and is told.
             continue
         seen.add(key)
-        yield reference, *grade
+        severity, confidence = grade
+        place = reference.place if reference.expr is not None else None
+        if severity == "error" and behind_a_default(reference.scope, reference.block, place):
+            # Only a caller that gives another value than the default comes to the name.
+            severity = "warning"
+        yield reference, severity, confidence
 
 
 def never_existed(program: Program) -> Iterator[Hit]:
     """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
     table = api(program)
-    for reference, _, _ in _missing(program):
+    for reference, severity, _ in _missing(program):
         presence = reference.presence
         if presence.mask or presence.old or presence.name.startswith(_KNOWN_ELSEWHERE):
             continue
@@ -617,7 +611,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
             else "warning"
             # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
             if swallowed or (presence.name.startswith("keras.") and not table.requirement.text)
-            else None,
+            else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
 
@@ -774,7 +768,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             mask = table.raises(site.name)
             if (
                 mask & table.newest
-                and not expects_absence(site.scope, site.call.block)
+                and not expects_absence(site.scope, site.call.block, site.call.place)
                 and not _bound_twice(site.scope, _head(site.call.func))
                 and not _keras_is_two(program)
             ):
@@ -863,7 +857,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
             new is None
             or reference.expr is None
             or not table.has_now(new)
-            or expects_absence(reference.scope, reference.block)
+            or _expects_absence(reference)
             or _doubtful(program, reference)
         ):
             continue
@@ -888,7 +882,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
         ):
             continue
         new = name.replace(".experimental.", ".", 1)
-        if not table.has_now(new) or not name.endswith("Strategy"):
+        if not table.has_now(new) or not name.endswith("Strategy") or _expects_absence(reference):
             continue
         call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
         plain = call is None or not (call.args or call.keywords)
@@ -911,8 +905,10 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
                 mask is None
                 or not table.admitted
                 or mask & table.newest
-                or expects_absence(site.scope, site.call.block)
+                or expects_absence(site.scope, site.call.block, site.call.place)
             ):
+                continue
+            if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
             renamed = method == "experimental_run_v2"
             yield hit_at(
@@ -921,11 +917,17 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
                     "what": f"strategies have no {method} any more"
                     + (": it is called run" if renamed else "")
                 },
-                severity=_softened(table),
+                severity="warning" if _before_the_table(table) else None,
+                notes=(f"TensorFlow 2.0 to 2.3 had it: {_asked(table)}",) if _before_the_table(table) else (),
                 rewrites=(Rewrite("rename", site.scope, site.call.func[-1], "run"),)
                 if renamed and site.call.func[0] == ATTRIBUTE
                 else (),
             )
+
+
+def _before_the_table(table: Api) -> bool:
+    """Tell whether the project may be meant for releases of TensorFlow 2 older than the inspected ones, 2.0 to 2.3."""
+    return not table.requirement.text or any(table.requirement.admits((2, minor, 0)) for minor in range(4))
 
 
 _ARGUMENTS = {
@@ -939,7 +941,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
-        if expects_absence(site.scope, site.call.block) or ready_inline(site.scope, site.call.func[-1]):
+        if expects_absence(site.scope, site.call.block, site.call.place):
             continue
         for name, _ in site.call.keywords:
             if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
@@ -994,7 +996,9 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             if mask is None or mask & table.newest:
                 continue
             confidence = "high" if mask and not mask & table.admitted else "medium"
-            if expects_absence(site.scope, site.call.block) or written_for_one(program, site.scope):
+            if expects_absence(site.scope, site.call.block, site.call.place) or written_for_one(
+                program, site.scope
+            ):
                 continue
             new = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}.get(
                 keyword
@@ -1050,7 +1054,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         value = site.call.keyword(parameter)
         if (
             value is not None
-            and not expects_absence(site.scope, site.call.block)
+            and not expects_absence(site.scope, site.call.block, site.call.place)
             and not _bound_twice(site.scope, _head(site.call.func))
             and not written_for_one(program, site.scope)
         ):
@@ -1438,20 +1442,16 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
-    if not table.admitted:
+    if not table.admitted or _old_datasets(program):
         return
     for site in program.flow.sites:
-        if site.name.startswith("tensorflow.data.Dataset.") and not site.raw.startswith(
-            "tensorflow.compat.v1."
-        ):
+        if site.name.startswith("tensorflow.data.Dataset."):
             method = site.name.rpartition(".")[2]
             instead = _OLD_MEMBERS.get(method)
             if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
                 continue
-            if (
-                _serves_one(program, site.scope.module)
-                or written_for_one(program, site.scope)
-                or expects_absence(site.scope, site.call.block)
+            if written_for_one(program, site.scope) or expects_absence(
+                site.scope, site.call.block, site.call.place
             ):
                 continue
             either = not table.requirement.text or table.requirement.admits((1, 15, 0))
@@ -1461,25 +1461,21 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
             yield hit_at(site, values={"member": method, "instead": instead})
 
 
-def _serves_one(program: Program, module: Module) -> bool:
-    """Tell whether a module has `tensorflow.compat.v1`, itself or through a module of the project that it imports."""
+def _old_datasets(program: Program) -> bool:
+    """Tell whether datasets of TensorFlow 1 may go through a program: it names `tf.compat.v1` or TensorFlow's inner modules.
 
-    def has(item: Module) -> bool:
-        return any(
-            source.startswith("tensorflow.compat.v1")
-            for scope in item.summary.scopes
-            for source in (*scope.imports.values(), *scope.stars)
-        )
-
-    if has(module):
-        return True
-    modules = {item.name: item for item in program.modules}
-    for scope in module.summary.scopes:
-        for source in scope.imports.values():
-            name = absolute(source, module)
-            other = modules.get(name) or modules.get(name.rpartition(".")[0])
-            if other is not None and "compat" in other.name and has(other):
+    A dataset keeps the class of the one it is made of, so one made by another module may have what the others lack.
+    """
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if any(
+                source.startswith(("tensorflow.compat.v1", "tensorflow.python")) or "DatasetV1" in source
+                for source in (*scope.imports.values(), *scope.stars)
+            ):
                 return True
+            for expr, _ in scope.references:
+                if (program.static_name(expr, scope) or "").startswith("tensorflow.compat.v1"):
+                    return True
     return False
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from cfgfix.source.entering import excluded
 from cfgfix.source.expr import text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, NAME, UNARY, Call, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, CONSTANT, NAME, UNARY, Call, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
@@ -27,6 +28,37 @@ _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)con
 def in_tests(scope: Scope) -> bool:
     """Tell whether a scope stands in test code, where speed does not count."""
     return bool(_TEST.search(scope.module.path.replace("\\", "/")))
+
+
+def never_run(program: Program, scope: Scope) -> bool:
+    """Tell whether a function is private by its name and nothing in the program names it."""
+    name = scope.name
+    if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
+        return False
+    if program.flow.callers(scope):
+        return False
+    named: set[str] | None = program.facts.get("names")
+    if named is None:
+        from cfgfix.source.expr import walk
+
+        named = program.facts["names"] = set()
+        for module in program.modules:
+            for inner in module.summary.scopes:
+                named.update(source.rpartition(".")[2] for source in inner.imports.values())
+                exprs = [event.value for event in inner.events() if event.value is not None]
+                exprs += [call.func for call in inner.calls]
+                exprs += [
+                    item for call in inner.calls for item in (*call.args, *(v for _, v in call.keywords))
+                ]
+                for expr in exprs:
+                    for part in walk(expr, inner):
+                        if part[0] == NAME:
+                            named.add(part[1])
+                        elif part[0] == ATTRIBUTE:
+                            named.add(part[2])
+                        elif part[0] == CONSTANT and isinstance(part[1], str):
+                            named.add(part[1])
+    return name not in named
 
 
 def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
@@ -247,20 +279,41 @@ def tensorflow_alias(scope: Scope) -> str | None:
 def inside_function(
     program: Program, function: Function | Scope, depth: int = 3
 ) -> Iterator[tuple[Site, tuple[Site, ...]]]:
-    """Yield the calls that a function makes, itself and through project functions, with the way to each."""
+    """Yield the calls that a function makes, itself and through project functions, with the way to each.
+
+    What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
+    `prepare(x, training=False)`.
+    """
+    from cfgfix.source.hotpath import ways_of
+
     scope = function.scope if isinstance(function, Function) else function
-    seen: set[int] = set()
-    pending: list[tuple[Scope, tuple[Site, ...]]] = [(scope, ())]
+    receiver = function.receiver if isinstance(function, Function) else None
+    ways_in = ways_of(program)
+    seen: dict[int, list[set[object]]] = {}
+    told: set[int] = set()
+    pending: list[tuple[Scope, tuple[Site, ...], tuple[Any, ...]]] = [(scope, (), ())]
     while pending:
-        here, path = pending.pop(0)
-        if id(here) in seen:
+        here, path, given = pending.pop(0)
+        known = seen.setdefault(id(here), [])
+        if len(known) >= MAX_VARIANTS:
+            given = ()
+        if any(other <= set(given) for other in known):
             continue
-        seen.add(id(here))
+        known.append(set(given))
         program.flow.default(here)
-        for site in program.flow.within(here):
-            yield site, path
+        for site in ways_in.sites(here, path, given, receiver):
+            if id(site) not in told:
+                told.add(id(site))
+                yield site, path
             if len(path) < depth:
-                pending += [(target.scope, (*path, site)) for target in site.targets]
+                pending += [
+                    (target.scope, (*path, site), ways_in.given(site, target, given))
+                    for target in site.targets
+                ]
+
+
+MAX_VARIANTS = 4
+"""Most ways to one function that are told apart by the arguments given on them."""
 
 
 RANDOM_OPS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import in_tests, inside_function, is_random, short
+from cfgfix.source.checks.common import in_tests, inside_function, is_random, never_run, short
 from cfgfix.source.checks.sizes import is_jit
 from cfgfix.source.expr import constant, text
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -37,7 +37,7 @@ def _policies(program: Program, *names: str) -> list[Site]:
                 given += alternatives(value.site.argument(0, "name"))
         if any(isinstance(value, Constant) and value.value in names for value in given):
             found.append(site)
-    return [site for site in found if not in_tests(site.scope)]
+    return [site for site in found if not in_tests(site.scope) and not never_run(program, site.scope)]
 
 
 def _scaled(program: Program) -> bool:

@@ -12,12 +12,13 @@ from cfgfix.source.checks.common import (
     in_tests,
     inside_function,
     is_augmentation,
+    names_in,
     number,
     possible,
     short,
     ways,
 )
-from cfgfix.source.expr import constant, text
+from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, UNARY, Event, Scope
@@ -177,6 +178,8 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     break
                 if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):
                     break
+                if any(_drawn_anew(program, other) for other in ways(dataset)):
+                    break
                 yield hit_at(
                     dataset.site,
                     values={"batch": name, "line_of": step.site.call.name_place[0]},
@@ -186,6 +189,81 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 break
 
 
+_DRAWS = ("shuffle", "permut", "sample", "choice", "randint")
+"""Parts of the names of calls after which the order of elements is another one."""
+
+
+def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
+    """Tell whether the elements of a dataset may come in another order, or be others, each time it is read or made.
+
+    A generator that shuffles or is not known, files in a random order, and data that is sampled just before.
+    """
+    for step in way:
+        if step.site is None:
+            continue
+        if step.op == "from_generator":
+            if not step.functions:
+                return True
+            if any(_draws(program, function.scope, set()) for function in step.functions):
+                return True
+        elif step.op == "list_files":
+            if flag(step.site.argument(1, "shuffle")) is not False:
+                return True
+        elif step.op == "tfds.load":
+            if flag(step.site.keywords.get("shuffle_files")) is True:
+                return True
+        elif step.op == "from_tensor_slices" and _sampled(program, step.site):
+            return True
+    return False
+
+
+def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
+    """Tell whether a function calls something that draws or shuffles, itself or through what it calls."""
+    if id(scope) in seen or len(seen) > 20:
+        return False
+    seen.add(id(scope))
+    return any(
+        any(
+            word in str(call.func[2] if call.func[0] == ATTRIBUTE else call.func[1]).lower()
+            for word in _DRAWS
+        )
+        for call in scope.calls
+        if call.func[0] in (ATTRIBUTE, NAME)
+    ) or any(
+        _draws(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
+    )
+
+
+def _sampled(program: Program, made: Site) -> bool:
+    """Tell whether the data of a dataset is sampled by the function that makes it, as from a replay buffer."""
+    scope = made.scope
+    if scope.kind == "module":
+        return False
+    wanted = {name for item in made.call.args for name in names_in(item, scope)}
+    for event in reversed(list(scope.events())):
+        if event.kind != "assign" or event.value is None or event.place > made.call.place:
+            continue
+        bound = {part[1] for target in event.targets for part in walk(target, scope) if part[0] == NAME}
+        if not bound & wanted:
+            continue
+        for part in walk(event.value, scope):
+            if part[0] != CALL:
+                continue
+            call = scope.calls[part[1]]
+            if "sample" in str(call.method or "").lower():
+                return True
+            if any(
+                inner.method is not None and "sample" in inner.method.lower()
+                for site in program.flow.within(scope)
+                if site.call is call
+                for target in site.targets
+                for inner in target.scope.calls
+            ):
+                return True
+        wanted |= names_in(event.value, scope)
+    return False
+
+
 def cache_after_shuffle(program: Program) -> Iterator[Hit]:
     """`cache` of a shuffled dataset that is not shuffled again."""
     for dataset, way in _pairs(program, "cache"):
@@ -193,6 +271,8 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         later = {kind(step) for step in downstream(dataset)}
         if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
             # Shuffled again, or split into parts that have to stay what they are.
+            continue
+        if _meant(dataset.site.scope, dataset.site.call.block):
             continue
         for step in way:
             if kind(step) in ("cache", "unknown"):
@@ -216,11 +296,33 @@ def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:
     return any(kind(step) in ("take", "skip") for step in way[: way.index(shuffle)])
 
 
+_MEANT = re.compile(r"fake|synthetic|dummy|mock|overfit|debug|sanity|benchmark|profil|single_batch|one_batch")
+"""Words of guards and functions under which a data set that never changes is wanted."""
+
+
+def _meant(scope: Scope, block: int) -> bool:
+    """Tell whether a place is only there for made-up data, or to fit the same data again and again."""
+    here: Scope | None = scope
+    while here is not None:
+        if _MEANT.search(here.name.lower()):
+            return True
+        tests = [item.test for item in here.block_chain(block) if item.kind == "if" and item.branch]
+        if any(test is not None and _MEANT.search(text(test, here).lower()) for test in tests):
+            return True
+        block = here.block
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return False
+
+
 def random_before_cache(program: Program) -> Iterator[Hit]:
     """A random augmentation whose result is cached: every epoch sees the first epoch's draw."""
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or _not_for_training(dataset.site):
+        if (
+            in_tests(dataset.site.scope)
+            or _not_for_training(dataset.site)
+            or _meant(dataset.site.scope, dataset.site.call.block)
+        ):
             continue
         for step in way:
             if kind(step) in ("cache", "unknown") or (kind(step) == "take" and _one(step)):

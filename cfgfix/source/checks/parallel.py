@@ -221,7 +221,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             continue
         reason = ""
         flow = None
-        reach = hot.reach(site.scope, "element")
+        reach = hot.reach_of(site, "element")
         if (
             reach is not None
             and reach.root.site is not None
@@ -280,7 +280,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
     """A dataset without prefetch where TensorFlow injects none: looped over in a `tf.function`, or `prefetch(0)`."""
     hot = hot_paths(program)
     for kind, dataset, scope, block in program.flow.consumed:
-        reach = hot.reach(scope, GRAPH)
+        reach = hot.reach_at(scope, block, None, GRAPH)
         if kind != "loop" or reach is None or in_tests(scope) or dataset.site is None:
             continue
         if dataset.op in (

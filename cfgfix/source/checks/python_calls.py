@@ -45,8 +45,8 @@ def in_map(program: Program) -> Iterator[Hit]:
     groups: dict[object, list[Site]] = {}
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
-            reach = hot.reach(site.scope, ELEMENT)
-            if reach is None or in_tests(site.scope) or reach.excludes(site):
+            reach = hot.reach_of(site, ELEMENT)
+            if reach is None or in_tests(site.scope):
                 continue
             # One pipeline is one finding, whatever number of functions its map calls.
             root = reach.root.site
@@ -56,7 +56,7 @@ def in_map(program: Program) -> Iterator[Hit]:
     for group in groups.values():
         group.sort(key=lambda item: (item.scope.module.path, item.call.place))
         for site in group[:1]:
-            reach = hot.reach(site.scope, ELEMENT)
+            reach = hot.reach_of(site, ELEMENT)
             assert reach is not None
             native = ""
             for function in functions_of(site.argument(0, "func")):
@@ -197,7 +197,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, str]] = set()
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
-            reach = hot.reach(site.scope, ELEMENT)
+            reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
                 continue
             if written_for_one(program, site.scope):
@@ -382,6 +382,9 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 
 def _for_each(way: tuple[Site, ...]) -> bool:
     """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
+    if any(site.scope.name == "__init__" for site in way):
+        # What sets an object up runs once.
+        return False
     for site in reversed(way):
         loops = {
             loop

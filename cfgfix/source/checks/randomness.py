@@ -42,10 +42,8 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
         if site.call.func[0] == ATTRIBUTE and site.call.func[1][0] == CALL and name.count(".") > 2:
             # A method of what was drawn; the draw itself is told.
             continue
-        reach = hot.reach(site.scope, kind)
+        reach = hot.reach_of(site, kind)
         if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
-            continue
-        if reach.excludes(site):
             continue
         yield site, reach
 
@@ -93,7 +91,7 @@ def constant_seed(program: Program) -> Iterator[Hit]:
         name = site.name
         if not name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_")):
             continue
-        reach = hot.reach(site.scope, ELEMENT)
+        reach = hot.reach_of(site, ELEMENT)
         if reach is None or in_tests(site.scope):
             continue
         seed = site.call.keyword("seed")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import api, expects_absence, keras_three
+from cfgfix.source.checks.api import api, keras_three
 from cfgfix.source.checks.common import COMPILED, flag, in_tests, short, upstream
 from cfgfix.source.expr import constant, dotted, is_true, text
+from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
@@ -560,8 +561,8 @@ def policy_late(program: Program) -> Iterator[Hit]:
                 if (
                     other.name.startswith(("keras.layers.", "keras.applications."))
                     and other.name.count(".") == 2
-                    # Layers are classes; `keras.applications` has functions that make whole models.
-                    and (other.name[len("keras.layers.")].isupper() or other.name.startswith("keras.app"))
+                    # Functions such as `enable_v2_dtype_behavior` make no layer.
+                    and other.name.rpartition(".")[2][:1].isupper()
                 ):
                     if other.call.number < site.call.number and other.call.block == site.call.block:
                         earlier = earlier or other

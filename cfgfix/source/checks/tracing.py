@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import ready_inline
 from cfgfix.source.checks.common import (
     COMPILED,
     bound_in_loop,
@@ -16,6 +15,7 @@ from cfgfix.source.checks.common import (
     tensorflow_alias,
 )
 from cfgfix.source.expr import dotted, text, walk
+from cfgfix.source.guards import before_in_expression, expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import (
     ELEMENT,
@@ -30,17 +30,17 @@ from cfgfix.source.hotpath import (
 )
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, FORMAT, NAME, Call, Expr, Place, Scope
-from cfgfix.source.values import Function
+from cfgfix.source.values import Function, Site
 
 NEEDLES = COMPILED
 
 
-def _graph(program: Program, scope: Scope) -> Reach | None:
-    """Return how a scope is compiled, where it is never run by the interpreter as well."""
+def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
+    """Return how a scope, or a call in it, is compiled, where it is never run by the interpreter as well."""
     hot = hot_paths(program)
     if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
         return None
-    reach = hot.reach(scope, GRAPH)
+    reach = hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
     return None if reach is None or _kept_eager(program, reach) else reach
 
 
@@ -107,7 +107,9 @@ def numpy_method(program: Program) -> Iterator[Hit]:
         for call in scope.calls:
             if call.method != "numpy" or call.args or call.keywords or _eager_guard(scope, call.block):
                 continue
-            if ready_inline(scope, call.func[-1]):
+            if not hot_paths(program).passes(reach, call.block, call.place):
+                continue
+            if _guarded_type(scope, call.block, call.place) or expects_absence(scope, call.block, call.place):
                 continue
             if not _tensor_like(program, scope, call.func[1], reach):
                 continue
@@ -120,6 +122,23 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 flow=reach.flow(),
                 confidence=None if _compiled_for_sure(reach) else "medium",
             )
+
+
+_NO_TENSORS = ("ndarray", "EagerTensor", "np.generic", "numpy.generic")
+
+
+def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
+    """Tell whether a place is only reached for an array or an eager tensor, which a compiled function never gets."""
+    tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
+    for test, wanted in (*tests, *before_in_expression(scope, block, place)):
+        shown = text(test, scope)
+        if (
+            wanted
+            and ("isinstance(" in shown or "type(" in shown)
+            and any(name in shown for name in _NO_TENSORS)
+        ):
+            return True
+    return False
 
 
 def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bool:
@@ -162,7 +181,7 @@ def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
 def printed(program: Program) -> Iterator[Hit]:
     """`print` of a value in a compiled function: it runs while tracing only."""
     for site in program.flow.named("builtins.print"):
-        reach = _graph(program, site.scope)
+        reach = _graph(program, site.scope, site)
         if (
             reach is None
             or reach.path
@@ -308,6 +327,8 @@ def captured(program: Program) -> Iterator[Hit]:
             continue
         own = scope.params[0][0]
         for event in scope.events():
+            if not hot_paths(program).passes(reach, event.block):
+                continue
             for expr in (event.value, *(block.test for block in scope.blocks[event.block : event.block + 1])):
                 if expr is None:
                     continue
@@ -400,7 +421,7 @@ def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr)
 def variable(program: Program) -> Iterator[Hit]:
     """A variable made in a compiled function without a guard that makes it once."""
     for site in program.flow.named("tensorflow.Variable"):
-        reach = _graph(program, site.scope)
+        reach = _graph(program, site.scope, site)
         if reach is None or not _compiled_for_sure(reach) or reach.path:
             continue
         if site.scope.name in ("build", "__init__") or any(
@@ -417,6 +438,8 @@ def unrolled(program: Program) -> Iterator[Hit]:
             continue
         for event in scope.events():
             if event.kind != "for" or event.value is None or event.value[0] != CALL:
+                continue
+            if not hot_paths(program).passes(reach, event.block):
                 continue
             call = scope.calls[event.value[1]]
             if call.func[0] != NAME or call.func[1] != "range" or "range" in scope.names or not call.args:
