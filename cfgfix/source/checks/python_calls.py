@@ -382,6 +382,9 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 
 def _for_each(way: tuple[Site, ...]) -> bool:
     """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
+    if any(site.scope.name == "__init__" for site in way):
+        # What sets an object up runs once.
+        return False
     for site in reversed(way):
         loops = {
             loop
