@@ -196,21 +196,6 @@ class Ways:
                     found[(id(scope), name)] = expr[1]
         return tuple(sorted(found.items(), key=lambda item: item[0])) if found else ()
 
-    def defaults(self, root: Root) -> Pairs:
-        """Return the flags of a function that a dataset runs on its elements: no element is given for one with a default."""
-        if root.kind != ELEMENT or root.function is None or root.function.partial:
-            return ()
-        wanted = self._wanted(root.scope)
-        return tuple(
-            ((id(root.scope), name), default[1])
-            for name, _, default, kind in sorted(root.scope.params)
-            if name in wanted
-            and kind in ("plain", "keyword")
-            and default is not None
-            and default[0] == CONSTANT
-            and isinstance(default[1], bool)
-        )
-
     def _wanted(self, scope: Scope) -> frozenset[str]:
         """Return the parameters that guards test, here or in a function inside, and those that are handed on by name."""
         wanted = self._tested.get(id(scope))
