@@ -238,8 +238,7 @@ def _keras_is_two(program: Program) -> bool:
 
 def _expects_absence(reference: Reference, *, keras: bool = True) -> bool:
     """Tell whether the code around a name is ready for it not to be there."""
-    place = reference.place if reference.expr is not None else None
-    return expects_absence(reference.scope, reference.block, place, keras=keras)
+    return expects_absence(reference.scope, reference.block, reference.place, keras=keras)
 
 
 def _doubtful(program: Program, reference: Reference) -> bool:
