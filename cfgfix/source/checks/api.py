@@ -471,7 +471,10 @@ def written_for_one(program: Program, scope: Scope) -> bool:
     """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
     table = api(program)
     if table.requirement.text and not table.admitted:
-        return True
+        # None of the inspected releases: TensorFlow 1, unless an early one of TensorFlow 2 is asked for.
+        return not any(
+            table.requirement.admits((2, minor, patch)) for minor in range(4) for patch in range(6)
+        )
     eras = _eras(program)
     return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
 
