@@ -66,10 +66,18 @@ class Api:
         self.releases: Sequence[str] = data["tensorflow"]
         self.versions = [".".join(text.split(".")[:2]) for text in data["tensorflow"]]
         self.requirement = requirement
-        admitted = requirement.admitted(data["tensorflow"])
+        self.computed = requirement.computed
+        # Of releases that only running a file tells, what no release has is all that can be said.
+        every = tuple(range(len(self.versions)))
+        admitted = every if requirement.computed else requirement.admitted(data["tensorflow"])
         self.admitted = sum(1 << number for number in admitted)
         self.newest = 1 << admitted[-1] if admitted else 0
-        self.wanted = self.admitted if requirement.text or requirement.computed else self.newest
+        self.wanted = 0 if self.computed else self.admitted if requirement.text else self.newest
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing can be said of names that some releases have: none is asked for, or only running a file tells which."""
+        return self.computed or not self.admitted
 
     def presence(self, raw: str) -> Presence | None:
         """Return in which releases a dotted name is there; None where the table cannot tell."""

@@ -7,12 +7,16 @@ from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, NAME, UNARY, Call, E
 from cfgfix.source.values import Site
 
 
-def excluded(entered: Site | None, site: Site) -> bool:
+def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = True) -> bool:
     """Tell whether a guard around a place does not hold where its function was entered by a call.
 
-    Without a call the function is run by TensorFlow on elements: then its flags have their defaults.
+    Args:
+        entered: The call.
+        scope: The function's scope.
+        block_number: The block of the place.
+        names: Whether guards that are a parameter count, or only attributes that the constructor sets from one.
     """
-    for block in site.scope.block_chain(site.call.block):
+    for block in scope.block_chain(block_number):
         if block.kind != "if" or block.test is None:
             continue
         test, branch = block.test, block.branch
@@ -23,18 +27,16 @@ def excluded(entered: Site | None, site: Site) -> bool:
             part, side = operand, branch
             while part[0] == UNARY and part[1] == "not":
                 part, side = part[2], not side
-            value = _given_on_the_way(site.scope, entered, part)
+            if not names and part[0] == NAME:
+                continue
+            value = _given_on_the_way(scope, entered, part)
             if isinstance(value, bool) and value is not side:
                 return True
     return False
 
 
-def _given_on_the_way(scope: Scope, entered: Site | None, expr: Expr) -> object:
+def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     """Return the constant that a guard is by the call that entered its function, or None."""
-    if entered is None:
-        default = next((item[2] for item in scope.params if expr[0] == NAME and item[0] == expr[1]), None)
-        changed = any(target[:2] == expr[:2] for event in scope.events() for target in event.targets)
-        return None if changed else constant(default)
     if expr[0] == NAME and not any(
         target[:2] == expr[:2] for event in scope.events() for target in event.targets
     ):

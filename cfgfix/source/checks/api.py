@@ -15,16 +15,7 @@ from cfgfix.source.guards import behind_a_default, expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.requirements import NOTHING, before_keras_3
-from cfgfix.source.summary import (
-    ATTRIBUTE,
-    CALL,
-    CONSTANT,
-    NAME,
-    Event,
-    Expr,
-    Place,
-    Scope,
-)
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.source.values import Site
 
 NEEDLES = (
@@ -184,12 +175,29 @@ def with_other_releases(program: Program) -> frozenset[int]:
             for folder, asked in below
             if asked.keras_2 or max(asked.admitted(versions), default=0) < three
         }
-        newer = {folder for folder, _ in below} - apart
-        found = frozenset(
-            id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
-        )
-        program.facts["with other releases"] = found
+        found = program.facts["with other releases"] = _modules_below(program, apart)
     return found
+
+
+def with_old_releases(program: Program) -> frozenset[int]:
+    """Return the modules, by identity, whose own folder asks for releases before the inspected ones alone.
+
+    A name that no inspected release has may be in theirs.
+    """
+    found: frozenset[int] | None = program.facts.get("with old releases")
+    if found is None:
+        below = program.facts.get("requirement", NOTHING).below
+        versions = api(program).releases
+        apart = {folder for folder, asked in below if asked.text and not asked.admitted(versions)}
+        found = program.facts["with old releases"] = _modules_below(program, apart)
+    return found
+
+
+def _modules_below(program: Program, apart: set[str]) -> frozenset[int]:
+    newer = {folder for folder, _ in program.facts.get("requirement", NOTHING).below} - apart
+    return frozenset(
+        id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
+    )
 
 
 def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
@@ -228,10 +236,10 @@ def _keras_is_two(program: Program) -> bool:
     return False
 
 
-def _expects_absence(reference: Reference) -> bool:
+def _expects_absence(reference: Reference, *, keras: bool = True) -> bool:
     """Tell whether the code around a name is ready for it not to be there."""
     place = reference.place if reference.expr is not None else None
-    return expects_absence(reference.scope, reference.block, place)
+    return expects_absence(reference.scope, reference.block, place, keras=keras)
 
 
 def _doubtful(program: Program, reference: Reference) -> bool:
@@ -248,7 +256,7 @@ def _doubtful(program: Program, reference: Reference) -> bool:
     head = reference.expr
     while head[0] == ATTRIBUTE:
         head = head[1]
-    return _assigned_too(reference.scope, head[1]) or _in_annotation(reference)
+    return _assigned(reference.scope, head[1]) or _in_annotation(reference)
 
 
 def _set_by_program(program: Program) -> set[str]:
@@ -274,11 +282,17 @@ def _set_by_program(program: Program) -> set[str]:
     return found
 
 
-def _assigned_too(scope: Scope, name: str) -> bool:
-    """Tell whether a name is assigned in the scope that imports it: `tf = tf.compat.v1`."""
+def _binder(scope: Scope, name: str) -> Scope | None:
+    """Return the scope, from one outwards, that imports a name."""
     here: Scope | None = scope
-    while here is not None and name not in here.imports:
+    while here is not None and name not in here.imports and name not in here.names:
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return here
+
+
+def _assigned(scope: Scope, name: str) -> bool:
+    """Tell whether a name is assigned as well in the scope that imports it."""
+    here = _binder(scope, name)
     return here is not None and any(
         target[:2] == (NAME, name) for event in here.events() for target in event.targets
     )
@@ -286,9 +300,7 @@ def _assigned_too(scope: Scope, name: str) -> bool:
 
 def _bound_twice(scope: Scope, name: str) -> bool:
     """Tell whether a name is imported from several places, or imported and assigned, in the scope that binds it."""
-    here: Scope | None = scope
-    while here is not None and name not in here.imports and name not in here.names:
-        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    here = _binder(scope, name)
     if here is None:
         return False
     sources: set[str] = set()
@@ -400,7 +412,9 @@ def _asked(table: Api) -> str:
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
-    if not table.admitted or presence.mask & table.admitted == table.admitted:
+    if not table.admitted or (table.computed and presence.mask):
+        return None
+    if presence.mask & table.admitted == table.admitted:
         return None
     if not presence.mask & table.admitted:
         return "error", "high"
@@ -594,7 +608,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
         near = package.replace(".experimental", "")
         other = f"{near}.{last}"
         exists = near != package and table.has_now(other)
-        swallowed = _expects_absence(reference)
+        swallowed = _expects_absence(reference, keras=presence.name.startswith("keras."))
         if swallowed and not exists:
             continue
         yield Hit(
@@ -781,6 +795,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             mask = table.raises(site.name)
             if (
                 mask & table.newest
+                and not table.silent
                 and not expects_absence(site.scope, site.call.block, site.call.place)
                 and not _bound_twice(site.scope, _head(site.call.func))
                 and not _keras_is_two(program)
@@ -833,7 +848,7 @@ def deprecated(program: Program) -> Iterator[Hit]:
     for reference in references(program):
         if reference.expr is None or reference.presence.rest:
             continue
-        if reference.presence.mask & table.admitted != table.admitted:
+        if table.silent or reference.presence.mask & table.admitted != table.admitted:
             continue
         found = table.deprecated(reference.presence.name)
         if (
@@ -914,12 +929,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             continue
         if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
             mask = table.member("tensorflow.distribute.Strategy", method)
-            if (
-                mask is None
-                or not table.admitted
-                or mask & table.newest
-                or expects_absence(site.scope, site.call.block, site.call.place)
-            ):
+            if mask is None or table.silent or mask & table.newest:
                 continue
             if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
@@ -954,7 +964,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
-        if expects_absence(site.scope, site.call.block, site.call.place):
+        if expects_absence(site.scope, site.call.block, site.call.place, eager=False):
             continue
         for name, _ in site.call.keywords:
             if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
@@ -989,7 +999,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
 def unknown_argument(program: Program) -> Iterator[Hit]:
     """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
     table = api(program)
-    if not table.admitted:
+    if table.silent:
         return
     legacy = _keras_is_two(program)
     for site in program.flow.sites:
@@ -1050,7 +1060,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
-    if not table.admitted or workers is None or _keras_is_two(program):
+    if table.silent or workers is None or _keras_is_two(program):
         return
     three = not workers & table.newest
     requirement = table.requirement
@@ -1078,7 +1088,7 @@ def keras_three(program: Program) -> str:
     """Tell whether the project's `tf.keras` is Keras 3: `all` or `some` of the releases it asks for, or empty for none."""
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
-    if not table.admitted or workers is None or _keras_is_two(program) or workers & table.newest:
+    if table.silent or workers is None or _keras_is_two(program) or workers & table.newest:
         return ""
     return "some" if workers & table.admitted else "all"
 
@@ -1205,7 +1215,7 @@ def _option_mask(table: Api, path: str) -> int | None:
 
 def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
     table = api(program)
-    if not table.admitted:
+    if table.silent:
         return
     for scope, event, target, path in _options(program):
         mask = _option_mask(table, path)
@@ -1455,7 +1465,7 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
-    if not table.admitted or _old_datasets(program):
+    if table.silent or _old_datasets(program):
         return
     for site in program.flow.sites:
         if site.name.startswith("tensorflow.data.Dataset."):

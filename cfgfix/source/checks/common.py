@@ -105,7 +105,8 @@ def possible(program: Program, path: list[Dataset]) -> bool:
             item for item in path[path.index(step) :] if item.site is not None and item.site.scope is scope
         ]
         if entering and all(
-            any(excluded(site, item.site) for item in inner if item.site) for site in entering
+            any(excluded(site, item.site.scope, item.site.call.block) for item in inner if item.site)
+            for site in entering
         ):
             return False
     return True
@@ -284,14 +285,14 @@ def inside_function(
     What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
     `prepare(x, training=False)`.
     """
-    from cfgfix.source.hotpath import ways_of
+    from cfgfix.source.hotpath import flags, ways_of
 
     scope = function.scope if isinstance(function, Function) else function
     receiver = function.receiver if isinstance(function, Function) else None
     ways_in = ways_of(program)
     seen: dict[int, list[set[object]]] = {}
     told: set[int] = set()
-    pending: list[tuple[Scope, tuple[Site, ...], tuple[Any, ...]]] = [(scope, (), ())]
+    pending: list[tuple[Scope, tuple[Site, ...], tuple[Any, ...]]] = [(scope, (), flags(function))]
     while pending:
         here, path, given = pending.pop(0)
         known = seen.setdefault(id(here), [])

@@ -621,7 +621,7 @@ def old_scaling(program: Program) -> Iterator[Hit]:
             for site in program.flow.named(f"{maker}.{method}"):
                 if (
                     site.raw.startswith("tf_keras")
-                    or expects_absence(site.scope, site.call.block)
+                    or expects_absence(site.scope, site.call.block, site.call.place)
                     or not three
                 ):
                     continue

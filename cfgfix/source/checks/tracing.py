@@ -15,7 +15,7 @@ from cfgfix.source.checks.common import (
     tensorflow_alias,
 )
 from cfgfix.source.expr import dotted, text, walk
-from cfgfix.source.guards import before_in_expression, expects_absence
+from cfgfix.source.guards import before_in_expression, ready_inline
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import (
     ELEMENT,
@@ -109,7 +109,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 continue
             if not hot_paths(program).passes(reach, call.block, call.place):
                 continue
-            if _guarded_type(scope, call.block, call.place) or expects_absence(scope, call.block, call.place):
+            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
                 continue
             if not _tensor_like(program, scope, call.func[1], reach):
                 continue
