@@ -484,7 +484,10 @@ def written_for_one(program: Program, scope: Scope) -> bool:
     """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
     table = api(program)
     if table.requirement.text and not table.admitted:
-        return True
+        # None of the inspected releases: TensorFlow 1, unless an early one of TensorFlow 2 is asked for.
+        return not any(
+            table.requirement.admits((2, minor, patch)) for minor in range(4) for patch in range(6)
+        )
     eras = _eras(program)
     return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
 
@@ -638,7 +641,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
             title=f"Write {_shown(other)}" if exists else None,
             # A team that is ready for the error loses the setting, not the run.
             severity="info"
-            if _never_taken(program, reference)
+            if _never_taken(program, reference) or (not exists and _of_another_build(program, presence.name))
             else "warning"
             # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
             if swallowed
@@ -647,6 +650,16 @@ def never_existed(program: Program) -> Iterator[Hit]:
             else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
+
+
+def _of_another_build(program: Program, name: str) -> bool:
+    """Tell whether several files use a name that TensorFlow does not have: a build of its own may have it, a slip is rarely made twice."""
+    files: dict[str, set[int]] | None = program.facts.get("files of missing names")
+    if files is None:
+        files = program.facts["files of missing names"] = {}
+        for reference, _, _ in _missing_names(program):
+            files.setdefault(reference.presence.name, set()).add(id(reference.scope.module))
+    return len(files.get(name, ())) > 1
 
 
 def _never_taken(program: Program, reference: Reference) -> bool:

@@ -486,6 +486,7 @@ def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | No
 
 def shuffle_before_shard(program: Program) -> Iterator[Hit]:
     """`shard` of something that each worker has shuffled for itself."""
+    told: set[tuple[int, int]] = set()
     for dataset, way in _pairs(program, "shard"):
         assert dataset.site is not None
         for step in way:
@@ -504,6 +505,11 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
                 or (given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
             ):
                 break
+            # Two branches of one function that shard are one mistake.
+            key = (id(dataset.site.scope), id(site.call))
+            if key in told and dataset.site.call.block:
+                break
+            told.add(key)
             yield hit_at(
                 dataset.site,
                 values={"op": name, "line_of": site.call.name_place[0]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import written_for_one
+from cfgfix.source.checks.api import api, written_for_one
 from cfgfix.source.checks.common import (
     PIPELINE,
     downstream,
@@ -323,6 +323,10 @@ def output_types(program: Program) -> Iterator[Hit]:
         if types is None or call.keyword("output_signature") is not None:
             continue
         if in_tests(site.scope) or written_for_one(program, site.scope):
+            continue
+        table = api(program)
+        if table.requirement.text and not table.admitted:
+            # `output_signature` came with TensorFlow 2.4.
             continue
         shapes = call.argument(2, "output_shapes")
         yield hit_at(
