@@ -499,7 +499,7 @@ def _eras(program: Program) -> _Eras:
     requirement = api(program).requirement
     old: dict[int, list[Reference]] = {}
     later: set[int] = set()
-    if not requirement.text or requirement.admits((1, 15, 0)):
+    if requirement.admits_one():
         for reference, _, _ in _missing_names(program):
             if _is_old(reference.presence) and not _expects_absence(reference):
                 old.setdefault(id(reference.scope.module), []).append(reference)
@@ -715,7 +715,7 @@ def only_old(program: Program) -> Iterator[Hit]:
             severity="info",
             notes=("a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",),
         )
-    either = not table.requirement.text or table.requirement.admits((1, 15, 0))
+    either = table.requirement.admits_one()
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
         if not _is_old(presence) or _expects_absence(reference):
@@ -1496,7 +1496,7 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
                 site.scope, site.call.block, site.call.place
             ):
                 continue
-            either = not table.requirement.text or table.requirement.admits((1, 15, 0))
+            either = table.requirement.admits_one()
             if either and not _uses_two(program, site.scope.module):
                 # Nothing says that this file is not for TensorFlow 1.
                 continue
