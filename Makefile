@@ -3,7 +3,16 @@ PYTHON ?= python
 SECONDS_EACH ?= 600
 TARGETS = documents rules expressions sources
 
-.PHONY: fuzz fuzz-edits fuzz-targets node
+.PHONY: bench release-check fuzz fuzz-edits fuzz-targets node
+
+# Every budget, measured beside the other tools; writes benchmarks/RESULTS.md. CFGFIX_REFERENCE=DIR names the Python project
+# to read; BENCH="--only NAME" shows the figures of one workload and writes nothing.
+bench:
+	$(PYTHON) benchmarks/bench.py $(BENCH)
+
+# Wheel and source distribution: contents, metadata, and installed and used on every Python of pyproject.toml that is here.
+release-check:
+	$(PYTHON) tools/check_release.py
 
 # More than 100,000 random edits judged by other readers, then ten minutes for each target of fuzz/.
 fuzz: fuzz-edits fuzz-targets

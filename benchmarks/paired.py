@@ -6,13 +6,30 @@ On a shared machine only ratios of neighbours hold; every figure is a median ove
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 import venv
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = ROOT / "benchmarks" / ".peers"
+"""Where the other tools' environments are kept; git ignores it."""
+CORPUS = Path(os.environ.get("CFGFIX_SHARED") or ROOT.parent / "shared") / "corpus" / "configs"
+"""Configs of public projects, where this machine has them."""
+PINNED = {
+    "yamllint": "yamllint==1.38.0",
+    "check-jsonschema": "check-jsonschema==0.39.0",
+    "fixit": "fixit==2.2.1",
+    "torchfix": "torchfix==0.7.0",
+    "ruff": "ruff==0.17.6",
+    "tensorflow": "tensorflow==2.21.0",
+}
+"""The other tools, each at the version that figures are told for."""
 
 
 @dataclass
@@ -22,8 +39,8 @@ class Command:
     name: str
     argv: list[str]
     env: dict[str, str] = field(default_factory=dict)
-    before: list[str] | None = None
-    """Run before each round, untimed."""
+    before: list[str] | Callable[[], object] | None = None
+    """Run, or called, before each round, untimed."""
     ok: tuple[int, ...] = (0, 1)
     """Exit codes that mean it did its work."""
 
@@ -34,12 +51,27 @@ class Timing:
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
-    peak_mib: float = 0.0
+    peak: list[float] = field(default_factory=list)
+    """MiB. A process starts with what its parent had, so figures below that of this script say nothing."""
+
+
+@dataclass
+class Workload:
+    """Commands that do the same work, to be timed in turn."""
+
+    title: str
+    commands: list[Command]
+    rounds: int
+    warmup: int = 1
+    note: str = ""
+    """What the work is made of, where that depends on what is at hand."""
 
 
 def run_once(command: Command) -> tuple[float, float, float]:
     """Run a command once; return wall seconds, processor seconds and peak MiB of the process."""
-    if command.before:
+    if callable(command.before):
+        command.before()
+    elif command.before:
         subprocess.run(command.before, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment.update(command.env)
@@ -66,7 +98,7 @@ def measure(commands: list[Command], rounds: int, warmup: int = 1) -> dict[str, 
                 timing = timings[command.name]
                 timing.wall.append(wall)
                 timing.cpu.append(cpu)
-                timing.peak_mib = max(timing.peak_mib, peak)
+                timing.peak.append(peak)
     return timings
 
 
@@ -86,7 +118,7 @@ def table(timings: dict[str, Timing], base: str) -> list[str]:
         low, middle, high = ratio(timings[base], timing)
         share = "" if name == base else f"**{middle:.3f}** ({low:.3f}-{high:.3f})"
         rows.append(
-            f"| {name} | {1000 * statistics.median(timing.cpu):.1f} | {1000 * statistics.median(timing.wall):.1f} | {timing.peak_mib:.0f} | {share} |"
+            f"| {name} | {1000 * statistics.median(timing.cpu):.1f} | {1000 * statistics.median(timing.wall):.1f} | {max(timing.peak):.0f} | {share} |"
         )
     return rows
 
@@ -98,27 +130,59 @@ def environment(folder: Path, name: str, packages: list[str]) -> Path:
     if not (binaries / "python").exists():
         venv.create(place, with_pip=True)
     marker = place / ".installed"
-    if not marker.exists():
+    wanted = "\n".join(packages)
+    if not marker.exists() or marker.read_text() != wanted:
         subprocess.run([str(binaries / "python"), "-m", "pip", "install", "-q", *packages], check=True)
-        clean = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-        subprocess.run(
-            [str(binaries / "python"), "-m", "compileall", "-q", str(place / "lib")],
-            check=False,
-            env=clean,
-            stdout=subprocess.DEVNULL,
-        )
-        marker.write_text("")
+        compiled(place)
+        marker.write_text(wanted)
     return binaries
+
+
+def own_environment(folder: Path) -> Path:
+    """Return the bin folder of an environment with the wheel of this checkout."""
+    binaries = environment(folder, "cfgfix", ["build"])
+    wheels = folder / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    python = str(binaries / "python")
+    subprocess.run(
+        [python, "-m", "build", "--wheel", "--outdir", str(wheels), str(ROOT)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    built = [str(path) for path in wheels.glob("*.whl")]
+    install = [python, "-m", "pip", "install", "-q"]
+    subprocess.run([*install, "--force-reinstall", "--no-deps", *built], check=True)
+    subprocess.run([*install, *built], check=True)
+    compiled(folder / "cfgfix")
+    return binaries
+
+
+def compiled(place: Path) -> None:
+    """Compile what an environment holds, so that no run pays for that."""
+    subprocess.run(
+        [str(place / "bin" / "python"), "-m", "compileall", "-q", str(place / "lib")],
+        check=False,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def peer(folder: Path, name: str) -> Path:
+    """Return the bin folder of the environment of one of the pinned tools."""
+    return environment(folder, name, [PINNED[name]])
+
+
+def cpu_model() -> str:
+    """Return the name of this machine's CPU."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return "unknown CPU"
 
 
 def machine() -> str:
     """Return one line about this machine."""
-    model = "unknown CPU"
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    except OSError:
-        pass
-    return f"{os.cpu_count()} x {model}, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}"
+    return f"{os.cpu_count()} x {cpu_model()}, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}"

@@ -1,146 +1,221 @@
-"""What scanning Python costs: cold and warm, one process and two, beside other tools on the same files.
+"""What scanning Python costs: cold and unchanged, beside other tools on the same files.
 
-    python benchmarks/scan.py PROJECT [PROJECT ...] [--tensorflow] [--peers VENV] [--rounds N] [--save NAME]
+    python benchmarks/scan.py PROJECT [PROJECT ...] [--tensorflow] [--fixers] [--peers FOLDER] [--rounds N]
 
-`--tensorflow` adds TensorFlow's own Python tree, of the package installed beside this interpreter. `--peers` names a
-virtual environment with `fixit`, `torchfix` and `flake8`; they are measured on the first project only, and slow ones on a
-part of its files, scaled by lines. CPU seconds (user and system, children included) are what is compared, since a busy
-machine stretches the clock and not the work. `--save` writes `benchmarks/results/scan-NAME.json`.
+`--tensorflow` adds TensorFlow's own Python tree, taken out of its wheel. `--fixers` adds Fixit and TorchFix on the first
+project. Every tool runs from its own virtual environment with compiled bytecode; cfgfix from its wheel. CPU seconds (user
+and system, children included) are what is compared, since a busy machine stretches the clock and not the work.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
+import paired
+from paired import PINNED, Command, Workload, machine, measure, own_environment, peer, table
 
+READING = "import sys, pathlib\nfor p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n    p.read_bytes()"
+LISTING = "import os, sys\nfor f, _, names in os.walk(sys.argv[1]):\n    for n in names:\n        os.stat(os.path.join(f, n))"
+ONE_RULE = '[tool.fixit]\nroot = true\nenable = ["fixit.rules:NoNamedTuple"]\ndisable = ["fixit.rules"]\n'
+MODULE = '''"""Module {number}."""
 
-def run(command: list[str], env: dict[str, str], cwd: str | None = None) -> dict[str, float]:
-    """Run a command; return CPU seconds, seconds and peak memory in MB."""
-    start = time.perf_counter()
-    with open(os.devnull, "wb") as nowhere:
-        process = subprocess.Popen(command, stdout=nowhere, stderr=nowhere, env=env, cwd=cwd)
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
-    return {
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "seconds": time.perf_counter() - start,
-        "memory_mb": usage.ru_maxrss / 1024,
-    }
+import tensorflow as tf
 
 
-def least(runs: list[dict[str, float]]) -> dict[str, float]:
-    """The run that was disturbed least."""
-    best = min(runs, key=lambda item: item["cpu"])
-    return {name: round(value, 3) for name, value in best.items()}
+def load_{number}(path):
+    {text}
+    return tf.numpy_function(read_{number}, [path], tf.float32)
 
 
-def files_of(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.py") if ".git" not in path.parts)
+def read_{number}(path):
+    return path
 
 
-def measure(folder: Path, rounds: int, peers: Path | None) -> dict[str, Any]:
-    files = files_of(folder)
-    contents = [path.read_bytes() for path in files]
-    lines = sum(data.count(b"\n") for data in contents)
-    size = sum(map(len, contents))
-    del contents
-    print(f"\n{folder.name}: {len(files)} files, {lines} lines, {size / 1e6:.1f} MB", flush=True)
-    result: dict[str, Any] = {"files": len(files), "lines": lines, "bytes": size, "runs": {}}
-    with tempfile.TemporaryDirectory(prefix="cfgfix-scan-") as scratch:
-        ready = Path(scratch) / "ready"
-        empty = Path(scratch) / "empty"
-        empty.mkdir()
-        (empty / "a.py").write_text("import tensorflow as tf\n", encoding="utf-8")
-        base = {
-            **{k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")},
-            "PYTHONPATH": str(ROOT),
-        }
-        check = [sys.executable, "-m", "cfgfix", "check", "--isolated", "--output-format", "json"]
-        # The rules are compiled once for each installation; that is not part of a scan.
-        run([*check, str(empty)], {**base, "XDG_CACHE_HOME": str(ready)})
-        runs: dict[str, list[dict[str, float]]] = {}
-        reading = "import sys, pathlib\nfor p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n    p.read_bytes()"
-        listing = "import os, sys\nfor f, _, names in os.walk(sys.argv[1]):\n    for n in names:\n        os.stat(os.path.join(f, n))"
-        for _ in range(rounds):
-            for jobs in (1, 2):
-                cache = Path(scratch) / "cache"
-                shutil.rmtree(cache, ignore_errors=True)
-                shutil.copytree(ready, cache)
-                env = {**base, "XDG_CACHE_HOME": str(cache), "CFGFIX_JOBS": str(jobs)}
-                words = "one process" if jobs == 1 else "two processes"
-                runs.setdefault(f"cfgfix, cold, {words}", []).append(run([*check, str(folder)], env))
-                # Other options, so that the answer as a whole is not repeated: what was summarised is used.
-                runs.setdefault(f"cfgfix, warm, {words}", []).append(
-                    run([*check[:-1], "jsonl", str(folder)], env)
-                )
-                if jobs == 1:
-                    time.sleep(1.1)
-                    run([*check, str(folder)], env)
-                    runs.setdefault("cfgfix, unchanged", []).append(run([*check, str(folder)], env))
-            runs.setdefault("reading the bytes", []).append(
-                run([sys.executable, "-c", reading, str(folder)], base)
-            )
-            runs.setdefault("listing the files", []).append(
-                run([sys.executable, "-c", listing, str(folder)], base)
-            )
-            ruff = shutil.which("ruff")
-            if ruff:
-                cache_dir = str(Path(scratch) / "ruff")
-                runs.setdefault("ruff, uncached", []).append(
-                    run([ruff, "check", "--isolated", "--no-cache", str(folder)], base)
-                )
-                run([ruff, "check", "--isolated", "--cache-dir", cache_dir, str(folder)], base)
-                runs.setdefault("ruff, warm", []).append(
-                    run([ruff, "check", "--isolated", "--cache-dir", cache_dir, str(folder)], base)
-                )
-        if peers is not None:
-            part = [path for path in files if path.stat().st_size < 60_000][:25]
-            share = sum(path.read_bytes().count(b"\n") for path in part) / lines
-            names = [str(path) for path in part]
-            (Path(scratch) / "one").mkdir()
-            (Path(scratch) / "one" / "pyproject.toml").write_text(
-                '[tool.fixit]\nroot = true\nenable = ["fixit.rules:NoNamedTuple"]\ndisable = ["fixit.rules"]\n',
-                encoding="utf-8",
-            )
-            for name, command in {
-                "Fixit with one rule": [
-                    str(peers / "bin" / "fixit"),
-                    "--config-file",
-                    str(Path(scratch) / "one" / "pyproject.toml"),
-                    "lint",
-                    *names,
-                ],
-                "TorchFix": [str(peers / "bin" / "torchfix"), "--select=ALL", *names],
-            }.items():
-                found = run(command, base)
-                for key in ("cpu", "seconds"):
-                    found[key] /= share
-                runs[name] = [found]
-                result.setdefault("scaled", {})[name] = round(share, 3)
-    result["runs"] = {name: least(values) for name, values in runs.items()}
-    cold = result["runs"]["cfgfix, cold, one process"]["cpu"]
-    for name, values in result["runs"].items():
-        values["ratio_to_cold"] = round(values["cpu"] / cold, 3)
-        print(
-            f"  {name:30s} {values['cpu']:8.2f} CPU s  {values['seconds']:8.2f} s  {values['memory_mb']:7.0f} MB"
-            f"  {len(files) / values['cpu']:9.0f} files/s  {lines / values['cpu']:10.0f} lines/s  {values['ratio_to_cold']:7.2f} x cold",
-            flush=True,
+def make_{number}(files, batch):
+    {text}
+    data = tf.data.Dataset.from_tensor_slices(files)
+    data = data.map(load_{number})
+    return data.batch(batch)
+'''
+"""A module with findings; `text` is a comment and a docstring of any length."""
+
+
+def size_of(folder: Path) -> tuple[int, int]:
+    """Return the number of Python files below a folder, and of their lines."""
+    files = lines = 0
+    for path in folder.rglob("*.py"):
+        if ".git" not in path.parts:
+            files += 1
+            with path.open("rb") as stream:
+                lines += sum(1 for _ in stream)
+    return files, lines
+
+
+def tensorflow_tree(peers: Path, into: Path) -> Path:
+    """Return TensorFlow's own Python tree, taken out of its wheel once and copied to where no tool passes it over."""
+    place = peers / "tensorflow-tree"
+    marker = place / ".version"
+    if not marker.exists() or marker.read_text() != PINNED["tensorflow"]:
+        shutil.rmtree(place, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"]
+            subprocess.run([*command, "-d", folder, PINNED["tensorflow"]], check=True)
+            (wheel,) = Path(folder).glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                for name in archive.namelist():
+                    if name.startswith("tensorflow/") and name.endswith(".py"):
+                        archive.extract(name, place)
+        marker.write_text(PINNED["tensorflow"])
+    shutil.copytree(place / "tensorflow", into / "tensorflow")
+    return into / "tensorflow"
+
+
+def modules(count: int, repeated: int, into: Path) -> Path:
+    """Write modules that do the same, with a comment and a docstring of so many lines in each function."""
+    into.mkdir()
+    line = "What this function does is told here at some length, in one line of many."
+    text = f'"""{line}"""' + f"\n    # {line}" * repeated
+    for number in range(count):
+        source = MODULE.format(number=number, text=text)
+        (into / f"module_{number:03d}.py").write_text(source, encoding="utf-8")
+    return into
+
+
+class Scan:
+    """The commands over one folder of Python code, each with what it needs done before it."""
+
+    def __init__(self, folder: Path, place: Path, peers: Path, own: Path) -> None:
+        self.folder, self.peers, self.own = str(folder), peers, own
+        self.place = place / f"scan-{folder.name}"
+        self.place.mkdir()
+        self.cache = self.place / "cache"
+        self.env = {"CFGFIX_CACHE_DIR": str(self.cache), "CFGFIX_JOBS": "1"}
+        self.files, self.lines = size_of(folder)
+        self._forget()
+        command = [str(own / "cfgfix"), "check", "--isolated", self.folder]
+        told = subprocess.run(
+            command, check=False, capture_output=True, text=True, env={**os.environ, **self.env}
         )
-    return result
+        read = re.search(r"(\d+) Python files?", told.stdout)
+        if read is None or int(read[1]) < 0.9 * self.files:
+            raise SystemExit(f"cfgfix reads {read and read[1]} of {self.files} Python files of {folder}")
+
+    def _check(self, form: str = "json") -> list[str]:
+        return [str(self.own / "cfgfix"), "check", "--isolated", "--output-format", form, self.folder]
+
+    def _forget(self) -> None:
+        shutil.rmtree(self.cache, ignore_errors=True)
+        self.cache.mkdir()
+
+    def _settle(self) -> None:
+        """Check once more, long enough after the files were written that the answer may be kept."""
+        time.sleep(1.1)
+        paired.run_once(Command("cfgfix", self._check(), self.env))
+
+    def cold(self) -> Command:
+        return Command("cfgfix, cold", self._check(), self.env, before=self._forget)
+
+    def cold_in_two(self) -> Command:
+        env = {**self.env, "CFGFIX_JOBS": "2"}
+        return Command("cfgfix, cold, two processes", self._check(), env, before=self._forget)
+
+    def other_options(self) -> Command:
+        """The answer as a whole cannot be repeated; what was summarised is used."""
+        return Command("cfgfix, summaries known", self._check("jsonl"), self.env)
+
+    def unchanged(self) -> Command:
+        return Command("cfgfix, unchanged", self._check(), self.env, before=self._settle)
+
+    def script(self, name: str, text: str) -> Command:
+        return Command(name, [str(self.own / "python"), "-c", text, self.folder])
+
+    def ruff(self) -> list[Command]:
+        tool = [str(peer(self.peers, "ruff") / "ruff"), "check", "--isolated"]
+        cached = [*tool, "--cache-dir", str(self.place / "ruff"), self.folder]
+        return [
+            Command("ruff, uncached", [*tool, "--no-cache", self.folder]),
+            Command("ruff, cached", cached, before=cached),
+        ]
+
+    def fixers(self) -> list[Command]:
+        settings = self.place / "pyproject.toml"
+        settings.write_text(ONE_RULE, encoding="utf-8")
+        fixit = [
+            str(peer(self.peers, "fixit") / "fixit"),
+            "--config-file",
+            str(settings),
+            "lint",
+            self.folder,
+        ]
+        torchfix = [str(peer(self.peers, "torchfix") / "torchfix"), "--select=ALL", self.folder]
+        return [Command("Fixit with one rule", fixit), Command("TorchFix", torchfix)]
+
+    def note(self) -> str:
+        return f"{self.files:,} files, {self.lines:,} lines"
+
+    def all(self, title: str, rounds: int, *, both: bool = True) -> Workload:
+        """Everything; `both` adds the scan in two processes, which shows why one is the default."""
+        floors = [self.script("listing the files", LISTING), self.script("reading the files", READING)]
+        in_two = [self.cold_in_two()] if both else []
+        commands = [self.cold(), *in_two, self.other_options(), self.unchanged(), *floors, *self.ruff()]
+        return Workload(title, commands, rounds, note=self.note())
+
+
+NAMES = ("scan", "fixers", "tensorflow", "memory-code")
+
+
+def workloads(
+    place: Path, peers: Path, reference: Path | None, rounds: int, only: str | None = None
+) -> Iterator[tuple[str, Workload]]:
+    """Yield what is to be timed, made in `place`; what needs a project to read is left out where there is none."""
+    wanted = [
+        name for name in NAMES if only in (None, name) and (reference or name not in {"scan", "fixers"})
+    ]
+    if not wanted:
+        return
+    own = own_environment(peers)
+    few = max(3, rounds // 3)
+    if reference and {"scan", "fixers"} & set(wanted):
+        scan = Scan(reference.resolve(), place, peers, own)
+        if "scan" in wanted:
+            yield "scan", scan.all(f"Python of {reference.name}", few)
+        if "fixers" in wanted:
+            commands = [scan.cold(), *scan.fixers()]
+            yield (
+                "fixers",
+                Workload(
+                    f"Python of {reference.name}, beside Fixit and TorchFix", commands, 3, 0, scan.note()
+                ),
+            )
+    if "tensorflow" in wanted:
+        tree = Scan(tensorflow_tree(peers, place), place, peers, own)
+        yield "tensorflow", tree.all("TensorFlow's own Python tree", 3, both=False)
+    if "memory-code" in wanted:
+        count = 300
+        plain = Scan(modules(count, 1, place / "modules"), place, peers, own)
+        larger = Scan(modules(count, 200, place / "modules-with-more-text"), place, peers, own)
+        times = larger.lines // plain.lines
+        more = larger.cold()
+        more.name = "cfgfix, cold, more text"
+        yield (
+            "memory-code",
+            Workload(
+                f"Memory: {count} modules, and the same with {times} times the lines",
+                [plain.cold(), more],
+                few,
+                note="modules of one pipeline each; the text that is added is comments",
+            ),
+        )
 
 
 def main() -> None:
@@ -149,25 +224,28 @@ def main() -> None:
     )
     parser.add_argument("projects", nargs="*", type=Path)
     parser.add_argument("--tensorflow", action="store_true")
-    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--fixers", action="store_true")
+    parser.add_argument("--peers", type=Path, default=paired.PEERS)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--save")
     options = parser.parse_args()
-    results: dict[str, Any] = {}
-    for number, folder in enumerate(options.projects):
-        results[folder.name] = measure(
-            folder.resolve(), options.rounds, options.peers if number == 0 else None
-        )
-    if options.tensorflow:
-        spec = importlib.util.find_spec("tensorflow")
-        if spec is None or spec.origin is None:
-            raise SystemExit("TensorFlow is not installed beside this interpreter")
-        results["tensorflow"] = measure(Path(spec.origin).parent, 1, None)
-    if options.save:
-        target = HERE / "results"
-        target.mkdir(exist_ok=True)
-        text = json.dumps(results, indent=1) + "\n"
-        (target / f"scan-{options.save}.json").write_text(text, encoding="utf-8")
+    print(machine())
+    with tempfile.TemporaryDirectory(prefix="cfgfix-scan-") as folder:
+        place = Path(folder)
+        own = own_environment(options.peers)
+        works = []
+        for number, project in enumerate(options.projects):
+            scan = Scan(project.resolve(), place, options.peers, own)
+            works.append(scan.all(project.name, options.rounds))
+            if options.fixers and number == 0:
+                works.append(Workload(project.name, [scan.cold(), *scan.fixers()], options.rounds, 0))
+        if options.tensorflow:
+            tree = Scan(tensorflow_tree(options.peers, place), place, options.peers, own)
+            works.append(tree.all("TensorFlow", options.rounds))
+        os.chdir(place)
+        for work in works:
+            print(f"\n{work.title}: {work.note}", flush=True)
+            timings = measure(work.commands, work.rounds, work.warmup)
+            print("\n".join(table(timings, work.commands[0].name)), flush=True)
 
 
 if __name__ == "__main__":

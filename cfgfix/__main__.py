@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 # Start-up makes many objects and drops none: looking for garbage meanwhile is a tenth of its time.
@@ -26,5 +27,13 @@ def main() -> None:
     sys.exit(code)
 
 
+def _leave_working_folder() -> None:
+    """Take the working folder off the import path, where `python -m` put it: a checkout's own `yaml.py` is not ours."""
+    here = os.getcwd()
+    if sys.path and sys.path[0] in ("", here) and os.path.dirname(os.path.dirname(__file__)) != here:
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _leave_working_folder()
     main()

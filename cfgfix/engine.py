@@ -31,7 +31,7 @@ from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, InsertKey, SetValue, splice
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
-from cfgfix.files import SourceFile, read_source, replace_atomically
+from cfgfix.files import SourceFile, excerpt, read_source, replace_atomically
 from cfgfix.findings import Applied, Finding, KeyPath, Location, Refused, Severity, fixable, parse_key_path
 from cfgfix.judge import Judge, Skip, Target, ignored_by_path
 from cfgfix.records import dataclass, field, replace
@@ -71,6 +71,8 @@ class Request:
     stdin_name: str = "-"
     edits: bool = False
     """Work out the edits of every fix, for formats and editors that carry them."""
+    excerpts: bool = False
+    """Keep of each text only the lines that its findings show, so that a check of many files needs no room for them."""
     baseline: str | None = None
     """A file of known findings that are not shown."""
     add_ignores: str | None = None
@@ -85,7 +87,7 @@ class FileReport:
 
     path: str
     text: str | None = None
-    """The decoded text the findings' places refer to; None where the file could not be read."""
+    """The decoded text the findings' places refer to, or an excerpt; None where the file could not be read."""
     dialect: str | None = None
     loader: str | None = None
     findings: tuple[Finding, ...] = ()
@@ -358,7 +360,11 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                reports.append(_one(runs.of(found.settings), source, request, skips))
+                report = _one(runs.of(found.settings), source, request, skips)
+                if request.excerpts and report.text is not None:
+                    shown = (*report.findings, *report.hidden)
+                    report = replace(report, text=excerpt(report.text, report.path, shown))
+                reports.append(report)
                 if len(reports) % COLLECT_EVERY == 0:
                     gc.collect(0)
             if request.progress is not None:
@@ -546,7 +552,7 @@ def _scanned(
     elif request.fix:
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
-        found = scan.check()
+        found = scan.check(excerpts=request.excerpts)
     runs.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)

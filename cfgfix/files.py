@@ -8,10 +8,11 @@ import os
 import re
 import stat as stat_module
 from bisect import bisect_right
+from collections.abc import Collection, Iterable
 from itertools import accumulate
 
 from cfgfix.errors import UnreadableError
-from cfgfix.findings import Location
+from cfgfix.findings import Finding, Location
 from cfgfix.records import dataclass
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -47,6 +48,26 @@ class Stamp:
     def of(cls, status: os.stat_result) -> Stamp:
         """Return the stamp of a file from its `os.stat` result."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def excerpt(text: str, path: str, findings: Iterable[Finding]) -> str:
+    """Return a text with only the lines that findings show; the others are empty, and those after the last are left out.
+
+    Args:
+        text: The text of a file.
+        path: The file, as the findings' places name it.
+        findings: Those with places in the file.
+    """
+    lines: Collection[int] = {
+        place.line
+        for finding in findings
+        for place in (finding.location, *finding.related)
+        if place.path == path
+    }
+    if not lines:
+        return ""
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", max(lines))
+    return "\n".join(row if number in lines else "" for number, row in enumerate(rows[: max(lines)], 1))
 
 
 class SourceFile:

@@ -699,6 +699,8 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
     What the schema says of a value goes where a more telling rule speaks of it; what rules say of the value of a
     key goes where the program refuses the key itself.
     """
+    if len(findings) < 2:
+        return findings
     spoken = {
         (finding.location.start, finding.location.end)
         for finding in findings

@@ -13,7 +13,7 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.discovery import Matcher
 from cfgfix.edits import Edit, ReplaceText, splice
 from cfgfix.errors import UnreadableError
-from cfgfix.files import SourceFile, read_regular, read_source
+from cfgfix.files import SourceFile, excerpt, read_regular, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.records import dataclass, replace
 from cfgfix.settings import Settings
@@ -164,15 +164,16 @@ class SourceRun:
             result = replace(result, findings=merged)
         return result
 
-    def check(self) -> list[SourceReport]:
-        """Return a report for each file with something to say."""
+    def check(self, *, excerpts: bool = False) -> list[SourceReport]:
+        """Return a report for each file with something to say; `excerpts` keeps only the lines that are shown."""
         result = self.scan()
         reports = []
         for path in self._told(result):
             source = self._read(path)
             shown, hidden = self._parted(source, result.findings.get(path, []))
             if shown or hidden:
-                reports.append(SourceReport(path, source.text, tuple(shown), tuple(hidden)))
+                text = excerpt(source.text, path, (*shown, *hidden)) if excerpts else source.text
+                reports.append(SourceReport(path, text, tuple(shown), tuple(hidden)))
         return reports
 
     def fix(self, *, unsafe: bool) -> list[SourceReport]:

@@ -25,14 +25,36 @@ from cfgfix.cli.app import cli
 PAGES = [path.relative_to(ROOT).as_posix() for path in docs_commands.pages()]
 
 NOT_RUN = {
-    "python3 -m venv *": "installs; the whole check runs README's install commands and installs the wheel",
-    'eval "$(cfgfix completion bash)"': "belongs into an interactive shell; tests/workflows completes in one",
-    "cfgfix * mypkg.*": "stands for the reader's own modules; docs/before-training.md runs the same commands on its own",
-    "cfgfix profile devices --pid *": "stands for the reader's own job; tests/measure watches one",
-    "cfgfix init": "asks before it writes; tests/workflows answers",
-    "cfgfix check --watch": "runs until it is stopped",
+    "python3 -m venv *": "installs; the whole check runs README's test command and installs both distributions",
 }
 """Commands that are shown and not run here, each with the reason; `*` stands for any text."""
+
+TYPED = {"cfgfix init": "y\n"}
+"""What a reader answers where a command asks."""
+
+SILENT = re.compile(r" (-o|>) |^eval ")
+"""Commands that print nothing."""
+
+THEIR_OWN = {
+    "mypkg/__init__.py": "",
+    "mypkg/data.py": """
+import tensorflow as tf
+
+
+def make():
+    rows = tf.data.Dataset.range(64).repeat()
+    return rows.map(lambda row: (tf.one_hot(row % 8, 8), tf.one_hot(row % 2, 2))).batch(16)
+""",
+    "mypkg/train.py": """
+import tensorflow as tf
+
+
+def make_step():
+    layers = [tf.keras.Input([8]), tf.keras.layers.Dense(2)]
+    return tf.keras.Sequential(layers), tf.keras.losses.MeanSquaredError(), tf.keras.optimizers.SGD()
+""",
+}
+"""The package of their own that readers of the README have in mind."""
 
 TOLD_ELSEWHERE = {
     "docs/workflows.md": {
@@ -76,17 +98,22 @@ WITH_TENSORFLOW = [
 def follow(page, tmp_path, *, measuring):
     """Do what a reader of the page does, and hold what happens against what the page shows."""
     folder = docs_commands.Folder(tmp_path)
+    for name, text in THEIR_OWN.items():
+        folder.write(docs_commands.Step("file", name, text, (0, 0)))
     for step in docs_commands.steps((ROOT / page).read_text(encoding="utf-8")):
         if step.kind == "file":
             folder.write(step)
         elif not left_out(page, step.name) and (measuring or not MEASURES.search(step.name)):
-            outcome = folder.run(step.name)
+            if step.name.endswith(" --watch"):
+                outcome = folder.watch(step.name)
+            else:
+                # A job of the reader's own that runs: this one.
+                command = step.name.replace("--pid 4242", f"--pid {os.getpid()}")
+                outcome = folder.run(command, typed=TYPED.get(step.name))
             told = f"{step.name}\n{outcome.output}\n{outcome.errors}"
             assert outcome.code in {0, 1}, told
             assert "Traceback" not in outcome.errors, told
-            assert (
-                outcome.output or outcome.errors or re.search(r" (-o|>) ", step.name) or step.text is not None
-            ), told
+            assert outcome.output or outcome.errors or SILENT.search(step.name) or step.text is not None, told
             if step.text is not None:
                 assert docs_commands.agrees(step.text, outcome.output), told
 

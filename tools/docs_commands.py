@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,20 +112,54 @@ class Folder:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(step.text or "", encoding="utf-8")
 
-    def run(self, command: str) -> Outcome:
-        """Run a command as a reader would."""
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=self.path,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=SECONDS,
-            check=False,
-        )
+    def run(self, command: str, *, typed: str | None = None) -> Outcome:
+        """Run a command as a reader would, who types something where the command asks."""
+        own, given = (None, subprocess.DEVNULL) if typed is None else os.openpty()
+        try:
+            if own is not None:
+                os.write(own, str(typed).encode())
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=self.path,
+                env=self.environment,
+                stdin=given,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                timeout=SECONDS,
+                check=False,
+            )
+        finally:
+            if own is not None:
+                os.close(own)
+                os.close(given)
         return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def watch(self, command: str) -> Outcome:
+        """Run a command that ends only when its reader interrupts it: once it has printed something and is silent again."""
+        place = self.path.parent / "watched.txt"
+        with place.open("w", encoding="utf-8") as stream:
+            process = subprocess.Popen(
+                ["bash", "-c", f"exec {command}"],
+                cwd=self.path,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                # What runs in the background of a shell would ignore the interruption.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,  # noqa: PLW1509 - no threads here
+            )
+        try:
+            before, end = -1, time.monotonic() + SECONDS
+            while not 0 < before == place.stat().st_size and time.monotonic() < end:
+                before = place.stat().st_size
+                time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(30)
+        finally:
+            process.kill()
+            process.wait()
+        return Outcome(code, place.read_text(encoding="utf-8"), "")
 
 
 def agrees(shown: str, real: str) -> bool:

@@ -370,6 +370,7 @@ def output_page() -> str:
     return "\n".join(lines)
 
 
+PICTURE = re.compile(r"(!\[[^\]\n]*\])\(docs/([^)\s]+)\)")
 LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
@@ -407,6 +408,10 @@ def relinked(text: str, origin: str, shown: Mapping[str, str]) -> str:
             return label if "`" in label else f"`{label}`"
         return f"[{label}]({posixpath.relpath(page, posixpath.dirname(site_path(origin)) or '.')}{anchor})"
 
+    if not origin.startswith("docs/"):
+        # A picture of docs/, as the page's own place in the site sees it.
+        up = posixpath.relpath(".", posixpath.dirname(site_path(origin)) or ".")
+        text = PICTURE.sub(lambda match: f"{match[1]}({posixpath.join(up, match[2])})", text)
     return LINK.sub(replaced, text)
 
 

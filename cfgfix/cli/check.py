@@ -54,6 +54,9 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         stdin=stdin,
         stdin_name=options["stdin_name"] or "stdin.yaml",
         edits=any(form == "sarif" for form, _ in outputs),
+        # A fix is made from the whole text, and SARIF says where in it each edit is.
+        excerpts=not (fix or options["diff"] or options["add_ignores"])
+        and all(form != "sarif" for form, _ in outputs),
         baseline=None if options["write_baseline"] else options["baseline"],
         add_ignores=(options["reason"] or "") if options["add_ignores"] else None,
     )

@@ -229,6 +229,7 @@ def devices(
     **shared: Any,
 ) -> None:
     """Measure what the GPUs do over time, also for a running job, and how a two-device pipeline overlaps."""
+    need_numpy()
     from cfgfix.measure import devices as measuring
 
     if sum(bool(choice) for choice in (pid, step, pipeline)) > 1:
@@ -313,9 +314,9 @@ def _run(
     entry: str, shared: Mapping[str, Any], *, on_start: Callable[[int], None] | None = None, **extra: Any
 ) -> dict[str, Any]:
     """Run a job in a child process; the paths are made absolute, since user code may change the folder."""
+    need_tensorflow()
     from cfgfix.measure.sampling import run_child
 
-    need_tensorflow()
     show = _progress(shared)
     options = {
         **extra,
@@ -346,10 +347,23 @@ def need_tensorflow() -> None:
     Raises:
         CfgfixError: It is not installed.
     """
+    _need("tensorflow", "TensorFlow")
+
+
+def need_numpy() -> None:
+    """Say how to install NumPy, all that watching devices takes, where it is not.
+
+    Raises:
+        CfgfixError: It is not installed.
+    """
+    _need("numpy", "NumPy")
+
+
+def _need(module: str, name: str) -> None:
     import importlib.util
 
-    if importlib.util.find_spec("tensorflow") is None:
-        raise CfgfixError("this command needs TensorFlow", hint="pip install 'cfgfix[tf]'")
+    if importlib.util.find_spec(module) is None:
+        raise CfgfixError(f"this command needs {name}", hint="pip install 'cfgfix[tf]'")
 
 
 def absolute(path: str | None) -> str | None:

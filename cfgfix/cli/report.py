@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from cfgfix.cli.diagnose import subject_options, write_text
-from cfgfix.cli.profile import progress_line
+from cfgfix.cli.profile import need_tensorflow, progress_line
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 
 PAGE = "report.html"
@@ -45,6 +45,7 @@ def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> No
     """
     from cfgfix.cli.diagnose import subject_of
 
+    need_tensorflow()
     subject = subject_of(config, options)
     show = progress_line(quiet=options["quiet"])
     work = _Work(folder, config, subject, options, show)
@@ -216,7 +217,6 @@ class _Work:
         from cfgfix.cli.tune import tune as command
         from cfgfix.diagnose.search import search
 
-        self._need_tensorflow()
         own = self._options["dataset"]
         # The settings of a config do not reach the built-in pipeline.
         config = self._config if own else None
@@ -250,19 +250,10 @@ class _Work:
     def _child(self, entry: str, *, on_start: Callable[[int], None] | None = None, **extra: Any) -> dict[str, Any]:  # fmt: skip
         from cfgfix.measure.sampling import run_child
 
-        self._need_tensorflow()
         options = {**self._subject.options, "tensorboard": None, **extra}
         return run_child(
             entry, options, seconds=self._subject.seconds, progress=self._show, on_start=on_start
         )
-
-    def _need_tensorflow(self) -> None:
-        from cfgfix.cli.profile import need_tensorflow
-
-        try:
-            need_tensorflow()
-        except CfgfixError as error:
-            raise NotRunError(str(error)) from error
 
     def _profile(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
         from cfgfix.cli.profile import form_of, has_problem

@@ -16,6 +16,7 @@ from typing import Any
 
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Finding, Severity
+from cfgfix.report.style import figure
 
 RAM_NEEDED_GIB = 16
 """The least RAM that the guides of the reference project ask for; shown beside the figure, never a failure by itself."""
@@ -512,7 +513,7 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
     bad = [verdict for verdict in judged if verdict.outcome is verdicts.Outcome.PROBLEM]
     rates = found["rates"]
     figures = (
-        f"{rates['samples_per_second']:.4g} samples/s, {rates['batches_per_second']:.4g} batches/s, "
+        f"{figure(rates['samples_per_second'])} samples/s, {figure(rates['batches_per_second'])} batches/s, "
         f"batch median {rates['batch_seconds']['median'] * 1e3:.3g} ms, p99 {rates['batch_seconds']['p99'] * 1e3:.3g} ms"
     )
     others = [f"{verdict.outcome.value}: {verdict.summary}" for verdict in judged if verdict not in bad]
@@ -572,12 +573,12 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
     need, why = _needed_mbs(subject, pipeline)
     if need is None:
         return _outcome("storage", State.PASS, f"{rate}; {why}", evidence=lines, data=data)
-    told = f"the pipeline needs {need:.3g} MB/s ({why})"
+    told = f"the pipeline needs {figure(need, 3)} MB/s ({why})"
     if best.median_mbs < need:
         return _outcome(
             "storage",
             State.FAIL,
-            f"storage gives {best.median_mbs:.3g} MB/s cold, {told}",
+            f"storage gives {figure(best.median_mbs, 3)} MB/s cold, {told}",
             evidence=lines,
             rules=("TFD022",),
             fixes=(
@@ -606,7 +607,7 @@ def _needed_mbs(subject: Subject, pipeline: Outcome | None) -> tuple[float | Non
     per_second = rates["batches_per_second"]
     return (
         read * per_second / 1e6,
-        f"at its own speed of {per_second:.3g} batches/s; --step-ms says what a device asks for",
+        f"at its own speed of {figure(per_second, 3)} batches/s; --step-ms says what a device asks for",
     )
 
 

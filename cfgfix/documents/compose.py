@@ -286,6 +286,7 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
     anchors: dict[str, Node] = {}
     version: tuple[int, int] | None = None
     content_start = 0
+    blank = Node.__new__
     # The open collections and, for each, the flat list of nodes found in it so far.
     open_nodes: list[Node] = []
     children: list[Node] = []
@@ -296,19 +297,24 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
             event = get_event()
             kind = event.__class__
             if kind is scalar_event:
-                start = event.start_mark.index
-                node = Node(SCALAR, start, event.end_mark.index)
+                # As `Node(...)` does it, without the call: nine of ten nodes are scalars.
+                node = blank(Node)
+                node.kind = SCALAR
+                node.start = node.value_start = start = event.start_mark.index
+                node.end = end = event.end_mark.index
                 node.text = event.value
-                if node.end == start and len(children) & 1 and open_nodes[-1].kind is MAPPING:
+                node.style = style = event.style or ""
+                node.flow = False
+                node.items = ()
+                node.tag = node.anchor = node.target = None
+                if end == start and len(children) & 1 and open_nodes[-1].kind is MAPPING:
                     _place_empty_value(text, node, children[-1])
-                style = event.style
-                if style:
-                    node.style = style
-                    if style in "|>":
-                        node.end = _block_scalar_end(text, node)
+                elif style and style in "|>":
+                    node.end = _block_scalar_end(text, node)
             elif kind is mapping_end:
                 node = open_nodes.pop()
-                node.items = list(zip(children[::2], children[1::2], strict=True))
+                each = iter(children)
+                node.items = list(zip(each, each, strict=True))
                 # The mapping in `[a: 1]` is in flow style and has no braces of its own.
                 if node.flow and has_braces(text, node, children):
                     node.end = event.end_mark.index

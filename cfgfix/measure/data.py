@@ -30,6 +30,7 @@ from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, 
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
+from cfgfix.report.style import figure
 
 DatasetMaker = Callable[[], Any]
 
@@ -624,7 +625,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
 def _feeds(found: DataProfile) -> Verdict | None:
     consumer = found.consumer
     if consumer is None:
-        text = f"gives {found.rates.batches_per_second:.3g} batches/s; whether that is enough depends on the step"
+        text = f"gives {figure(found.rates.batches_per_second, 3)} batches/s; whether that is enough depends on the step"
         return Verdict(
             "input",
             Outcome.INCONCLUSIVE,
@@ -665,7 +666,7 @@ def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
     share = slowest.seconds / found.rates.batch.mean / slowest.parallelism
     evidence = [
         f"{slowest.label}: {slowest.seconds * 1e3:.3g} ms per batch in {slowest.parallelism} at once, {slowest.share:.0%} of all stages' time",
-        f"that allows {slowest.capacity:.3g} batches/s; the dataset gives {found.rates.batches_per_second:.3g}",
+        f"that allows {figure(slowest.capacity, 3)} batches/s; the dataset gives {figure(found.rates.batches_per_second, 3)}",
         f"{found.rates.cpus_busy:.2g} of {cpus} CPUs at work here, {found.rates.cpus_elsewhere:.2g} for other processes",
     ]
     if lock is not None:

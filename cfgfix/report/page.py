@@ -9,6 +9,8 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cfgfix.report.style import figure
+
 WIDTH, HEIGHT = 400, 150
 """Of a drawing, in its own units, about the pixels of a phone: there its words keep their size, elsewhere it grows."""
 LEFT, BOTTOM = 58, 22
@@ -236,7 +238,7 @@ def _data(data: Mapping[str, Any]) -> list[str]:
     rates = data["rates"]
     batch = rates["batch_seconds"]
     figures = [
-        ("throughput", f"{rates['samples_per_second']:.4g} samples/s"),
+        ("throughput", f"{figure(rates['samples_per_second'])} samples/s"),
         ("batch, median", _milliseconds(batch["median"])),
         ("batch, p99", _milliseconds(batch["p99"])),
         ("CPUs at work", f"{rates['cpus_busy']:.2g}"),
@@ -271,7 +273,7 @@ def _step(data: Mapping[str, Any]) -> list[str]:
     figures = [
         ("step, median", _milliseconds(data["step_seconds"]["median"])),
         ("waits for data", f"{data['data_share']['value']:.0%}"),
-        ("throughput", f"{data['samples_per_second']:.4g} samples/s"),
+        ("throughput", f"{figure(data['samples_per_second'])} samples/s"),
     ]
     made = [f'<p class="dim">{_text(data["source"])}</p>', _figures(figures)]
     rows = [(name, part["value"], _milliseconds(part["value"])) for name, part in data["parts"].items()]
@@ -327,7 +329,7 @@ def _search(data: Mapping[str, Any]) -> list[str]:
         made.append(grid(tried, names[0], names[1], data["space"], best))
     ranked = sorted(tried, key=lambda entry: -entry["samples_per_second"])[:20]
     rows = [
-        (_setting(entry, names), entry["samples_per_second"], f"{entry['samples_per_second']:.4g}/s")
+        (_setting(entry, names), entry["samples_per_second"], f"{figure(entry['samples_per_second'])}/s")
         for entry in ranked
     ]
     made.append(f'<section class="card"><h3>Samples per second, best first</h3>{meters(rows)}</section>')
@@ -367,7 +369,7 @@ def grid(
                 row += "<td>-</td>"
             else:
                 mark = ' class="best"' if rate == best else ""
-                row += f'<td{mark} style="background:color-mix(in srgb,var(--accent) {rate / best * 45:.0f}%,transparent)">{rate:.4g}</td>'
+                row += f'<td{mark} style="background:color-mix(in srgb,var(--accent) {rate / best * 45:.0f}%,transparent)">{figure(rate)}</td>'
         rows += f"<tr>{row}</tr>"
     return (
         f'<section class="card scroll"><table><caption>samples/s: {_text(down)} down, {_text(across)} across; the best is outlined</caption>'

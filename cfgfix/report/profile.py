@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cfgfix.report.style import Paint
+from cfgfix.report.style import Paint, figure
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24
@@ -56,7 +56,7 @@ def _data(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     strings = ", strings not counted" if rates["has_strings"] else ""
     yield _row(
         "throughput",
-        f"{rates['samples_per_second']:.4g} samples/s, {rates['batches_per_second']:.4g} batches/s, {_bytes(rates['bytes_per_second'])}/s{strings}",
+        f"{figure(rates['samples_per_second'])} samples/s, {figure(rates['batches_per_second'])} batches/s, {_bytes(rates['bytes_per_second'])}/s{strings}",
     )
     yield _row("per batch", _spread(rates["batch_seconds"]))
     yield _row(
@@ -117,7 +117,7 @@ def _data(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     if service and "skipped" not in service:
         yield _row(
             "tf.data service",
-            f"{service['batches_per_second']:.4g} batches/s with {service['workers']} workers on this machine, {service['alone_batches_per_second']:.4g} without",
+            f"{figure(service['batches_per_second'])} batches/s with {service['workers']} workers on this machine, {figure(service['alone_batches_per_second'])} without",
         )
     for cause in data["causes"]:
         yield _row(f"every {cause['interval']:.4g}", f"{cause['name']}: {cause['note']}")
@@ -129,7 +129,7 @@ def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     for name, part in data["parts"].items():
         yield _row(f"  {name}", _interval(part, 1e3) + " ms")
     yield _row("compile", _ms(data["compile_seconds"]))
-    yield _row("loop", f"{_spread(data['loop_seconds'])}; {data['samples_per_second']:.4g} samples/s")
+    yield _row("loop", f"{_spread(data['loop_seconds'])}; {figure(data['samples_per_second'])} samples/s")
     yield _row(
         "waiting for data", f"{_share(data['data_share'])}, {_ms(data['data_seconds']['mean'])} per step"
     )

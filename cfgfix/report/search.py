@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from cfgfix.report.style import Paint
+from cfgfix.report.style import Paint, figure
 
 MOST_ROWS = 15
 """Settings shown, best first; the JSON form has all of them."""
@@ -30,7 +30,7 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
         rate = entry["samples_per_second"]
         mark = "  (present)" if entry["values"] == data["present"]["values"] else ""
         lines.append(
-            f"  {text:<{width}}  {rate:>9.4g}  {'#' * round(rate / most * _BAR):<{_BAR}}  {entry['trial_seconds']:g} s{mark}"
+            f"  {text:<{width}}  {figure(rate):>9}  {'#' * round(rate / most * _BAR):<{_BAR}}  {entry['trial_seconds']:g} s{mark}"
         )
     if len(ran) > len(rows):
         lines.append(paint("dim", f"  and {len(ran) - len(rows)} more: see --json"))

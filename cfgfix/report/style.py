@@ -40,3 +40,8 @@ def wants_colour(choice: str, environment: Mapping[str, str], *, terminal: bool)
     if environment.get("FORCE_COLOR") or environment.get("CLICOLOR_FORCE", "0") not in ("", "0"):
         return True
     return terminal and environment.get("TERM") != "dumb"
+
+
+def figure(value: float, digits: int = 4) -> str:
+    """Write a number with so many digits that count; a large one in full, for nobody reads 1.3e+04 with ease."""
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
