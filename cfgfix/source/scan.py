@@ -41,10 +41,10 @@ TEACHING = frozenset(
     | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
 )
 """Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
-MOST_TEXT = 1_000_000
-"""Characters of text that are held while findings are made, beside the text at work."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
+MOST_TEXT = 1_000_000
+"""Characters of text that are held while findings are made, beside the text at work."""
 
 
 @dataclass(frozen=True, slots=True)
