@@ -168,7 +168,7 @@ class Scan:
         floors = [self.script("listing the files", LISTING), self.script("reading the files", READING)]
         in_two = [self.cold_in_two()] if both else []
         commands = [self.cold(), *in_two, self.other_options(), self.unchanged(), *floors, *self.ruff()]
-        return Workload(title, commands, rounds, note=self.note())
+        return Workload(title, commands, rounds, 0, self.note())
 
 
 NAMES = ("scan", "fixers", "tensorflow", "memory-code")
