@@ -38,9 +38,13 @@ THEIR_OWN = {
 import tensorflow as tf
 
 
-def make():
+def make(config=None):
+    data = (config or {}).get("data", {})
     rows = tf.data.Dataset.range(64).repeat()
-    return rows.map(lambda row: (tf.one_hot(row % 8, 8), tf.one_hot(row % 2, 2))).batch(16)
+    rows = rows.map(
+        lambda row: (tf.one_hot(row % 8, 8), tf.one_hot(row % 2, 2)), num_parallel_calls=data.get("num_workers")
+    )
+    return rows.batch(data.get("batch_size", 16), drop_remainder=True)
 """,
     "mypkg/train.py": """
 import tensorflow as tf
