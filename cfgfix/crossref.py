@@ -5,7 +5,9 @@ Imported only where a config class or a source root is known.
 
 from __future__ import annotations
 
+import bisect
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +45,9 @@ MAX_PATHS = 5_000
 FEW_KEYS = 4
 """A file of fewer keys may be read by nothing for a reason of each; from here on the reason is one."""
 
+MAX_TEXT = 2_000
+"""Most characters of a value that are looked through for interpolations."""
+_INTERPOLATED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?=(?:\[[^\]]{0,40}\])?\s*[},]|\.\$\{)")
 _KINDS = {NEVER: "dead-key", TOOLS: "aside-key", INFERENCE: "aside-key", ONLY_LOGGED: "logged-key", OVERWRITTEN: "overwritten-key"}  # fmt: skip
 _ABSENT: Any = object()
 
@@ -208,6 +213,8 @@ def hits_in(
             break
         entries.append((path, name, value))
         values[path] = _value(value, loader)
+    elsewhere = _Elsewhere(document.roots[index], usage)
+    entries = [entry for entry in entries if not elsewhere.counts(entry[0], entry[2])]
     known = [use for path, _, _ in entries if (use := usage.keys.get(path)) is not None]
     # One cause, one finding: of a file that no code reads, every key is dead.
     nothing = len(known) >= FEW_KEYS and all(use.status == NEVER for use in known)
@@ -239,9 +246,57 @@ def hits_in(
         del value
 
 
+class _Elsewhere:
+    """Which values of a file something else than the program's reads uses.
+
+    That is a value that an alias repeats in another place, one that an interpolation `${a.b}` takes up, and what Hydra
+    itself reads.
+    """
+
+    __slots__ = ("_hydra", "_names", "_spans")
+
+    def __init__(self, root: Node, usage: Usage) -> None:
+        self._hydra = any(item.name.startswith("hydra") for item in usage.loadings)
+        self._spans: list[tuple[int, int]] = []
+        self._names: set[str] = set()
+        pending: list[tuple[Node, int]] = [(root, 0)]
+        while pending:
+            node, depth = pending.pop()
+            if node.kind == Kind.ALIAS:
+                if node.target is not None:
+                    self._spans.append((node.target.start, node.target.end))
+            elif depth > MAX_DEPTH:
+                continue
+            elif node.kind == Kind.MAPPING:
+                for key, value in node.items:
+                    pending += [(key, depth + 1), (value, depth + 1)]
+            elif node.kind == Kind.SEQUENCE:
+                pending += [(item, depth + 1) for item in node.items]
+            elif "${" in node.text:
+                # `${a.b}`, `${.b}` beside it, `${oc.select:a.b,1}`: the last name is enough to say nothing of a key.
+                self._names.update(_INTERPOLATED.findall(node.text[:MAX_TEXT]))
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(self._spans):
+            if merged and start < merged[-1][1]:
+                merged[-1] = merged[-1][0], max(end, merged[-1][1])
+            else:
+                merged.append((start, end))
+        self._spans = merged
+
+    def counts(self, path: tuple[str, ...], value: Node) -> bool:
+        """Tell whether a key's value counts although the program does not read it there."""
+        if self._hydra and path[0] in ("defaults", "hydra"):
+            return True
+        if self._names and any(step in self._names for step in path):
+            return True
+        place = bisect.bisect_left(self._spans, value.end, key=lambda span: span[0])
+        return place > 0 and self._spans[place - 1][1] > value.start
+
+
 def _value(node: Node, loader: Loader) -> Any:
     node = deref(node)
-    if node.kind != Kind.SCALAR:
+    if node.kind != Kind.SCALAR or node.tag is not None:
+        # What a tag makes of the text is not said here.
         return _ABSENT
     return node.text if node.style else resolve(node.text, loader).value
 

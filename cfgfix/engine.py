@@ -627,7 +627,7 @@ def _judged(run: _Run, source: SourceFile, request: Request, skips: dict[str, Sk
             hidden.extend(judged.hidden)
             found.append(judged.findings)
         findings = found[0] if len(found) == 1 else _merged(found, run.machines)
-        return _permitted(run, findings, source.path)
+        return _permitted(run, _of_tests(run, findings, source.path), source.path)
 
     loader = _target(run, dialect, run.machines[0]).loader
     if request.add_ignores is not None:
@@ -1038,7 +1038,15 @@ def _target(run: _Run, dialect: Dialect, machine: Machine) -> Target:
                 loader = LOADERS[found]
         if dialect.name not in run.schemas:
             run.schemas[dialect.name] = _schema(run, dialect)
-        target = Target(dialect, loader, run.schemas[dialect.name], machine.lookup, machine.label, usage)
+        target = Target(
+            dialect,
+            loader,
+            run.schemas[dialect.name],
+            machine.lookup,
+            machine.label,
+            usage,
+            run.settings.schema is not None,
+        )
         run.targets[key] = target
     return target
 
@@ -1124,6 +1132,27 @@ def _infer(settings: Settings) -> Inferred:
 
         found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
     return found
+
+
+_TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
+
+
+def _of_tests(run: _Run, findings: list[Finding], path: str) -> list[Finding]:
+    """Return the findings of a file; in a config of the project's tests those about chosen values are information.
+
+    A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
+    """
+    folders = os.path.dirname(os.path.relpath(path, run.settings.root)).split(os.sep)
+    if _TEST_FOLDERS.isdisjoint(folders):
+        return findings
+    return [
+        replace(finding, severity=Severity.INFO)
+        if finding.rule.startswith("CFG")
+        and finding.severity is not Severity.INFO
+        and not run.judge.severity_is_set(finding.rule)
+        else finding
+        for finding in findings
+    ]
 
 
 def _permitted(run: _Run, findings: list[Finding], path: str) -> list[Finding]:

@@ -71,6 +71,8 @@ class Target:
     hardware_label: str | None
     usage: Usage | None = None
     """What the project's code does with its config, where that is known."""
+    own_schema: bool = False
+    """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
 
 
 class Judge:
@@ -190,6 +192,10 @@ class Judge:
         """Return a severity as the settings want it."""
         return self._severities.get(rule.id, severity)
 
+    def severity_is_set(self, rule: str) -> bool:
+        """Tell whether the settings give a rule its severity."""
+        return rule in self._severities
+
     def _pitfalls(self, document: Document, target: Target) -> Iterator[Finding]:
         if not self._wanted and not self._cluster:
             return
@@ -282,6 +288,8 @@ class Judge:
         if target.schema is None or not (self._schema or self.code):
             return
         for problem in target.schema.problems(document, document.roots[index], target.loader)[:MAX_FINDINGS]:
+            if _read_by_code(problem, target):
+                continue
             told = self._told_by_code(problem, target)
             if told is not None:
                 yield self._from_problem(told[0], problem, document, told[1])
@@ -338,7 +346,7 @@ class Judge:
             else None
         )
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
-        if problem.code == "not-checked":
+        if problem.code == "not-checked" or problem.mild:
             severity = Severity.INFO
         return Finding(
             rule=rule.id,
@@ -372,6 +380,7 @@ class Judge:
             own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
                 own["comment"] = _comment_beside(view, binding)
+            own["own_schema"] = target.own_schema
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
@@ -420,6 +429,19 @@ class Judge:
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
+    """Tell whether the project's code reads a key that a dialect's schema does not have: the code at hand decides.
+
+    Only of keys that a program ignores; one that stops it is not read because code somewhere has its name.
+    """
+    if target.usage is None or target.own_schema or problem.fatal or problem.code != "unknown-key":
+        return False
+    from cfgfix.source.config_reads import DEAD
+
+    use = target.usage.keys.get(tuple("[]" if isinstance(step, int) else step for step in problem.path))
+    return use is not None and use.status not in DEAD
 
 
 def may_hold_cluster(document: Document) -> bool:
@@ -677,6 +699,8 @@ def _without_echoes(findings: list[Finding]) -> list[Finding]:
     What the schema says of a value goes where a more telling rule speaks of it; what rules say of the value of a
     key goes where the program refuses the key itself.
     """
+    if len(findings) < 2:
+        return findings
     spoken = {
         (finding.location.start, finding.location.end)
         for finding in findings

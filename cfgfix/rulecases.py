@@ -178,6 +178,7 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
         schema,
         look if hardware is not None else None,
         hardware.label if hardware is not None else None,
+        own_schema=bool(case.get("schema")),
     )
     if rule.check is not None and rule.check.startswith("engine."):
         # A rule about suppressions needs the rules that they speak of.

@@ -189,3 +189,44 @@ def test_a_file_that_nothing_reads_is_told_once(project):
     ]
     assert len(findings) == 1
     assert any("any of the 5 keys" in note for note in findings[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("read", "rules"),
+    [
+        ("record_length", []),
+        ("record_length_bytes", [("REF005", "warning")]),
+        (None, [("SCH001", "warning")]),
+    ],
+)
+def test_the_code_at_hand_decides_whether_an_old_key_is_read(tmp_path, monkeypatch, read, rules):
+    (tmp_path / "run.yaml").write_text(
+        "framework: tensorflow\nworkflow: {train: true}\ndataset: {num_files_train: 8, record_length: 2048}\n"
+    )
+    (tmp_path / "main.py").write_text(
+        "import yaml, external\n\nconfig = yaml.safe_load(open('run.yaml'))\n"
+        f"external.go(config['framework'], config['workflow']['train'], config['dataset']['num_files_train'])\n"
+        f"external.go(config['dataset']['{read}'])\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(root=str(tmp_path), source_roots=(".",) if read else ())
+    findings = check(Request(paths=("run.yaml",), settings=settings)).findings()
+    told = [
+        (item.rule, item.severity.label) for item in findings if item.key_path == ("dataset", "record_length")
+    ]
+    assert told == rules
+
+
+def test_a_key_that_stops_an_older_checkout_too_is_told_whatever_is_read(tmp_path, monkeypatch):
+    (tmp_path / "run.yml").write_text(
+        "EXP_DIR: x\nTRAIN: {LEARNING_RATE: 0.1, STEPSIZE: [3], NO_SUCH: 1}\nTEST: {RPN_NMS_THRESH: 0.7}\n"
+    )
+    (tmp_path / "main.py").write_text(
+        "import yaml, external\n\nconfig = yaml.safe_load(open('run.yml'))\nexternal.go(config['TRAIN']['NO_SUCH'])\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(root=str(tmp_path), source_roots=(".",), dialect="tf-faster-rcnn")
+    findings = check(Request(paths=("run.yml",), settings=settings)).findings()
+    assert ("SCH001", "error") in [
+        (item.rule, item.severity.label) for item in findings if item.key_path == ("TRAIN", "NO_SUCH")
+    ]

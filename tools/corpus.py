@@ -3,6 +3,9 @@
     python tools/corpus.py            compare with the snapshot; exit 1 where it differs
     python tools/corpus.py update     write the snapshot, the table of counts and the sheet
     python tools/corpus.py report     findings by family and rule, and precision by the verdicts
+    python tools/corpus.py update --code FOLDER
+                                      the same three with the code of projects at hand: FOLDER holds checkouts named
+                                      owner+name; tools/corpus_code.py says what is checked
 
 The corpus is no part of the project: `--shared FOLDER` or CFGFIX_SHARED names the folder that holds it. What is kept lies
 in benchmarks/corpus/: `snapshot.tsv` (what each rule finds in each file), `report.txt` (the tables), `findings.jsonl` (every
@@ -216,12 +219,44 @@ def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
     return [f"- {line}" for line in sorted(before - after)] + [f"+ {line}" for line in sorted(after - before)]
 
 
+def with_code(command: str, folder: Path, *, reading: str | None) -> int:
+    """Run a command over the projects whose checkouts lie in a folder, and return the exit code."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import corpus_code
+
+    if not folder.is_dir() or not corpus_code.checkouts(folder):
+        print(f"no checkouts named owner+name in {folder}", file=sys.stderr)
+        return 2
+    if command == "report" and reading is not None:
+        corpus_code.precision(reading)
+        return 0
+    projects = corpus_code.run(folder)
+    if command == "report":
+        print("\n".join([*corpus_code.table(projects), ""]))
+        corpus_code.precision()
+    elif command == "update":
+        print(corpus_code.update(projects))
+    else:
+        changed = corpus_code.differences(projects)
+        print("\n".join(changed) if changed else "as in the snapshot")
+        return 1 if changed else 0
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("command", nargs="?", default="compare", choices=("compare", "update", "report"))
     parser.add_argument("--shared")
+    parser.add_argument("--code", type=Path, default=os.environ.get("CFGFIX_CORPUS_CODE") or None)
+    parser.add_argument(
+        "--reading",
+        choices=("first", "fresh", "last", "older", "later"),
+        help="with --code and report: the verdicts of a reading that is kept",
+    )
     options = parser.parse_args(arguments)
+    if options.code is not None:
+        return with_code(options.command, Path(options.code), reading=options.reading)
     shared = shared_folder(options.shared)
     if shared is None:
         print("no corpus: name the folder that holds corpus/INDEX.tsv with --shared", file=sys.stderr)

@@ -84,6 +84,10 @@ def commit_of(project: Path) -> str:
 def text_of(path: Path) -> list[str]:
     """Return the lines that a finding's number counts; a notebook's code cells joined."""
     sys.path.insert(0, str(ROOT))
+    if path.suffix in (".yaml", ".yml"):
+        from cfgfix.files import read_source
+
+        return read_source(str(path)).text.splitlines()
     from cfgfix.sourcing import read_python
 
     return read_python(str(path)).text.splitlines()
@@ -114,10 +118,10 @@ def place_of(case: dict[str, Any]) -> tuple[Any, ...]:
     return case["project"], case["file"], case["line"]
 
 
-def verdicts() -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    """Return the cases that were read, by place; the latest reading first."""
+def verdicts(*paths: Path) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Return the cases that were read, by place, from files of which the latest reading comes first."""
     known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for path in (CASES, FIRST):
+    for path in paths:
         if path.exists():
             for case in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
                 if case["verdict"]:
@@ -142,28 +146,50 @@ def carry_over(case: dict[str, Any], known: dict[tuple[Any, ...], list[dict[str,
 
 
 def draw(projects: list[Path], warnings: int, seed: int, around: int) -> None:
-    known = verdicts()
-    errors: list[tuple[dict[str, Any], dict[str, Any]]] = []
-    others: list[tuple[dict[str, Any], dict[str, Any]]] = []
-    for project in projects:
-        commit = commit_of(project)
-        for item in findings(project):
-            pair = (case_of(project, commit, item, around), item)
-            (errors if item["severity"] == "error" else others).append(pair)
+    pairs = [
+        (case_of(project, commit, item, around), item)
+        for project in projects
+        for commit in (commit_of(project),)
+        for item in findings(project)
+    ]
+    print(written(pairs, verdicts(CASES, FIRST), warnings, seed, SHEET, CASES, KEY))
+
+
+def written(
+    pairs: list[tuple[dict[str, Any], dict[str, Any]]],
+    known: dict[tuple[Any, ...], list[dict[str, Any]]],
+    warnings: int,
+    seed: int,
+    sheet: Path,
+    cases: Path,
+    key: Path,
+) -> str:
+    """Write what the reader sees, the record of it without code, and the key; return in words how many rows there are.
+
+    Args:
+        pairs: Cases, with the findings that they are of.
+        known: Verdicts that were given before, by place.
+        warnings: How many warnings are drawn; every error is taken.
+        seed: Of the draw and of the order.
+        sheet: The file for the reader.
+        cases: The file that is kept.
+        key: The file that names the rules.
+    """
+    errors = [pair for pair in pairs if pair[0]["severity"] == "error"]
+    others = [pair for pair in pairs if pair[0]["severity"] == "warning"]
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again
     chosen = errors + (chance.sample(others, warnings) if len(others) > warnings else others)
     chance.shuffle(chosen)
-    sheet, cases, keys = [], [], []
+    shown, kept, keys = [], [], []
     for number, (case, item) in enumerate(chosen, 1):
         carry_over(case, known)
-        sheet.append(json.dumps({"id": number, **case}, ensure_ascii=False))
+        shown.append(json.dumps({"id": number, **case}, ensure_ascii=False))
         del case["code"]
-        cases.append(json.dumps({"id": number, **case}, ensure_ascii=False))
+        kept.append(json.dumps({"id": number, **case}, ensure_ascii=False))
         keys.append(json.dumps({"id": number, "rule": item["rule"], "confidence": item["confidence"]}))
-    SHEET.write_text("\n".join(sheet) + "\n", encoding="utf-8")
-    CASES.write_text("\n".join(cases) + "\n", encoding="utf-8")
-    KEY.write_text("\n".join(keys) + "\n", encoding="utf-8")
-    print(f"{len(errors)} errors, {len(chosen) - len(errors)} of {len(others)} warnings")
+    for path, rows in ((sheet, shown), (cases, kept), (key, keys)):
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return f"{len(errors)} errors, {len(chosen) - len(errors)} of {len(others)} warnings"
 
 
 def report(cases: Path, key: Path) -> None:

@@ -411,7 +411,12 @@ def translate_template(text: str) -> Translated:
             if plain:
                 parts.append(repr("".join(plain)))
                 plain = []
-            parts.append(f"_fmt(lambda: {translated.source}, {form!r})")
+            name = next(iter(translated.operands), "")
+            if translated.source == f"s.value({name!r})":
+                # The usual case has no function of its own: they are half of what a built catalogue consists of.
+                parts.append(f"_put(s, {name!r}, {form!r})")
+            else:
+                parts.append(f"_fmt(lambda: {translated.source}, {form!r})")
             position = close + 1
         elif char == "}":
             raise ExpressionError(f"single closing brace in {text!r}")
@@ -476,11 +481,20 @@ def _fill(thunk: Callable[[], Any], form: str) -> str:
         return UNKNOWN
 
 
+def _fill_with(scope: Scope, name: str, form: str) -> str:
+    """Return the value of one operand as a template shows it."""
+    try:
+        return FORMATS[form](scope.value(name))
+    except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return UNKNOWN
+
+
 def _concatenate(*parts: str) -> str:
     return "".join(parts)
 
 
 GLOBALS["_fmt"] = _fill
+GLOBALS["_put"] = _fill_with
 GLOBALS["_cat"] = _concatenate
 
 

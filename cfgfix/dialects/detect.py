@@ -37,7 +37,7 @@ def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
                         found |= _walk(value, below, seen) if below[1] or below[2] or below[3] else below[0]
         if every is not None:
             for _, value in node.items[:MAX_CHILDREN]:
-                found |= _walk(value, every, seen)
+                found |= every[0] if value.kind is SCALAR else _walk(value, every, seen)
     elif placed and node.kind is SEQUENCE:
         items = node.items
         for position, below in placed.items():

@@ -154,18 +154,18 @@ class View:
         """Return every place that fits a pattern: its key path, its key and its value."""
         node = self.root
         key: Node | None = None
-        path: list[str] = []
+        path: tuple[str, ...] = ()
         for step in pattern:
             if not isinstance(step, str):
                 # Any key, or a position: several places may fit.
-                return self._places(node, key, pattern, len(path), tuple(path))
+                return self._places(node, key, pattern, len(path), path)
             node = deref(node)
             entry = self.entries(node).get(step) if node.kind is MAPPING else None
             if entry is None:
                 return ()
             key, node = entry
-            path.append(step)
-        return ((tuple(path), key, node),)
+            path = (*path, step)
+        return ((path, key, node),)
 
     def _places(
         self, node: Node, key: Node | None, pattern: Pattern, start: int, path: KeyPath
@@ -229,15 +229,17 @@ class View:
 
     def all_bindings(self, concept: str) -> list[Binding]:
         """Return every place of a concept, the default included for each place that the file leaves out."""
-        found = list(self.bindings(concept))
+        given = self.bindings(concept)
+        if self._default is None:
+            return given
+        found = list(given)
         present = {binding.path for binding in found} | self._passed.get(concept, set())
-        if self._default is not None:
-            for pattern in self.dialect.concepts.get(concept, ()):
-                path = tuple(step for step in pattern if isinstance(step, str))
-                if len(path) == len(pattern) and path not in present:
-                    value = self._default(path)
-                    if value is not self._missing:
-                        found.append(Binding(path, None, None, value, "default"))
+        for pattern in self.dialect.concepts.get(concept, ()):
+            path = tuple(step for step in pattern if isinstance(step, str))
+            if len(path) == len(pattern) and path not in present:
+                value = self._default(path)
+                if value is not self._missing:
+                    found.append(Binding(path, None, None, value, "default"))
         return found
 
     def value(self, name: str) -> Any:

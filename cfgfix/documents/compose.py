@@ -308,7 +308,8 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
                         node.end = _block_scalar_end(text, node)
             elif kind is mapping_end:
                 node = open_nodes.pop()
-                node.items = list(zip(children[::2], children[1::2], strict=True))
+                each = iter(children)
+                node.items = list(zip(each, each, strict=True))
                 # The mapping in `[a: 1]` is in flow style and has no braces of its own.
                 if node.flow and has_braces(text, node, children):
                     node.end = event.end_mark.index

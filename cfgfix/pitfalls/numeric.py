@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cfgfix.documents.compose import Kind as NodeKind
-from cfgfix.documents.editor import spell
 from cfgfix.documents.resolve import LOADERS, resolve
 from cfgfix.edits import SetValue
 from cfgfix.pitfalls import names
@@ -38,6 +37,8 @@ def respell(text: str) -> str | None:
     whole = whole or "0"
     spellings = [f"{sign}{whole}.{rest}{exponent}"] if dot else []
     spellings.append(f"{sign}{whole}.{rest or '0'}{exponent}")
+    from cfgfix.documents.editor import spell
+
     spellings.append(spell(value))
     for spelling in spellings:
         if all(_is_float(spelling, value, name) for name in LOADERS):
@@ -313,6 +314,8 @@ def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
             place.start, place.end, place.path, values,
             no_fix="what is meant has to be said by a person: write the number alone",
         )  # fmt: skip
+    from cfgfix.documents.editor import spell
+
     new = spell(value)
     values["new"] = new
     return "human_number", Hit(

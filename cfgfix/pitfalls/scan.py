@@ -12,7 +12,7 @@ import gc
 from cfgfix.documents.compose import Kind as NodeKind
 from cfgfix.documents.compose import Node, is_merge
 from cfgfix.findings import KeyPath
-from cfgfix.pitfalls import broken, mappings, names, numeric, texts, words
+from cfgfix.pitfalls import mappings, names, numeric, texts, words
 from cfgfix.pitfalls.hit import Context, Hit
 from cfgfix.pitfalls.place import Place
 from cfgfix.pitfalls.readings import Kind, readings
@@ -87,10 +87,14 @@ class _Walk:
         """Look at the whole file: its fault if it does not load, else its tabs and every document in it."""
         document = self.context.document
         if document.problem is not None:
+            from cfgfix.pitfalls import broken
+
             for name, hit in broken.problems(self.context):
                 self.add(name, hit)
             return
         if "\t" in document.source.text:
+            from cfgfix.pitfalls import broken
+
             for name, hit in broken.separating_tabs(self.context):
                 self.add(name, hit)
         for number, root in enumerate(document.roots):

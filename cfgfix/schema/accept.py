@@ -2,7 +2,7 @@
 
 `compile_schema` turns a loaded schema into closures over plain data. Each answers True (valid), False (invalid)
 or None (it cannot tell); three values, so that `not` and `oneOf` stay right. Only True is final: on anything else
-jsonschema decides and words the errors. Subschemas are compiled when data first reaches them, so a large schema
+`failures` says what is wrong, or jsonschema where that does not know. Subschemas are compiled when data first reaches them, so a large schema
 costs what the document uses.
 
 What is understood is listed in `UNDERSTOOD`; every other keyword that jsonschema acts on makes the answer None,

@@ -478,8 +478,10 @@ class _Explainer:
         changes: tuple[Change, ...] = ()
         elsewhere = [place for place in self.schema.places(name) if place[:-1] != path][:3]
         renamed = schema.get("x-renamed", {}).get(name) if isinstance(schema, dict) else None
+        former = isinstance(schema, dict) and name in schema.get("x-former", ())
         meant: list[str] = []
-        if self.may_suggest():
+        # A key that there was is no slip of the pen.
+        if self.may_suggest() and not former:
             meant = closest(name, known)
         near = best(name, [each for each in known if each not in present]) if meant else None
         if renamed is not None:
@@ -513,7 +515,7 @@ class _Explainer:
                 )
         if suggestion is None and renamed is None and len(elsewhere) == 1 and not shared:
             changes = self.move(whole, elsewhere[0], value)
-        if suggestion is None and renamed is None and not elsewhere and self.may_suggest():
+        if suggestion is None and renamed is None and not elsewhere and not former and self.may_suggest():
             # The name is wrong and so is the section.
             near = best(name, self.schema.names())
             places = self.schema.places(near) if near is not None else []
@@ -524,8 +526,12 @@ class _Explainer:
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
         message = f"{self.holder(path)} has no key `{name}`"
         if renamed is not None:
-            message = f"{self.holder(path)} has no key `{name}` any more: the program reads `{renamed}`"
-        elif isinstance(schema, dict) and name in schema.get("x-former", ()):
+            message += f" any more: the program reads `{renamed}`"
+            if ignored:
+                message += " now, and ignores this one"
+        elif former and ignored:
+            message += " any more: the program ignores it now"
+        elif former:
             message += " any more: the program dropped it"
         elif ignored:
             message += ", so the program ignores it"
@@ -552,6 +558,7 @@ class _Explainer:
             pitfall=spoken is not None,
             spelling="key-word" if spoken is not None else None,
             fatal=not ignored,
+            mild=ignored and former and not elsewhere and suggestion is None,
         )
 
     def fits(self, path: KeyPath, value: Node) -> bool:

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 Handler: TypeAlias = "Callable[[_Search, Any, Any, dict[str, Any], _Place], None]"
 
-MAX_STEPS = 500_000
-"""Subschemas that are looked at before jsonschema, with its own limits, takes over: about two seconds."""
+MAX_STEPS = 100_000
+"""Subschemas that a value does not fit and that are looked at, before jsonschema with its own limits takes over: below
+half a second. Real configs need some hundreds."""
+
+MAX_FAILURES = 5_000
+"""Failures that are kept in one list. jsonschema finds them one by one, and no more are told than `explain` asks for."""
 
 ACCEPT_DEPTH = 8
 """Levels at which the fast yes is asked before a value is walked; it reads the whole value each time."""
@@ -165,6 +169,8 @@ class _Search:
         context: list[Failure] | None = None,
     ) -> None:
         self.left -= 1
+        if len(place.found) >= MAX_FAILURES:
+            raise _GiveUp
         place.found.append(Failure(keyword, expected, value, node, place, context or []))
 
 

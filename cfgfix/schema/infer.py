@@ -583,7 +583,12 @@ class _Reader:
                 if field.name in fields and field.annotation is None:
                     continue
                 fields[field.name] = field
-        closed = {"typed-dict": "free", "model": self.extra_keys(found)}.get(kind, "fatal")
+        decorator = self.pydantic_decorator(found)
+        closed = (
+            _extra_of(decorator)
+            if decorator is not None
+            else {"typed-dict": "free", "model": self.extra_keys(found)}.get(kind, "fatal")
+        )
         return list(fields.values()), closed
 
     def own_fields(self, found: _Class, kind: str, *, total: bool) -> list[_Field]:
@@ -834,10 +839,11 @@ class _Reader:
         inner = (*path, name)
         if annotation is None and isinstance(options.get("type"), ast.expr):
             annotation = options["type"]
-        lax = model and not self.strict(item.owner)
+        lax = (model or self.pydantic_decorator(item.owner) is not None) and not self.strict(item.owner)
         strict = options.get("strict")
         if isinstance(strict, ast.Constant):
             lax = lax and strict.value is not True
+        annotation = self.given(item, annotation)
         schema = (
             self.type(annotation, source, inner, depth + 1, stack, lax=lax) if annotation is not None else {}
         )
@@ -857,6 +863,34 @@ class _Reader:
         if value is not _NO_VALUE and not (value is None and "properties" in schema):
             schema["default"] = value
         return name, schema, required
+
+    def given(self, item: _Field, annotation: ast.expr | None) -> ast.expr | None:
+        """Return the annotation that says what a caller gives, or None where that is open.
+
+        An `InitVar` is only handed to the method that runs after `__init__`: where its parameter there is annotated in
+        another way, nothing tells which of the two is meant.
+        """
+        if not isinstance(annotation, ast.Subscript):
+            return annotation
+        if self.canonical(annotation.value, item.owner.source) != "dataclasses.InitVar":
+            return annotation
+        for name in ("__post_init__", "__post_init_post_parse__"):
+            method = _method(item.owner.node, name)
+            if method is None:
+                continue
+            for argument in (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs):
+                if argument.arg == item.name and argument.annotation is not None:
+                    same = ast.dump(argument.annotation) == ast.dump(annotation.slice)
+                    return annotation if same else None
+        return annotation
+
+    def pydantic_decorator(self, found: _Class) -> ast.expr | None:
+        """Return the decorator by which pydantic makes a dataclass, or None; such a class converts values as a model does."""
+        for decorator in found.node.decorator_list:
+            call = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if self.canonical(call, found.source) == "pydantic.dataclasses.dataclass":
+                return decorator
+        return None
 
     def constrain(self, schema: dict[str, Any], options: dict[str, ast.expr]) -> None:
         """Add the bounds that a pydantic `Field` states."""
@@ -1204,6 +1238,25 @@ def _member(found: _Class, rest: str) -> _Class | None:
             return None
         found = _Class(found.source, inner, f"{found.qualname}.{part}")
     return found
+
+
+def _extra_of(decorator: ast.expr) -> str:
+    """Return what a dataclass made by pydantic does with unknown keys; its own default is to ignore them (since 1.10)."""
+    stated = next(
+        (
+            keyword.value
+            for keyword in (decorator.keywords if isinstance(decorator, ast.Call) else ())
+            if keyword.arg == "config"
+        ),
+        None,
+    )
+    if stated is None:
+        return "ignored"
+    extra = _entry(stated, "extra")
+    if extra is None:
+        return "ignored" if isinstance(stated, (ast.Dict, ast.Call)) else "free"
+    text = extra.value if isinstance(extra, ast.Constant) else _dotted(extra) or ""
+    return {"forbid": "fatal", "ignore": "ignored"}.get(str(text).rsplit(".", 1)[-1], "free")
 
 
 def _method(node: ast.ClassDef, name: str) -> ast.FunctionDef | None:

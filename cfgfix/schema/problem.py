@@ -52,3 +52,5 @@ class SchemaProblem:
     `key-word`."""
     fatal: bool = True
     """False where the schema says that the program ignores it (`x-unknown: ignored`) or nothing could be checked."""
+    mild: bool = False
+    """Whether it is worth a word and no more: only older versions of the program read the key, and nothing took its place."""

@@ -23,7 +23,10 @@ OPEN = frozenset(
         "compiler",
         "tools",
         "security",
+        "dtensor",
+        "tsl",
         "distribute.experimental.coordinator",
+        "distribute.experimental.rpc",
     }
 )
 """Parts of `tensorflow` whose content the table does not have: nothing is said about names in them."""
@@ -63,10 +66,18 @@ class Api:
         self.releases: Sequence[str] = data["tensorflow"]
         self.versions = [".".join(text.split(".")[:2]) for text in data["tensorflow"]]
         self.requirement = requirement
-        admitted = requirement.admitted(data["tensorflow"])
+        self.computed = requirement.computed
+        # Of releases that only running a file tells, what no release has is all that can be said.
+        every = tuple(range(len(self.versions)))
+        admitted = every if requirement.computed else requirement.admitted(data["tensorflow"])
         self.admitted = sum(1 << number for number in admitted)
         self.newest = 1 << admitted[-1] if admitted else 0
-        self.wanted = self.admitted if requirement.text or requirement.computed else self.newest
+        self.wanted = 0 if self.computed else self.admitted if requirement.text else self.newest
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing can be said of names that some releases have: none is asked for, or only running a file tells which."""
+        return self.computed or not self.admitted
 
     def presence(self, raw: str) -> Presence | None:
         """Return in which releases a dotted name is there; None where the table cannot tell."""
@@ -78,11 +89,16 @@ class Api:
             parts, second = ["tensorflow", *parts[3:]], True
         elif parts[1:3] == ["compat", "v1"]:
             parts, old = ["tensorflow", *parts[3:]], True
-        if len(parts) < 2 or parts[1] in OPEN:
+        if len(parts) < 2 or parts[1] in OPEN or ".".join(parts[1:4]) in OPEN:
             return None
         if parts[1] in _KERAS_ALIASES:
             if old:
                 return None
+            first = self._old.get(f"tensorflow.compat.v1.{parts[1]}", {}) if len(parts) > 2 else {}
+            now = self._names.get(f"keras.{parts[1]}", {})
+            if parts[1] != "keras" and parts[2:] and parts[2] in first and not now.get(parts[2]):
+                # `tf.metrics.accuracy` is TensorFlow 1's, where `tf.metrics` was no part of Keras.
+                return Presence(".".join(parts[:3]), 0, first[parts[2]], ".".join(parts[3:]))
             parts = parts[1:] if parts[1] == "keras" else ["keras", *parts[1:]]
         name = parts[0]
         everywhere = (1 << len(self.versions)) - 1
@@ -156,7 +172,8 @@ class Api:
         last = mask.bit_length() - 1
         gone = self.versions[last + 1 :]
         if not gone:
-            return "an older release"
+            first = (mask & -mask).bit_length() - 1
+            return f"{self.versions[max(0, first - 1)]} and earlier"
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
     def last(self, mask: int) -> str:

@@ -388,6 +388,21 @@ class Collector:
         self.bounded: set[int] = set()
         """Texts that name keys in a loop over names that is understood."""
         self.undefined: list[tuple[int, str, Expr, Scope, bool]] = []
+        self.parts: dict[str, list[Path]] = {}
+        """Sections by their names, for a project without a class."""
+        if self.sections is None:
+            for path in self.inner:
+                self.parts.setdefault(path[-1], []).append(path)
+        self.tops = {path[0] for path in (*self.inner, *self.keys)}
+        self.groups: set[Path] = set()
+        """Paths that no file has, under which the outermost keys of files are read."""
+        self.composes = any(
+            source.split(".")[0] == "hydra"
+            for module in self.modules
+            for scope in module.summary.scopes
+            for source in scope.imports.values()
+        )
+        self._find_groups()
         self._collect()
 
     def core(self, scope: Scope) -> bool:
@@ -404,6 +419,7 @@ class Collector:
             key = constant(expr[2])
             if isinstance(key, str):
                 self._access(expr, expr[1], key, scope)
+                self._part(expr, expr[1], key, scope)
             elif key is MISSING and expr[2][0] != "x":
                 self._dynamic(expr, expr[1], expr[2], scope)
         for module in self.modules:
@@ -416,7 +432,11 @@ class Collector:
                     if event.kind in ("assign", "annotate", "augment"):
                         for target in event.targets:
                             self._write(target, event, scope)
-                    if event.kind == "for" and event.value is not None:
+                    if event.value is not None and (
+                        event.kind == "for"
+                        # What is put in a mapping by a name is taken out by one: that is not followed.
+                        or (event.kind == "assign" and any(item[0] == SUBSCRIPT for item in event.targets))
+                    ):
                         self._whole(event.value, scope, None)
         for expr, scope in self.loads.containers:
             for part in expr[2] if expr[0] == ITEMS else [value for _, value in expr[1]]:
@@ -439,9 +459,47 @@ class Collector:
 
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
         owners = self._owners()
-        return {
-            path for path in self.uses.paths_of(atoms) if not path or path in self.inner or path in owners
-        }
+        paths = self.uses.paths_of(atoms)
+        return {path for path in paths if not path or path in self.inner or path in owners} | self._below(
+            paths
+        )
+
+    def _below(self, paths: Iterable[Path]) -> set[Path]:
+        """Return where in a file a path may lie whose first step no file has.
+
+        A file may be one part of what a program reads: a group of Hydra's configs, or a file that another one names, then
+        stands under the name of the group; which names are groups is seen where outermost keys of files are read below
+        them. Where Hydra puts the config together and nothing tells, it may lie anywhere. Only for projects without a class, whose files alone tell which keys there are.
+        """
+        found: set[Path] = set()
+        if self.sections is not None:
+            return found
+        for path in paths:
+            if not path or path[0] in self.tops:
+                continue
+            groups = [path[:length] for length in range(1, len(path) + 1) if path[:length] in self.groups]
+            if groups:
+                found.update(path[len(group) :] for group in groups)
+            elif self.composes:
+                found.update(path[start:] for start in range(1, len(path) + 1))
+        return {path for path in found if not path or path in self.inner}
+
+    def _find_groups(self) -> None:
+        """Find the names under which whole files stand: what is read from there are the outermost keys of files."""
+        if self.sections is not None:
+            return
+        reads = [
+            (expr[1], scope) for name in self.tops for expr, scope in self.loads.attributes.get(name, ())
+        ]
+        reads += [
+            (expr[1], scope)
+            for expr, scope in self.loads.subscripts
+            if isinstance(key := constant(expr[2]), str) and key in self.tops
+        ]
+        for base, scope in reads:
+            for path in self.uses.paths_of(self.follower.of(base, scope)):
+                if path and path[0] not in self.tops:
+                    self.groups.add(path)
 
     def _access(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
         interesting = name in self.by_name
@@ -459,6 +517,26 @@ class Collector:
             for atom in atoms:
                 self.undefined.append((atom[1], name, expr, scope, True))
 
+    def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
+        """Look at a section taken by its name from a mapping that is not known: it may be that of the config.
+
+        What is read from it by name is found there; here it counts where it is used as a whole.
+        """
+        paths = self.parts.get(name)
+        if paths is None:
+            return
+        atoms = self.follower.of(base, scope)
+        if atoms and UNKNOWN not in atoms:
+            return
+        parent, role = self.loads.around.get(id(expr), (None, None))
+        if isinstance(parent, tuple) and (
+            (parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base") or parent[0] == COMPARE
+        ):
+            return
+        fate = self._fate(expr, scope)
+        for path in paths:
+            self._used_whole(path, fate, expr, scope)
+
     def _note(self, expr: Expr, scope: Scope, atoms: Atoms, name: str) -> None:
         paths = self.uses.paths_of(atoms)
         hit = False
@@ -467,6 +545,10 @@ class Collector:
             if key is not None:
                 key.reads.append((expr, scope))
                 hit = True
+        for path in self._below(paths):
+            key = self.keys.get((*path, name))
+            if key is not None:
+                key.maybe.append((expr, scope))
         if not atoms or UNKNOWN in atoms:
             for path in self.by_name[name]:
                 self.keys[path].maybe.append((expr, scope))
@@ -501,6 +583,7 @@ class Collector:
             if isinstance(name, str):
                 if name in self.by_name:
                     self._note(expr, scope, self.follower.of(func[1], scope), name)
+                self._part(expr, func[1], name, scope)
             else:
                 self._dynamic(expr, func[1], call.args[0], scope)
         for position, value in enumerate(call.args):
@@ -511,7 +594,8 @@ class Collector:
         for keyword, value in call.keywords:
             self._whole(value, scope, (expr, keyword if keyword is not None else "**"))
         if func[0] == ATTRIBUTE and func[2] in ("items", "values") and not call.args:
-            for path in self.uses.paths_of(self.follower.of(func[1], scope)):
+            paths = self.uses.paths_of(self.follower.of(func[1], scope))
+            for path in paths | self._below(paths):
                 self._used_whole(path, self._fate(expr, scope), expr, scope)
 
     def _write(self, target: Expr, event: Event, scope: Scope) -> None:
@@ -544,34 +628,16 @@ class Collector:
                 if known in self.by_name:
                     self._note(expr, scope, atoms, known)
             return
-        for path in paths:
+        for path in paths | self._below(paths):
             self._used_whole(path, self._fate(expr, scope), expr, scope)
 
     def _names(self, name: Expr, scope: Scope) -> list[str] | None:
         """Return the texts that a loop's variable goes through, or None where they are not known."""
-        if name[0] != NAME:
+        items = self.uses.items_in_loop(name, scope)
+        if items is None:
             return None
-        given = self.uses.given(name[1], scope)
-        if given is None or len(given[0]) == 0 or any(how != "for" for _, how in given[0]):
-            return None
-        found: list[str] = []
-        for value, _ in given[0]:
-            items: Expr | None = value
-            if value[0] == NAME:
-                source = self.uses.given(value[1], given[1])
-                items = (
-                    source[0][0][0]
-                    if source is not None and len(source[0]) == 1 and source[0][0][1] == "="
-                    else None
-                )
-            if items is None or items[0] != ITEMS:
-                return None
-            for item in items[2]:
-                if item[0] != CONSTANT or not isinstance(item[1], str):
-                    return None
-                found.append(item[1])
-                self.bounded.add(id(item))
-        return found
+        self.bounded.update(id(item) for item in items)
+        return [item[1] for item in items]
 
     def _whole(self, value: Expr, scope: Scope, argument: tuple[Expr, Any] | None) -> None:
         """Look at an expression that may be a whole section given to something."""
@@ -583,7 +649,10 @@ class Collector:
         fate = USED
         if argument is not None:
             call = scope.calls[argument[0][1]]
-            if call.func[0] == NAME and call.func[1] in (
+            if call.func[:2] == (NAME, "setattr") and argument[1] == 2:
+                if isinstance(constant(call.args[1]), str):
+                    return
+            elif call.func[0] == NAME and call.func[1] in (
                 "getattr",
                 "setattr",
                 "hasattr",
@@ -603,7 +672,9 @@ class Collector:
                     self._unpacked(callee, paths, argument[0], scope)
                     return
                 if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
-                    if all(self._followed(atom, argument[1]) for atom in callee):
+                    if all(
+                        self._by_its_name(atom, call) and self._followed(atom, argument[1]) for atom in callee
+                    ):
                         return
                 elif (
                     names == {"functools.partial"}
@@ -640,6 +711,12 @@ class Collector:
         return bool(functions) and all(
             atom[0] in ("f", "b", "C") and self._followed(atom, place) for atom in functions
         )
+
+    def _by_its_name(self, atom: Any, call: Call) -> bool:
+        """Tell whether a function is called by the name it is defined with: only then its parameters know the call."""
+        func = call.func
+        called = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+        return atom[0] == "C" or bool(called == atom[1].name)
 
     def _followed(self, atom: Any, role: Any) -> bool:
         """Tell whether an argument becomes a parameter or attribute that is followed by name."""
@@ -861,7 +938,7 @@ class Collector:
             _spots((expr, scope) for _, expr, scope in whole),
             _spots(maybe),
             tuple(sorted(guards, key=repr)),
-            _spots(self._calculated(core_reads)),
+            () if key.writes else _spots(self._calculated(core_reads)),
         )
 
     def _calculated(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
@@ -870,6 +947,8 @@ class Collector:
         for expr, scope in reads:
             around = self.loads.around.get(id(expr))
             if around is None or not isinstance(around[0], tuple):
+                continue
+            if (expr[0] == SUBSCRIPT and constant(expr[2]) is MISSING) or self._prepared(expr, scope):
                 continue
             parent, role = around
             if (parent[0] == "b" and role in ("-", "/", "//", "**")) or (
@@ -881,6 +960,26 @@ class Collector:
             ):
                 found.append((parent, scope))
         return found
+
+    def _prepared(self, expr: Expr, scope: Scope) -> bool:
+        """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
+        shown = text(expr, scope)
+        for call in scope.calls:
+            if (
+                call.func[0] == NAME
+                and call.func[1] in ("isinstance", "type", "float", "int", "eval")
+                and call.args
+                and text(call.args[0], scope) == shown
+            ):
+                return True
+        around: Any = self.loads.around.get(id(expr), (None, None))[0]
+        while isinstance(around, tuple):
+            if around[0] == CALL:
+                around = scope.calls[around[1]]
+                break
+            around = self.loads.around.get(id(around), (None, None))[0]
+        block = getattr(around, "block", None)
+        return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
 
 
 _SAME_CALLS = frozenset(

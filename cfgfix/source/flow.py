@@ -1052,7 +1052,12 @@ class Flow:
                 return Made("iterator", site)
         elif name == "builtins.next" and args:
             item = args[0]
-            if isinstance(item, Made) and item.name == "iterator" and item.site is not None:
+            if (
+                isinstance(item, Made)
+                and item.name == "iterator"
+                and item.site is not None
+                and item.site.args
+            ):
                 dataset = first_dataset(item.site.args[0])
                 if dataset is not None:
                     return Element(dataset)

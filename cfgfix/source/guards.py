@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cfgfix.source.expr import constant, place_of, text, walk
@@ -19,21 +20,22 @@ from cfgfix.source.summary import (
     Scope,
 )
 
-_SURE = ("hasattr", "executing_eagerly", "version", " in dir(")
-_WORDS = (
-    *_SURE,
-    "getattr",
-    "tf1",
-    "tf2",
-    "tf_1",
-    "tf_2",
-    "compat",
-    "legacy",
+_READY = re.compile(
+    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|version|compat|legacy|type_checking|theano|cntk"
+    r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
+    re.IGNORECASE,
 )
-"""Parts of tests that ask which release runs, or whether a name is there."""
+"""What a test says that asks which release is there or whether a name is."""
+_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$", re.IGNORECASE)
+"""Names of functions that say that they are for TensorFlow 1: `get_config_proto_v1`."""
+_KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
+_SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
+"""What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
 
 
-def expects_absence(scope: Scope, block: int, place: Place | None = None) -> bool:
+def expects_absence(
+    scope: Scope, block: int, place: Place | None = None, *, keras: bool = True, eager: bool = True
+) -> bool:
     """Tell whether a place is only reached where a name is there, or is ready for it not to be.
 
     Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
@@ -42,15 +44,23 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None) -> boo
         scope: The scope it stands in.
         block: Its block.
         place: The span of the expression itself, so that `hasattr(a, "b") and a.b` in one expression counts too.
+        keras: Whether asking for Keras 2 or 3 counts, which says nothing of a name that no TensorFlow has.
+        eager: Whether asking for eager execution counts, which says nothing of a name that every release has.
     """
-    if place is not None and any(_asks(test, scope) for test, _ in before_in_expression(scope, block, place)):
+    if place is not None and ready_inline(scope, block, place, keras=keras, eager=eager):
         return True
     here: Scope | None = scope
     while here is not None:
+        if here.kind == "function" and _FOR_ONE.search(here.name):
+            return True
         for item in here.block_chain(block):
             if item.kind in ("try", "except"):
                 return True
-            if item.kind == "if" and item.test is not None and _asks(item.test, here):
+            if (
+                item.kind == "if"
+                and item.test is not None
+                and _asks(item.test, here, keras=keras, eager=eager)
+            ):
                 return True
             if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
                 return True
@@ -63,6 +73,13 @@ def expects_absence(scope: Scope, block: int, place: Place | None = None) -> boo
     return False
 
 
+def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
+    """Tell whether a place stands in `a if test else b`, or behind `and` or `or`, whose test asks for a release or a name."""
+    return any(
+        _asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, block, place)
+    )
+
+
 def _other_backend(test: Expr) -> bool:
     """Tell whether a test holds only where Keras runs on something else than TensorFlow: `K.backend() == "theano"`."""
     return (
@@ -73,10 +90,14 @@ def _other_backend(test: Expr) -> bool:
     )
 
 
-def _asks(test: Expr, scope: Scope) -> bool:
+def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True) -> bool:
     """Tell whether a test asks for a release or a name, itself or through a name that was given such a test."""
-    shown = text(test, scope).lower()
-    if any(word in shown for word in _WORDS):
+    shown = text(test, scope)
+    if not keras:
+        shown = _KERAS.sub("", shown)
+    if not eager:
+        shown = shown.replace("executing_eagerly", "")
+    if _READY.search(shown):
         return True
     for part in walk(test, scope):
         if part[0] != NAME:
@@ -89,10 +110,12 @@ def _asks(test: Expr, scope: Scope) -> bool:
         for event in here.events():
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
-            if any(target[0] == NAME and target[1] == part[1] for target in event.targets):
-                given = text(event.value, here).lower()
-                if event.value[0] in (CALL, COMPARE, BOOLEAN, UNARY) and any(word in given for word in _SURE):
-                    return True
+            if (
+                any(target[0] == NAME and target[1] == part[1] for target in event.targets)
+                and event.value[0] in (CALL, COMPARE, BOOLEAN, UNARY)
+                and _SURE.search(text(event.value, here))
+            ):
+                return True
     return False
 
 
@@ -113,9 +136,11 @@ def before_in_expression(scope: Scope, block: int, place: Place) -> Iterator[tup
     For `c` of `a and c`, `c if a else d` that is `a`, True; for `c` of `a or c` it is `a`, False.
     """
     event = statement_of(scope, block, place)
-    if event is None or event.value is None:
+    if event is None:
         return
-    for part in walk(event.value, scope):
+    managers = event.extra if event.kind == "with" else ()
+    tops = [top for top in (event.value, *event.targets, *managers) if top is not None]
+    for part in (part for top in tops for part in walk(top, scope)):
         if part[0] == BOOLEAN:
             for number, operand in enumerate(part[2]):
                 if number and _holds_place(operand, scope, place):

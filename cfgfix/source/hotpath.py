@@ -8,6 +8,7 @@ from typing import Any
 
 from cfgfix.records import dataclass
 from cfgfix.source.conditions import Conditions
+from cfgfix.source.entering import excluded
 from cfgfix.source.expr import walk
 from cfgfix.source.flow import DATASET, WITH_FUNCTION, Flow
 from cfgfix.source.hit import Step, at, steps_to
@@ -123,7 +124,7 @@ class Ways:
                 calls.setdefault(id(site.call), []).append(site)
             groups = self._sites[id(scope)] = list(calls.values())
         for group in groups:
-            if given and self.excluded(scope, group[0].call.block, group[0].call.place, given):
+            if self.excluded(scope, group[0].call.block, group[0].call.place, given, path):
                 continue
             if len(group) == 1 and not group[0].through:
                 yield group[0]
@@ -146,8 +147,12 @@ class Ways:
                 ):
                     yield site
 
-    def excluded(self, scope: Scope, block: int, place: Place | None, given: Pairs) -> bool:
-        """Tell whether a place is not reached with what is given."""
+    def excluded(
+        self, scope: Scope, block: int, place: Place | None, given: Pairs, path: tuple[Site, ...] = ()
+    ) -> bool:
+        """Tell whether a place is not reached by some calls with what is given."""
+        if path and block and excluded(path[-1], scope, block, names=False):
+            return True
         if not given:
             return False
         key = (id(scope), block, place, given)
@@ -220,6 +225,20 @@ class Ways:
                                     used.update(item[1] for item in part[2] if item[0] == NAME)
             wanted = self._tested[id(scope)] = frozenset(names & used)
         return wanted
+
+
+def flags(function: Function | Scope | None) -> Pairs:
+    """Return the flags of a function that something runs on elements: they have their defaults."""
+    if not isinstance(function, Function) or function.partial:
+        return ()
+    return tuple(
+        ((id(function.scope), name), default[1])
+        for name, _, default, kind in function.scope.params
+        if kind in ("plain", "keyword")
+        and default is not None
+        and default[0] == CONSTANT
+        and isinstance(default[1], bool)
+    )
 
 
 def _covers(general: Pairs, special: Pairs) -> bool:
@@ -312,7 +331,7 @@ class HotPaths:
 
     def passes(self, reach: Reach, block: int, place: Place | None = None) -> bool:
         """Tell whether a place of a reached function may run when it is reached that way."""
-        return not self.ways.excluded(reach.scope, block, place, reach.given)
+        return not self.ways.excluded(reach.scope, block, place, reach.given, reach.path)
 
     def reached(self, *kinds: str) -> Iterator[Reach]:
         """Yield every function reached by a root of one of some kinds, once for each way that differs in its guards."""
@@ -397,7 +416,9 @@ class HotPaths:
 
     def _spread(self, root: Root) -> None:
         receiver = root.function.receiver if root.function is not None else None
-        pending: deque[tuple[Scope, tuple[Site, ...], Pairs]] = deque([(root.scope, (), ())])
+        pending: deque[tuple[Scope, tuple[Site, ...], Pairs]] = deque(
+            [(root.scope, (), flags(root.function) if root.kind == ELEMENT else ())]
+        )
         while pending and self._count < MAX_REACHED:
             scope, path, given = pending.popleft()
             known = self._reached.setdefault((id(scope), root.kind), [])

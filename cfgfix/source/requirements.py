@@ -35,6 +35,11 @@ _ADDONS = re.compile(r"(?<![\w.-])(?:tensorflow[-_]addons|tfa[-_]nightly)(?![\w.
 ADDONS_END = "<2.16"
 """TensorFlow Addons ended before Keras 3: its last release, 0.23.0, is for TensorFlow below 2.16 (its table of compatible
 releases), and cannot be imported beside Keras 3."""
+_TABLE = re.compile(
+    r"""^["']?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?["']?\s*=\s*(?:\{[^}]*?version\s*=\s*)?["'](\^|~(?!=))?"""
+    r"""\s*(\d+(?:\.\d+)*)["']"""
+)
+"""A line of Poetry's table of dependencies: a bare number means that release, `^2.4` and `~2.4` what is compatible with it."""
 _PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
@@ -226,14 +231,26 @@ def _said_in(path: str) -> _Said | None:
         if bare.startswith("#") or len(bare) > 2000:
             continue
         if not named and not computed:
-            match = _NAMED.search(bare)
-            if match is not None:
-                parts = [
-                    f"{'==' if operator == '=' else operator}{text}"
-                    for operator, text in _PART.findall(match[1])
-                ]
-                named = "tensorflow" + ",".join(parts)
-            computed = match is None and _COMPUTED.search(bare) is not None
+            named = _asked_in(bare)
+            computed = not named and _COMPUTED.search(bare) is not None
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
     return _Said(named, keras_2, addons, computed) if named or keras_2 or addons or computed else None
+
+
+def _asked_in(line: str) -> str:
+    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of TensorFlow's release."""
+    table = _TABLE.match(line)
+    if table is not None:
+        sign, number = table[1], table[2]
+        if sign is None:
+            return f"tensorflow=={number}"
+        major, _, rest = number.partition(".")
+        minor = rest.partition(".")[0]
+        above = f"{int(major) + 1}" if sign == "^" or not minor else f"{major}.{int(minor) + 1}"
+        return f"tensorflow>={number},<{above}"
+    match = _NAMED.search(line)
+    if match is None:
+        return ""
+    parts = [f"{'==' if operator == '=' else operator}{text}" for operator, text in _PART.findall(match[1])]
+    return "tensorflow" + ",".join(parts)

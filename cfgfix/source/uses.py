@@ -63,7 +63,7 @@ HARMLESS = frozenset(
 """Calls that do not use what a config says: they look at the object, print it or store it."""
 _KEEPING = frozenset({"yaml.dump", "yaml.safe_dump", "json.dump", "pickle.dump", "numpy.save", "joblib.dump", "ruamel.yaml.dump", "omegaconf.OmegaConf.save", "wandb.init"})  # fmt: skip
 """Calls that write what something may read again."""
-_PRINTING = HARMLESS - _KEEPING - {"isinstance", "issubclass", "type", "id", "len", "repr", "str", "bool", "hash", "callable", "hasattr", "getattr", "sorted", "enumerate", "typing.cast"}  # fmt: skip
+_PRINTING = HARMLESS - _KEEPING - {"setattr", "delattr", "super", "isinstance", "issubclass", "type", "id", "len", "repr", "str", "bool", "hash", "callable", "hasattr", "getattr", "sorted", "enumerate", "typing.cast"}  # fmt: skip
 _PASSING = frozenset(
     {
         "int", "float", "str", "bool", "bytes", "abs", "max", "min", "round", "list", "tuple", "dict", "set", "frozenset",
@@ -73,6 +73,7 @@ _PASSING = frozenset(
     }
 )  # fmt: skip
 """Calls whose result stands for their argument."""
+_TAKING_APART = frozenset({"vars", "asdict", "astuple"})
 _LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "success", "add_text", "add_hparams"})  # fmt: skip
 _LOG_WORDS = ("log", "logger", "logging", "console", "writer", "print")
 _PLAIN_METHODS = frozenset({"items", "keys", "values", "get", "format", "join", "lower", "upper", "strip", "split", "copy"})  # fmt: skip
@@ -123,6 +124,8 @@ class Loads:
         self.names: dict[int, dict[str, list[Expr]]] = {}
         self.attributes: dict[str, list[tuple[Expr, Scope]]] = {}
         self.calls: dict[tuple[int, int], Expr] = {}
+        self.scope_of: dict[int, Scope] = {}
+        """The scope of each call's expression, by the expression's id."""
         self.inner: dict[int, list[Scope]] = {}
         self.imported: set[str] = set()
         self.subscripts: list[tuple[Expr, Scope]] = []
@@ -195,6 +198,7 @@ class Loads:
                 pending.append((expr[1], expr, "base"))
             elif kind == CALL:
                 self.calls[(id(scope), expr[1])] = expr
+                self.scope_of[id(expr)] = scope
                 call = scope.calls[expr[1]]
                 pending.append((call.func, expr, "func"))
                 for position, item in enumerate(call.args):
@@ -269,6 +273,7 @@ class Uses:
         """Files of tests and tools: a value of the program that reaches them goes no further."""
         self._guards: dict[tuple[int, int], Guards] = {}
         self._entry: dict[int, Guards] = {}
+        self._opened: list[tuple[Atoms, frozenset[str] | None, Expr, Scope]] | None = None
 
     # Reads
 
@@ -405,6 +410,76 @@ class Uses:
             return set()
         path = self.key_of(test, scope)
         return {(path, "true" if holds else "false", None)} if path is not None else set()
+
+    def opened(self, owner: Scope, name: str) -> list[tuple[Expr, Scope]] | None:
+        """Return where an attribute is read by a name that a loop goes through; None where all attributes are taken at once.
+
+        That is `vars(x)`, `x.__dict__`, `asdict(x)`, and `getattr(x, n)` where nothing tells what `n` may be.
+        """
+        if self._opened is None:
+            self._opened = self._find_opened()
+        found: list[tuple[Expr, Scope]] = []
+        for atoms, names, expr, scope in self._opened:
+            if names is not None and name not in names:
+                continue
+            if any(
+                atom[0] == "i" and (atom[1] is owner or owner in self.follower.program.bases(atom[1])[0])
+                for atom in atoms
+            ):
+                if names is None:
+                    return None
+                found.append((expr, scope))
+        return found
+
+    def _find_opened(self) -> list[tuple[Atoms, frozenset[str] | None, Expr, Scope]]:
+        found: list[tuple[Atoms, frozenset[str] | None, Expr, Scope]] = []
+        for (_, number), expr in self.loads.calls.items():
+            scope = self.loads.scope_of[id(expr)]
+            call = scope.calls[number]
+            func = call.func
+            last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+            if not call.args or scope.name in STORING:
+                continue
+            if last in _TAKING_APART:
+                found.append((self.follower.of(call.args[0], scope), None, expr, scope))
+            elif func[:2] == (NAME, "getattr") and len(call.args) > 1 and call.args[1][0] != CONSTANT:
+                names = self.names_in_loop(call.args[1], scope)
+                known = frozenset(names) if names is not None else None
+                found.append((self.follower.of(call.args[0], scope), known, expr, scope))
+        for expr, scope in self.loads.attributes.get("__dict__", ()):
+            if scope.name not in STORING:
+                found.append((self.follower.of(expr[1], scope), None, expr, scope))
+        return found
+
+    def names_in_loop(self, name: Expr, scope: Scope) -> list[str] | None:
+        """Return the texts that a loop's variable goes through, or None where they are not known."""
+        items = self.items_in_loop(name, scope)
+        return [item[1] for item in items] if items is not None else None
+
+    def items_in_loop(self, name: Expr, scope: Scope) -> list[Expr] | None:
+        """Return the constants that a loop's variable goes through, or None where they are not known or no texts."""
+        if name[0] != NAME:
+            return None
+        given = self.given(name[1], scope)
+        if given is None or len(given[0]) == 0 or any(how != "for" for _, how in given[0]):
+            return None
+        found: list[Expr] = []
+        for value, _ in given[0]:
+            items: Expr | None = value
+            if value[0] == NAME:
+                source = self.given(value[1], given[1])
+                items = (
+                    source[0][0][0]
+                    if source is not None and len(source[0]) == 1 and source[0][0][1] == "="
+                    else None
+                )
+            if items is None or items[0] != ITEMS:
+                return None
+            for item in items[2]:
+                if item[0] != CONSTANT or not isinstance(item[1], str):
+                    return None
+                found.append(item)
+        return found
 
     # Following
 
@@ -705,6 +780,14 @@ class _Trace:
             return False
         if func[0] == ATTRIBUTE and func[1][0] in (CONSTANT, FORMAT):
             return True
+        if func[:2] == (NAME, "setattr") and len(call.args) == 3 and role in (1, 2):
+            name = constant(call.args[1])
+            owners = self.owners(call.args[0], scope) if isinstance(name, str) and role == 2 else []
+            for owner in owners:
+                self.slot(("a", owner, name), guards)
+            if not owners:
+                self.end(USED, scope, expr, guards)
+            return False
         atoms = self.follower.of(func, scope)
         names = {atom[1] for atom in atoms if atom[0] == "x"}
         if names:
@@ -773,8 +856,14 @@ class _Trace:
 
     def attribute(self, owner: Scope, name: str, guards: Guards) -> None:
         bases, outside = self.follower.program.bases(owner)
+        opened = self.uses.opened(owner, name)
+        if opened is None:
+            self.end(USED, owner, (NAME, name, owner.place), guards)
+            return
+        for expr, where in opened:
+            self.pending.append((expr, where, guards))
         texts = self.loads.texts.get(name, ())
-        read = False
+        read = bool(opened)
         for expr, where in self.loads.attributes.get(name, ()):
             atoms = self.follower.of(expr[1], where)
             mine = [

@@ -129,3 +129,61 @@ def test_a_fix_wakes_no_more_than_its_proof_needs(work):
     }
     # The file, and the result after each of its rounds.
     assert done["parsed"] <= 12
+
+
+def test_an_invalid_config_does_not_wake_jsonschema(work):
+    text = "model:\n  text_encoder_dim: 256\n  tex_encoder_layers: x\ndata:\n  batch_size: much\n"
+    (work.folder / "config.yaml").write_text(text)
+    arguments = ("check", "config.yaml", "--dialect", "myxtts", "--hardware", "none")
+    done = work(*arguments)
+    assert done["code"] == 1
+    assert "cfgfix.schema.explain" in done["modules"]
+    assert not {"jsonschema", "referencing", "attrs"} & {name.split(".")[0] for name in done["modules"]}
+
+
+LEFT = """
+import gc, json, sys
+from cfgfix import engine
+from cfgfix.documents.compose import Document
+from cfgfix.settings import Settings
+
+alive = []
+
+def look(done, _total):
+    if done % 10 == 0:
+        alive.append(sum(isinstance(each, Document) for each in gc.get_objects()))
+
+request = engine.Request(paths=tuple(sys.argv[1:]), settings=Settings(hardware="rtx4090,cpus=8,ram=32"), progress=look)
+engine.check(request)
+gc.collect()
+gc.disable()
+engine.COLLECT_EVERY = 10**9
+alive.clear()
+report = engine.check(request)
+print(json.dumps({"garbage": gc.collect(), "alive": max(alive), "findings": len(report.findings())}))
+"""
+
+
+def test_a_check_leaves_no_garbage_and_keeps_no_document(tmp_path):
+    texts = [
+        "a: &a {b: yes}\nc: *a\ntraining:\n  learning_rate: 1e-4\n  epochs: 10.0\n",
+        CLEAN,
+        CLEAN + "  cache: yes\n",
+    ]
+    paths = []
+    for number in range(40):
+        path = tmp_path / f"c{number:02}.yaml"
+        path.write_text(texts[number % len(texts)])
+        paths.append(str(path))
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT, *paths],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    left = json.loads(done.stdout)
+    assert left["findings"] > 20
+    assert left["alive"] <= 2
+    assert left["garbage"] == 0

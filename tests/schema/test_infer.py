@@ -138,6 +138,9 @@ def test_a_pydantic_model_converts_text():
         ("Plain", ["size", "rate", "depth", "width"], ["size"], "fatal"),
         ("Open", ["size"], None, None),
         ("Structured", ["path", "depth"], ["path"], "fatal"),
+        ("Validated", ["rate"], None, "ignored"),
+        ("Forbidding", ["rate"], None, "fatal"),
+        ("Configured", ["rate"], None, None),
     ],
 )
 def test_other_kinds_of_class(name, keys, required, unknown):
@@ -152,6 +155,20 @@ def test_parameters_of_a_plain_class():
     assert bare(properties["rate"]) == {"type": "number", "default": 0.5}
     assert bare(properties["width"]) == {"default": 4}
     assert properties["depth"]["description"] == "Layers."
+
+
+def test_a_dataclass_of_pydantic_converts_text():
+    schema = other("Validated")
+    assert Schema.load(schema, "class").accepts(schema, {"rate": "1e-4"})
+    assert not Schema.load(schema, "class").accepts(schema, {"rate": "fast"})
+
+
+def test_an_init_only_field_is_what_the_method_behind_takes():
+    properties = other("Handed")["properties"]
+    assert bare(properties["by_path"]) == {}
+    assert bare(properties["as_said"]) == {"type": "integer"}
+    assert bare(properties["not_said"]) == {"type": "integer"}
+    assert bare(properties["nowhere"]) == {"type": "integer", "default": 3}
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,12 @@ def test_work_without_end_is_left_to_jsonschema(monkeypatch):
     assert Schema.load(schema, "s").failures(value) is None
 
 
+def test_failures_without_end_are_left_to_jsonschema():
+    schema = Schema.load({"items": {"type": "integer"}}, "s")
+    assert len(schema.failures(["a"] * failures.MAX_FAILURES)) == failures.MAX_FAILURES
+    assert schema.failures(["a"] * (failures.MAX_FAILURES + 1)) is None
+
+
 def test_the_real_configs_break_what_jsonschema_says(shared_path):
     """Every real config against the shipped schema with the most keys, by the errors and by the sentences."""
     from cfgfix.dialects.dialect import dialects, schema_data

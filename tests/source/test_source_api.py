@@ -46,6 +46,9 @@ def test_which_releases_a_requirement_admits(line: str, expected: list[str]) -> 
         ),
         ("pyproject.toml", '[project]\ndependencies = ["tensorflow>=2.12", "numpy"]\n', "tensorflow>=2.12"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "==2.14.0"\n', "tensorflow==2.14.0"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "2.12.1"\n', "tensorflow==2.12.1"),
+        ("pyproject.toml", 'tensorflow-io = "0.32.0"\ntensorflow = "^2.9"\n', "tensorflow>=2.9,<3"),
+        ("pyproject.toml", 'tensorflow = {version = "~2.9.1", optional = true}\n', "tensorflow>=2.9.1,<2.10"),
         (
             "setup.py",
             "install_requires=['tensorflow-probability>=0.1', 'tensorflow==2.4.1']\n",
@@ -211,3 +214,32 @@ def test_a_callable_that_once_took_any_keyword_did_not_refuse_one() -> None:
     assert took is not None
     assert took & 1 << table.versions.index("2.15")
     assert not took & table.newest
+
+
+@pytest.mark.parametrize(
+    ("files", "rules"),
+    [
+        ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, ["DEP013"]),
+        ({"project/requirements.txt": "tensorflow==2.10\n"}, ["DEP013"]),
+        ({"project/requirements.txt": "tensorflow==2.0.0\n"}, []),
+    ],
+)
+def test_what_no_release_has_is_told_whichever_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], rules: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for folder in ("project", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "empty.py").write_text("import tensorflow as tf\n")
+    (tmp_path / "project" / "train.py").write_text(
+        "import tensorflow as tf\n"
+        "file = tf.io.gfile.open('a')\n"
+        "optimizer = tf.keras.optimizers.Adam(lr=0.1)\n"
+        "run = tf.distribute.MirroredStrategy().experimental_run_v2(None)\n"
+        "layer = tf.keras.layers.experimental.preprocessing.Resizing(8, 8)\n"
+        "options = tf.data.Options()\n"
+        "options.experimental_threading.private_threadpool_size = 1\n"
+    )
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert [rule for _, rule in api_findings(tmp_path, monkeypatch)] == rules

@@ -1,36 +1,79 @@
-"""A program of TensorFlow 1 is told of once; one old name in a newer program is told where it stands."""
+"""A file or program for TensorFlow 1 is told of once; an old name among new ones is told where it stands."""
 
 from __future__ import annotations
 
+import pytest
+
 from cfgfix.engine import Request, check
 from cfgfix.settings import Settings
-from cfgfix.source.checks.api import OLD_NAMES
+
+NAMES = 12
 
 
-def findings(folder, monkeypatch, names, requirement=None):
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
-    body = "\n".join(f"value_{number} = tf.to_float({number})" for number in range(names))
-    (folder / "old.py").write_text(f"import tensorflow as tf\n{body}\n")
-    if requirement:
-        (folder / "requirements.txt").write_text(requirement + "\n")
-    report = check(Request(paths=(".",), settings=Settings(root=str(folder), hardware="none")))
-    return [item for item in report.findings() if item.rule == "DEP010"]
+@pytest.fixture
+def found(tmp_path, monkeypatch):
+    """Return a function that writes files, by name and text, and gives the findings about names of TensorFlow 1."""
+
+    def run(**files):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
+        for name, text in files.items():
+            path = tmp_path / (name.replace("__", "/") + (".txt" if name == "requirements" else ".py"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        report = check(Request(paths=(".",), settings=Settings(root=str(tmp_path), hardware="none")))
+        return [item for item in report.findings() if item.rule == "DEP010"]
+
+    return run
 
 
-def test_a_whole_program_of_tensorflow_1_is_one_finding(tmp_path, monkeypatch):
-    found = findings(tmp_path, monkeypatch, OLD_NAMES)
-    assert [item.location.line for item in found] == [2]
-    assert found[0].severity.label == "warning"
-    assert any(f"{OLD_NAMES} such names in 1 files" in note for note in found[0].notes)
+def old(names, call="to_float"):
+    return "import tensorflow as tf\n" + "".join(
+        f"value_{number} = tf.{call}({number})\n" for number in range(names)
+    )
 
 
-def test_a_few_old_names_are_each_an_error(tmp_path, monkeypatch):
-    found = findings(tmp_path, monkeypatch, 3)
-    assert len(found) == 3
+NEW = "import tensorflow as tf\n\n@tf.function\ndef step(x):\n    return x\n"
 
 
-def test_a_requirement_for_tensorflow_2_makes_each_an_error(tmp_path, monkeypatch):
-    found = findings(tmp_path, monkeypatch, OLD_NAMES, "tensorflow>=2.10")
-    assert len(found) == OLD_NAMES
-    assert {item.severity.label for item in found} == {"error"}
+def test_a_whole_program_of_tensorflow_1_is_one_finding(found):
+    items = found(old=old(NAMES), older=old(2))
+    assert [(item.location.path, item.location.line, item.severity.label) for item in items] == [
+        ("old.py", 2, "info")
+    ]
+    assert f"one of {NAMES + 2} names in 2 files" in items[0].message
+
+
+def test_files_of_tensorflow_1_beside_newer_ones_are_one_finding_each(found):
+    items = found(new=NEW, old=old(NAMES), older=old(3))
+    assert [(item.location.path, item.severity.label) for item in items] == [
+        ("old.py", "info"),
+        ("older.py", "info"),
+    ]
+    assert f"written for TensorFlow 1: tf.to_float is one of {NAMES} names" in items[0].message
+
+
+def test_one_old_name_belongs_to_its_neighbours(found):
+    session = "import tensorflow as tf\n\nsession = tf.Session()\n"
+    items = found(new__a=NEW, new__b=old(1), first__a=session, first__b=old(1))
+    assert [(item.location.path, item.severity.label) for item in items] == [
+        ("first/a.py", "info"),
+        ("first/b.py", "info"),
+        ("new/b.py", "warning"),
+    ]
+
+
+def test_an_old_name_in_a_file_that_uses_tensorflow_2_is_an_error(found):
+    items = found(new=NEW + "\nvalue = tf.to_float(1)\n")
+    assert [item.severity.label for item in items] == ["error"]
+
+
+@pytest.mark.parametrize("names", [1, NAMES])
+def test_a_requirement_for_tensorflow_2_makes_each_an_error(found, names):
+    items = found(old=old(names), requirements="tensorflow>=2.10\n")
+    assert len(items) == names
+    assert {item.severity.label for item in items} == {"error"}
+
+
+def test_a_requirement_for_tensorflow_1_leaves_nothing_to_say(found):
+    assert found(old=old(NAMES), requirements="tensorflow<2\n") == []

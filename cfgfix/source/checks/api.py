@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.records import dataclass
 from cfgfix.source.api import Api, Presence, load
 from cfgfix.source.checks.common import tensorflow_alias
-from cfgfix.source.expr import dotted, text
+from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import only_tells
 from cfgfix.source.guards import behind_a_default, expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.requirements import NOTHING, before_keras_3
-from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.source.values import Site
 
 NEEDLES = (
@@ -29,7 +30,7 @@ NEEDLES = (
 )
 """How files come to have TensorFlow's public names; its own modules import `tensorflow.python` and are passed over."""
 
-_KNOWN_ELSEWHERE = ("tensorflow.contrib",)
+_KNOWN_ELSEWHERE = ("tensorflow.contrib", "tensorflow.examples")
 """Modules of TensorFlow 1 that `tf.compat.v1` does not have either (release notes of TensorFlow 2.0.0)."""
 
 
@@ -174,12 +175,29 @@ def with_other_releases(program: Program) -> frozenset[int]:
             for folder, asked in below
             if asked.keras_2 or max(asked.admitted(versions), default=0) < three
         }
-        newer = {folder for folder, _ in below} - apart
-        found = frozenset(
-            id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
-        )
-        program.facts["with other releases"] = found
+        found = program.facts["with other releases"] = _modules_below(program, apart)
     return found
+
+
+def with_old_releases(program: Program) -> frozenset[int]:
+    """Return the modules, by identity, whose own folder asks for releases before the inspected ones alone.
+
+    A name that no inspected release has may be in theirs.
+    """
+    found: frozenset[int] | None = program.facts.get("with old releases")
+    if found is None:
+        below = program.facts.get("requirement", NOTHING).below
+        versions = api(program).releases
+        apart = {folder for folder, asked in below if asked.text and not asked.admitted(versions)}
+        found = program.facts["with old releases"] = _modules_below(program, apart)
+    return found
+
+
+def _modules_below(program: Program, apart: set[str]) -> frozenset[int]:
+    newer = {folder for folder, _ in program.facts.get("requirement", NOTHING).below} - apart
+    return frozenset(
+        id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
+    )
 
 
 def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
@@ -218,10 +236,103 @@ def _keras_is_two(program: Program) -> bool:
     return False
 
 
-def _expects_absence(reference: Reference) -> bool:
+def _expects_absence(reference: Reference, *, keras: bool = True) -> bool:
     """Tell whether the code around a name is ready for it not to be there."""
     place = reference.place if reference.expr is not None else None
-    return expects_absence(reference.scope, reference.block, place)
+    return expects_absence(reference.scope, reference.block, place, keras=keras)
+
+
+def _doubtful(program: Program, reference: Reference) -> bool:
+    """Tell whether a name of TensorFlow may be something else, or is never looked up.
+
+    It may be another name where its first part is bound in more than one way, or where the program sets it itself
+    (`tf.tensor = tf.convert_to_tensor`); an annotation is not looked up under `from __future__ import annotations`.
+    """
+    raw = reference.raw
+    if any(raw == name or raw.startswith(name + ".") for name in _set_by_program(program)):
+        return True
+    if reference.expr is None:
+        return False
+    head = reference.expr
+    while head[0] == ATTRIBUTE:
+        head = head[1]
+    return _assigned(reference.scope, head[1]) or _in_annotation(reference)
+
+
+def _set_by_program(program: Program) -> set[str]:
+    """Return the names of TensorFlow that the program sets."""
+    found: set[str] | None = program.facts.get("set_by_program")
+    if found is None:
+        found = set()
+        for module in program.modules:
+            for scope in module.summary.scopes:
+                for event in scope.events():
+                    for target in event.targets:
+                        if event.kind == "assign" and target[0] == ATTRIBUTE:
+                            name = program.static_name(target, scope)
+                            if name is not None and name.startswith("tensorflow."):
+                                found.add(name)
+                for call in scope.calls:
+                    if call.func[:2] == (NAME, "setattr") and len(call.args) == 3:
+                        name = program.static_name(call.args[0], scope)
+                        last = constant(call.args[1])
+                        if name is not None and name.startswith("tensorflow") and isinstance(last, str):
+                            found.add(f"{name}.{last}")
+        program.facts["set_by_program"] = found
+    return found
+
+
+def _binder(scope: Scope, name: str) -> Scope | None:
+    """Return the scope, from one outwards, that imports a name."""
+    here: Scope | None = scope
+    while here is not None and name not in here.imports and name not in here.names:
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return here
+
+
+def _assigned(scope: Scope, name: str) -> bool:
+    """Tell whether a name is assigned as well in the scope that imports it."""
+    here = _binder(scope, name)
+    return here is not None and any(
+        target[:2] == (NAME, name) for event in here.events() for target in event.targets
+    )
+
+
+def _bound_twice(scope: Scope, name: str) -> bool:
+    """Tell whether a name is imported from several places, or imported and assigned, in the scope that binds it."""
+    here = _binder(scope, name)
+    if here is None:
+        return False
+    sources: set[str] = set()
+    assigned = 0
+    for event in here.events():
+        if event.kind == "import":
+            sources.update(source for bound, source in event.extra if bound == name)
+        elif any(target[:2] == (NAME, name) for target in event.targets):
+            assigned += 1
+    return len(sources) + assigned > 1
+
+
+def _in_annotation(reference: Reference) -> bool:
+    """Tell whether a name only stands in an annotation that Python does not evaluate."""
+    scope = reference.scope
+    later = any(
+        item.get("annotations") == "__future__.annotations"
+        for item in (here.imports for here in scope.module.summary.scopes)
+    )
+
+    def holds(expr: Expr | None) -> bool:
+        return expr is not None and any(part[-1] == reference.place for part in walk(expr, scope))
+
+    for event in scope.events():
+        # The annotation of a local variable is never evaluated.
+        if event.kind == "annotate" and (later or scope.kind == "function") and holds(event.extra):
+            return True
+    return later and any(
+        holds(inner.returns) or any(holds(annotation) for _, annotation, _, _ in inner.params)
+        for inner in scope.module.summary.scopes
+        if inner.kind == "function" and inner.parent == scope.number
+    )
 
 
 def _for_another_release(program: Program) -> set[int]:
@@ -301,7 +412,9 @@ def _asked(table: Api) -> str:
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
-    if not table.admitted or presence.mask & table.admitted == table.admitted:
+    if not table.admitted or (table.computed and presence.mask):
+        return None
+    if presence.mask & table.admitted == table.admitted:
         return None
     if not presence.mask & table.admitted:
         return "error", "high"
@@ -322,53 +435,163 @@ def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
 
 
 def _missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
-    """Yield the names that are not there; none of a program for TensorFlow 1, which `only_old` tells of once."""
-    if not _of_old_tensorflow(program):
-        yield from _missing_names(program)
+    """Yield the names that are not there; none of a file for TensorFlow 1, which `only_old` tells of once."""
+    for reference, severity, confidence in _missing_names(program):
+        if not written_for_one(program, reference.scope):
+            yield reference, severity, confidence
 
 
-OLD_NAMES = 12
-"""From so many places with names of TensorFlow 1 on, in a project that asks for no release, the program is one of TensorFlow 1:
-converting it is one decision, not many. The projects read for `benchmarks/precision` have none or over a hundred."""
+_ONE_ONLY = re.compile(
+    r"tensorflow\.(?:contrib|Session|InteractiveSession|placeholder|get_variable|variable_scope|app|flags|gfile"
+    r"|ConfigProto|global_variables_initializer|initialize_all_variables|layers|logging|python_io|get_default_graph"
+    r"|train\.(?:\w+Optimizer|Saver|Session\w+|Monitored\w+|Scaffold|get_(?:or_create_)?global_step)|summary\.FileWriter|estimator\.inputs|reset_default_graph"
+    r"|get_collection|add_to_collection|GraphKeys|placeholder_with_default)(?:\.|$)"
+)
+"""Names of TensorFlow 1 that programs for it are built on; each of them alone says what a file is written for."""
+_TWO = (
+    "tensorflow.function.",
+    "tensorflow.GradientTape.",
+    "tensorflow.config.",
+    "tensorflow.data.AUTOTUNE.",
+    "tensorflow.random.set_seed.",
+    "tensorflow.distribute.Strategy.",
+    "tensorflow.distribute.get_strategy.",
+    "tensorflow.keras.mixed_precision.",
+    "tensorflow.summary.create_file_writer.",
+    "tensorflow.saved_model.load.",
+    "tensorflow.debugging.enable_check_numerics.",
+)
+"""Beginnings of names that a program for TensorFlow 2 uses and one for TensorFlow 1 as a rule does not."""
+_BRIDGE = ("tensorflow.compat.v1.", "tensorflow.compat.v2.")
+"""Names that programs on the way use: TensorFlow 1.13 to 1.15 has them too."""
+FEW = 3
+"""From so many places on, old names say what a file is written for even where none of them is in `_ONE_ONLY`."""
 
 
-def _of_old_tensorflow(program: Program) -> list[Reference]:
-    """Return the places with names of TensorFlow 1 where the whole program is written for it, else nothing."""
-    found: list[Reference] | None = program.facts.get("old program")
-    if found is None:
-        found = []
-        if not api(program).requirement.text:
-            found = [
-                reference
-                for reference, _, _ in _missing_names(program)
-                if (
-                    reference.presence.name.startswith(_KNOWN_ELSEWHERE)
-                    or (reference.presence.old and not reference.presence.mask)
+@dataclass(frozen=True, slots=True)
+class _Eras:
+    """Which files are written for TensorFlow 1.
+
+    Attributes:
+        old: Their names of TensorFlow 1, by the identity of the module.
+        two: Whether any file of the program uses TensorFlow 2.
+    """
+
+    old: dict[int, list[Reference]]
+    two: bool
+
+
+def written_for_one(program: Program, scope: Scope) -> bool:
+    """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
+    table = api(program)
+    if table.requirement.text and not table.admitted:
+        return True
+    eras = _eras(program)
+    return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
+
+
+def _eras(program: Program) -> _Eras:
+    found: _Eras | None = program.facts.get("eras")
+    if found is not None:
+        return found
+    requirement = api(program).requirement
+    old: dict[int, list[Reference]] = {}
+    later: set[int] = set()
+    if not requirement.text or requirement.admits((1, 15, 0)):
+        for reference, _, _ in _missing_names(program):
+            if _is_old(reference.presence) and not _expects_absence(reference):
+                old.setdefault(id(reference.scope.module), []).append(reference)
+    if old:
+        modules = {id(module): module for module in program.modules}
+        two = {number for number, module in modules.items() if _uses_two(program, module)}
+        later = two | {number for number, module in modules.items() if _uses_two(program, module, _BRIDGE)}
+        strong = {
+            number
+            for number, items in old.items()
+            if any(_ONE_ONLY.match(item.presence.name) for item in items)
+        }
+        paths = (
+            {modules[number].path for number in strong - two},
+            {modules[number].path for number in later - strong},
+        )
+        for number, items in list(old.items()):
+            if number in two:
+                # `tf.contrib` was never in TensorFlow 2, whatever else the file uses.
+                plain = any(item.presence.name.startswith(_KNOWN_ELSEWHERE) for item in items)
+            else:
+                plain = (
+                    number in strong or not later or len(items) >= FEW or _among_old(modules[number], *paths)
                 )
-                and not _expects_absence(reference)
-            ]
-            if len(found) < OLD_NAMES:
-                found = []
-        program.facts["old program"] = found
+            if not plain:
+                del old[number]
+    found = program.facts["eras"] = _Eras(old, bool(later))
     return found
 
 
+def _is_old(presence: Presence) -> bool:
+    """Tell whether a name is one of TensorFlow 1 and of no TensorFlow 2."""
+    return bool(presence.old and not presence.mask) or presence.name.startswith(_KNOWN_ELSEWHERE)
+
+
+def _uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
+    for scope in module.summary.scopes:
+        if any(f"{source}.".startswith(names) for source in scope.imports.values()):
+            return True
+        for expr, _ in scope.references:
+            name = program.static_name(expr, scope)
+            if name is not None and f"{name}.".startswith(names):
+                return True
+    return False
+
+
+def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
+    """Tell whether more files near a module are built on TensorFlow 1 than use TensorFlow 2: in the nearest folder with any."""
+    folder = os.path.dirname(module.path)
+    while True:
+        start = folder + os.sep if folder else ""
+        first = sum(path.startswith(start) for path in strong)
+        second = sum(path.startswith(start) for path in two)
+        if first or second or not folder:
+            return first > second
+        folder = os.path.dirname(folder)
+
+
 def _missing_names(program: Program) -> Iterator[tuple[Reference, str, str]]:
+    found: list[tuple[Reference, str, str]] | None = program.facts.get("missing names")
+    if found is None:
+        found = program.facts["missing names"] = list(_look_up(program))
+    yield from found
+
+
+def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
     table = api(program)
     seen: set[tuple[int, str, int]] = set()
+    failing: dict[int, list[str]] = {}
+    graded = []
     for reference in references(program):
         grade = _grade(table, reference.presence)
         if grade is None or id(reference.scope.module) in _for_another_release(program):
             continue
+        graded.append((reference, grade))
+        if reference.expr is None and not _expects_absence(reference):
+            failing.setdefault(id(reference.scope.module), []).append(reference.raw)
+    for reference, grade in graded:
         key = (id(reference.scope.module), reference.presence.name, reference.place[0])
-        if key not in seen:
-            seen.add(key)
-            severity, confidence = grade
-            place = reference.place if reference.expr is not None else None
-            if severity == "error" and behind_a_default(reference.scope, reference.block, place):
-                # Only a caller that gives another value than the default comes to the name.
-                severity = "warning"
-            yield reference, severity, confidence
+        if key in seen or _doubtful(program, reference):
+            continue
+        if reference.expr is not None and any(
+            reference.raw == name or reference.raw.startswith(name + ".")
+            for name in failing.get(id(reference.scope.module), ())
+        ):
+            # The import of it raises first, and is told.
+            continue
+        seen.add(key)
+        severity, confidence = grade
+        place = reference.place if reference.expr is not None else None
+        if severity == "error" and behind_a_default(reference.scope, reference.block, place):
+            # Only a caller that gives another value than the default comes to the name.
+            severity = "warning"
+        yield reference, severity, confidence
 
 
 def never_existed(program: Program) -> Iterator[Hit]:
@@ -382,7 +605,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
         near = package.replace(".experimental", "")
         other = f"{near}.{last}"
         exists = near != package and table.has_now(other)
-        swallowed = _expects_absence(reference)
+        swallowed = _expects_absence(reference, keras=presence.name.startswith("keras."))
         if swallowed and not exists:
             continue
         yield Hit(
@@ -397,35 +620,73 @@ def never_existed(program: Program) -> Iterator[Hit]:
             else (),
             title=f"Write {_shown(other)}" if exists else None,
             # A team that is ready for the error loses the setting, not the run.
-            severity="warning" if swallowed else severity,
+            severity="info"
+            if _never_taken(program, reference)
+            else "warning"
+            # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
+            if swallowed or (presence.name.startswith("keras.") and not table.requirement.text)
+            else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
 
 
-def only_old(program: Program) -> Iterator[Hit]:
-    """A name of TensorFlow 1; of a program that is written for it, the first one alone."""
+def _never_taken(program: Program, reference: Reference) -> bool:
+    """Tell whether a place is the other side of `hasattr` for a name that every release asked for has."""
     table = api(program)
-    old = _of_old_tensorflow(program)
-    if old:
-        first = min(old, key=lambda reference: (reference.scope.module.path, reference.place))
-        files = len({reference.scope.module.path for reference in old})
+    scope = reference.scope
+    for number in _chain(scope, reference.block):
+        item = scope.blocks[number]
+        test, branch = item.test, item.branch
+        if item.kind != "if" or test is None:
+            continue
+        if test[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if any(target[:2] == test[:2] for target in event.targets)
+            ]
+            test = values[0] if len(values) == 1 else None
+        if test is None or test[0] != CALL or branch:
+            continue
+        call = scope.calls[test[1]]
+        last = constant(call.args[1]) if len(call.args) == 2 else None
+        owner = program.static_name(call.args[0], scope) if isinstance(last, str) else None
+        if owner is None or call.func[:2] != (NAME, "hasattr"):
+            continue
+        found = table.presence(f"{owner}.{last}")
+        if found is not None and not found.rest and found.mask & table.admitted == table.admitted:
+            return True
+    return False
+
+
+def only_old(program: Program) -> Iterator[Hit]:
+    """A name of TensorFlow 1; of a file that is written for it, or a program, the first one alone."""
+    table = api(program)
+    eras = _eras(program)
+    files = [sorted(items, key=lambda item: item.place) for items in eras.old.values()]
+    files.sort(key=lambda items: items[0].scope.module.path)
+    for items in files if eras.two else files[:1]:
+        first = items[0]
+        places = sum(map(len, files)) if not eras.two else len(items)
+        what = f"{_shown(first.presence.name)} is one of {places} names" if places > 1 else ""
         yield Hit(
             first.scope,
             first.place,
             first.block,
-            {**_values(table, first), "instead": ""},
-            severity="warning",
-            notes=(
-                f"the whole program is written for TensorFlow 1: {len(old)} such names in {files} files",
-                "a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",
-            ),
+            {
+                "what": f"this file is written for TensorFlow 1: {what or _shown(first.presence.name) + ' is a name'}"
+                " that TensorFlow 2 does not have"
+                if eras.two or len(files) == 1
+                else f"this program is written for TensorFlow 1: {what} in {len(files)} files that TensorFlow 2"
+                " does not have"
+            },
+            severity="info",
+            notes=("a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",),
         )
-        return
+    either = not table.requirement.text or table.requirement.admits((1, 15, 0))
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
-        if not (presence.old and not presence.mask) and not presence.name.startswith(_KNOWN_ELSEWHERE):
-            continue
-        if _expects_absence(reference):
+        if not _is_old(presence) or _expects_absence(reference):
             continue
         instead = (
             f"tf.compat.v1{presence.name[len('tensorflow') :]} still has it"
@@ -436,12 +697,14 @@ def only_old(program: Program) -> Iterator[Hit]:
             reference.scope,
             reference.place,
             reference.block,
-            {**_values(table, reference), "instead": f"; {instead}" if instead else ""},
-            severity=severity,
+            {"what": f"{_shown(presence.name)} is TensorFlow 1 only{f'; {instead}' if instead else ''}"},
+            # A file that uses TensorFlow 2 as well runs with no release at all.
+            severity="warning" if either and not _uses_two(program, reference.scope.module) else severity,
             confidence=confidence,
         )
 
 
+_REWRITE = "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
 _PRECISION = {
     "set_policy": "set_global_policy",
     "global_policy": "global_policy",
@@ -455,9 +718,7 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
-        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != (
-            "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
-        ):
+        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != _REWRITE:
             continue
         if _expects_absence(reference):
             continue
@@ -521,7 +782,9 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             mask = table.raises(site.name)
             if (
                 mask & table.newest
+                and not table.silent
                 and not expects_absence(site.scope, site.call.block, site.call.place)
+                and not _bound_twice(site.scope, _head(site.call.func))
                 and not _keras_is_two(program)
             ):
                 yield hit_at(
@@ -532,7 +795,9 @@ def keras_gone(program: Program) -> Iterator[Hit]:
                         "last": table.last(table.admitted & ~mask) or "2.15",
                         "asked": _asked(table),
                     },
-                    severity="error" if mask & table.admitted == table.admitted else "warning",
+                    severity="error"
+                    if table.requirement.text and mask & table.admitted == table.admitted
+                    else "warning",
                     confidence="high" if mask & table.admitted == table.admitted else "medium",
                 )
 
@@ -543,6 +808,9 @@ def gone(program: Program) -> Iterator[Hit]:
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
         if not presence.mask or presence.name.startswith("keras.") or _expects_absence(reference):
+            continue
+        if presence.name == _REWRITE:
+            # `experimental_precision` tells of it.
             continue
         yield Hit(
             reference.scope,
@@ -567,13 +835,14 @@ def deprecated(program: Program) -> Iterator[Hit]:
     for reference in references(program):
         if reference.expr is None or reference.presence.rest:
             continue
-        if reference.presence.mask & table.admitted != table.admitted:
+        if table.silent or reference.presence.mask & table.admitted != table.admitted:
             continue
         found = table.deprecated(reference.presence.name)
         if (
             found is None
             or not found[0] & table.newest
             or reference.presence.name.startswith("tensorflow.feature_column")
+            or _doubtful(program, reference)
         ):
             continue
         new = found[1]
@@ -599,7 +868,13 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference in references(program):
         new = _MOVED.get(reference.presence.name)
-        if new is None or reference.expr is None or not table.has_now(new) or _expects_absence(reference):
+        if (
+            new is None
+            or reference.expr is None
+            or not table.has_now(new)
+            or _expects_absence(reference)
+            or _doubtful(program, reference)
+        ):
             continue
         yield Hit(
             reference.scope,
@@ -641,7 +916,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             continue
         if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
             mask = table.member("tensorflow.distribute.Strategy", method)
-            if mask is None or not table.admitted or mask & table.newest:
+            if mask is None or table.silent or mask & table.newest:
                 continue
             if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
@@ -676,6 +951,8 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
+        if expects_absence(site.scope, site.call.block, site.call.place, eager=False):
+            continue
         for name, _ in site.call.keywords:
             if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
                 continue
@@ -709,7 +986,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
 def unknown_argument(program: Program) -> Iterator[Hit]:
     """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
     table = api(program)
-    if not table.admitted:
+    if table.silent:
         return
     legacy = _keras_is_two(program)
     for site in program.flow.sites:
@@ -729,7 +1006,9 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             if mask is None or mask & table.newest:
                 continue
             confidence = "high" if mask and not mask & table.admitted else "medium"
-            if expects_absence(site.scope, site.call.block, site.call.place):
+            if expects_absence(site.scope, site.call.block, site.call.place) or written_for_one(
+                program, site.scope
+            ):
                 continue
             new = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}.get(
                 keyword
@@ -742,7 +1021,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
                     "gone": table.since(mask) if mask else "2.4 and later",
                     "asked": _asked(table),
                 },
-                severity="error" if not mask & table.admitted else "warning",
+                severity="error" if table.requirement.text and not mask & table.admitted else "warning",
                 confidence=confidence,
                 rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, new, keyword),)
                 if new
@@ -760,39 +1039,77 @@ def _is_tf_keras(scope: Scope) -> bool:
     )
 
 
-def _optimizers(program: Program) -> Iterator[tuple[Site, str, Expr]]:
-    """Yield the keyword arguments of Keras optimizers where the project's Keras is Keras 3: call, name, value."""
+def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:
+    """Yield the Keras optimizers given a parameter that not every release takes: call, value, which releases.
+
+    The first flag says whether the newest release is Keras 3, the second whether any release that the project asks for
+    takes the parameter as it is meant: Keras 2 before its new optimizers of TensorFlow 2.11.
+    """
     table = api(program)
-    three = table.accepts("keras.Model.fit", "workers")
-    if not table.admitted or three is None or three & table.newest or _keras_is_two(program):
+    workers = table.accepts("keras.Model.fit", "workers")
+    if table.silent or workers is None or _keras_is_two(program):
+        return
+    three = not workers & table.newest
+    requirement = table.requirement
+    # Every release before the new optimizers, by its patches: the table has only some.
+    takes = any(requirement.admits((2, minor, patch)) for minor in range(11) for patch in range(6))
+    if takes and not three:
+        # Everything the project asks for up to some release before Keras 3: the newest decides.
         return
     for site in program.flow.sites:
         if not site.name.startswith("keras.optimizers.") or site.name.count(".") != 2:
             continue
         if not site.name.rpartition(".")[2][:1].isupper() or not _is_tf_keras(site.scope):
             continue
-        for keyword, value in site.call.keywords:
-            if keyword is not None:
-                yield site, keyword, value
+        value = site.call.keyword(parameter)
+        if (
+            value is not None
+            and not expects_absence(site.scope, site.call.block, site.call.place)
+            and not _bound_twice(site.scope, _head(site.call.func))
+            and not written_for_one(program, site.scope)
+        ):
+            yield site, value, three, takes
+
+
+def keras_three(program: Program) -> str:
+    """Tell whether the project's `tf.keras` is Keras 3: `all` or `some` of the releases it asks for, or empty for none."""
+    table = api(program)
+    workers = table.accepts("keras.Model.fit", "workers")
+    if table.silent or workers is None or _keras_is_two(program) or workers & table.newest:
+        return ""
+    return "some" if workers & table.admitted else "all"
+
+
+def _head(expr: Expr) -> str:
+    while expr[0] == ATTRIBUTE:
+        expr = expr[1]
+    return str(expr[1]) if expr[0] == NAME else ""
 
 
 def optimizer_lr(program: Program) -> Iterator[Hit]:
-    """`lr=` of an optimizer, which raises in Keras 3."""
-    for site, keyword, _ in _optimizers(program):
-        if keyword == "lr":
-            yield hit_at(
-                site,
-                values={"optimizer": site.name.rpartition(".")[2], "asked": _asked(api(program))},
-                rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
-                if site.call.keyword("learning_rate") is None
-                else (),
-            )
+    """`lr=` of an optimizer, which raises in Keras 3 and is dropped by the new optimizers of Keras 2."""
+    for site, _, three, takes in _optimizers(program, "lr"):
+        yield hit_at(
+            site,
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "what": "raises ValueError in Keras 3"
+                if three
+                else "is ignored from TensorFlow 2.11 on, so the learning rate stays the default",
+                "asked": _asked(api(program)),
+            },
+            severity="warning" if takes else None,
+            rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
+            if site.call.keyword("learning_rate") is None
+            else (),
+        )
 
 
 def optimizer_decay(program: Program) -> Iterator[Hit]:
     """`decay=` of an optimizer, which Keras 3 ignores."""
-    for site, keyword, value in _optimizers(program):
-        if keyword != "decay" or (value[0] == CONSTANT and value[1] is None):
+    for site, value, three, takes in _optimizers(program, "decay"):
+        if not three or (value[0] == CONSTANT and value[1] is None) or site.call.keyword("lr") is not None:
+            # `lr` beside it raises, and is told.
             continue
         zero = value[0] == CONSTANT and value[1] == 0
         yield hit_at(
@@ -803,7 +1120,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
                 if zero
                 else "the learning rate never falls; give it a schedule",
             },
-            severity="info" if zero else None,
+            severity="info" if zero else "warning" if takes else None,
             rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),
         )
 
@@ -885,7 +1202,7 @@ def _option_mask(table: Api, path: str) -> int | None:
 
 def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
     table = api(program)
-    if not table.admitted:
+    if table.silent:
         return
     for scope, event, target, path in _options(program):
         mask = _option_mask(table, path)
@@ -998,7 +1315,11 @@ def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
     if not table.wanted or mask & table.wanted != table.wanted:
         return
     for scope, event, target, path in _options(program):
-        if path.partition(".")[0] != old:
+        if (
+            path.partition(".")[0] != old
+            or expects_absence(scope, event.block)
+            or written_for_one(program, scope)
+        ):
             continue
         inner = target
         while inner[2] != old:
@@ -1008,6 +1329,8 @@ def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
             inner[-1],
             event.block,
             {"option": old, "new": new},
+            # The old name still works, and before TensorFlow 2.8 it was the only one.
+            severity=None if table.requirement.text else "info",
             rewrites=(Rewrite("rename", scope, inner[-1], new),),
         )
 
@@ -1071,9 +1394,7 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
                 hit.block,
                 {"key": key, "what": "removes the assertions and prints of the graph"},
             )
-        elif (
-            on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(program, hit)
-        ):
+        elif on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(hit):
             yield Hit(
                 hit.scope,
                 hit.place,
@@ -1082,13 +1403,22 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
             )
 
 
-def _policy_beside(program: Program, hit: Hit) -> bool:
-    """Tell whether the same branch sets a precision policy, under which Keras scales the loss itself."""
-    return any(
-        site.name.startswith("keras.") and site.name.endswith(("set_global_policy", "set_dtype_policy"))
-        for site in program.flow.within(hit.scope)
-        if site.call.block == hit.block
-    )
+def _policy_beside(hit: Hit) -> bool:
+    """Tell whether the same branch sets a policy in half precision: Keras then scales the loss of what it compiles."""
+    scope = hit.scope
+    around = set(_chain(scope, hit.block))
+    for call in scope.calls:
+        name = call.method or (call.func[1] if call.func[0] == NAME else "")
+        if (
+            name in ("set_global_policy", "set_policy", "set_dtype_policy")
+            and call.block in around
+            and call.args
+        ):
+            # What is no literal is half precision here as a rule: nobody computes the name of the default.
+            given = constant(call.args[0])
+            if not isinstance(given, str) or given == "mixed_float16":
+                return True
+    return False
 
 
 def _scales(program: Program) -> bool:
@@ -1122,7 +1452,7 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 def old_dataset_members(program: Program) -> Iterator[Hit]:
     """Members that only datasets of TensorFlow 1 have."""
     table = api(program)
-    if not table.admitted or _old_datasets(program):
+    if table.silent or _old_datasets(program):
         return
     for site in program.flow.sites:
         if site.name.startswith("tensorflow.data.Dataset."):
@@ -1130,7 +1460,13 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
             instead = _OLD_MEMBERS.get(method)
             if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
                 continue
-            if expects_absence(site.scope, site.call.block, site.call.place):
+            if written_for_one(program, site.scope) or expects_absence(
+                site.scope, site.call.block, site.call.place
+            ):
+                continue
+            either = not table.requirement.text or table.requirement.admits((1, 15, 0))
+            if either and not _uses_two(program, site.scope.module):
+                # Nothing says that this file is not for TensorFlow 1.
                 continue
             yield hit_at(site, values={"member": method, "instead": instead})
 

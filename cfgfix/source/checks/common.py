@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from cfgfix.source.entering import excluded
 from cfgfix.source.expr import text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CONSTANT, NAME, UNARY, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, CONSTANT, NAME, UNARY, Call, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
@@ -80,6 +82,80 @@ def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
         if consistent(path):
             count += 1
             yield path
+
+
+def possible(program: Program, path: list[Dataset]) -> bool:
+    """Tell whether the steps of a way happen where their functions are entered from: `build(is_training=False)` does not shuffle.
+
+    The guards around a step that are a parameter of its function, or an attribute that the constructor sets from one, are held
+    against the constants of the call by which the step behind it, in another function, gets its dataset.
+    """
+    for later, step in itertools.pairwise(path):
+        if later.site is None or step.site is None or later.site.scope is step.site.scope:
+            continue
+        scope = step.site.scope
+        entering = [
+            site
+            for site in program.flow.within(later.site.scope)
+            if any(target.scope is scope for target in site.targets)
+        ]
+        made = _source_of(later.site)
+        entering = [site for site in entering if made is not None and site.call is made] or entering
+        inner = [
+            item for item in path[path.index(step) :] if item.site is not None and item.site.scope is scope
+        ]
+        if entering and all(
+            any(excluded(site, item.site.scope, item.site.call.block) for item in inner if item.site)
+            for site in entering
+        ):
+            return False
+    return True
+
+
+def _source_of(site: Site) -> Call | None:
+    """Return the call whose result a method is called on: in its chain, or assigned to its name before."""
+    scope: Scope = site.scope
+    func = site.call.func
+    expr = func[1] if func[0] == ATTRIBUTE else None
+    for _ in range(20):
+        if expr is None:
+            return None
+        if expr[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if event.place[:2] < site.call.place[:2]
+                and any(target[:2] == expr[:2] for target in event.targets)
+                and event.value is not None
+            ]
+            expr = values[-1] if values else None
+        elif expr[0] == CALL:
+            call: Call = scope.calls[expr[1]]
+            if call.func[0] != ATTRIBUTE or call.method not in METHODS:
+                return call
+            expr = call.func[1]
+        else:
+            return None
+    return None
+
+
+METHODS = frozenset(
+    (
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "repeat",
+        "prefetch",
+        "cache",
+        "take",
+        "skip",
+        "filter",
+        "with_options",
+        "apply",
+    )
+)
+"""Methods of datasets that a chain is followed through to what made the dataset."""
 
 
 def consistent(path: list[Dataset]) -> bool:
@@ -209,14 +285,14 @@ def inside_function(
     What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
     `prepare(x, training=False)`.
     """
-    from cfgfix.source.hotpath import ways_of
+    from cfgfix.source.hotpath import flags, ways_of
 
     scope = function.scope if isinstance(function, Function) else function
     receiver = function.receiver if isinstance(function, Function) else None
     ways_in = ways_of(program)
     seen: dict[int, list[set[object]]] = {}
     told: set[int] = set()
-    pending: list[tuple[Scope, tuple[Site, ...], tuple[Any, ...]]] = [(scope, (), ())]
+    pending: list[tuple[Scope, tuple[Site, ...], tuple[Any, ...]]] = [(scope, (), flags(function))]
     while pending:
         here, path, given = pending.pop(0)
         known = seen.setdefault(id(here), [])

@@ -190,9 +190,21 @@ def _hides(scope: Scope, block: int) -> int | None:
                 told = True
         # `return False` or `ok = False` hands the failure on; only silence hides it.
         quiet = all(event.kind in ("pass", "continue") for event in body)
-        if not told and quiet:
+        if not told and quiet and not _explained(scope, body):
             return scope.blocks[number].line
     return None
+
+
+def _explained(scope: Scope, body: list[Event]) -> bool:
+    """Tell whether a comment stands in a handler: dropping the error is then a decision."""
+    if not body:
+        return False
+    lines = scope.module.source_file().text.splitlines()
+    last = body[-1].place[2]
+    number = body[0].place[0] - 2
+    if 0 <= number < len(lines) and lines[number].lstrip().startswith("#"):
+        return True
+    return any("#" in line for line in lines[body[0].place[0] - 1 : last])
 
 
 def _growth_by_environment(program: Program, site: Site) -> bool:
@@ -412,8 +424,8 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
 
 # The environment
 
-_EARLY = ("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_MIN_VLOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS")
-"""Read while TensorFlow is imported."""
+_EARLY = ("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_MIN_VLOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS")
+"""Read while TensorFlow is imported; TF_USE_LEGACY_KERAS is not, but at the first use of `tf.keras` (`lazy_loader.py:129`)."""
 _DEVICE_TIME = (
     "CUDA_VISIBLE_DEVICES",
     "TF_FORCE_GPU_ALLOW_GROWTH",
@@ -465,7 +477,10 @@ def environment_late(program: Program) -> Iterator[Hit]:
             for name, _, event, place in _sets(scope):
                 if name in _EARLY:
                     line = _import_line(module.scope, scope, event)
-                    if line is not None:
+                    if line is not None and not any(
+                        other == name and earlier.place[0] < line
+                        for other, _, earlier, _ in _sets(module.scope)
+                    ):
                         yield Hit(
                             scope,
                             place,
@@ -780,7 +795,22 @@ def distributed_methods(program: Program) -> Iterator[Hit]:
                 )
             )
         ):
+            if not _only_distributed(site):
+                continue
             yield hit_at(site, values={"method": method})
+
+
+def _only_distributed(site: Site) -> bool:
+    """Tell whether what a method is called on is a distributed dataset on every way that is known."""
+    found = list(alternatives(site.receiver))
+    return bool(found) and all(
+        isinstance(item, Made)
+        and item.name.startswith("tensorflow.distribute.")
+        # What comes from another file may be one of several things there.
+        and item.site is not None
+        and item.site.scope.module is site.scope.module
+        for item in found
+    )
 
 
 # Threads

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import in_tests, inside_function, is_random, never_run, short
 from cfgfix.source.checks.sizes import is_jit
-from cfgfix.source.expr import constant
+from cfgfix.source.expr import constant, text
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
 from cfgfix.source.program import Program
@@ -235,7 +235,7 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
     calls: dict[int, dict[int, tuple[Site, str]]] = {}
     for site in program.flow.sites:
         for target in site.targets:
-            if target.compiled is None or in_tests(site.scope):
+            if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
                 continue
             offset = 1 if target.receiver is not None else 0
             plain = [name for name, _, _, kind in target.scope.params if kind == "plain"][offset:]
@@ -259,6 +259,19 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
                 values={"function": name, "line": first.call.place[0]},
                 related=(at(first, label="called with another optimizer"),),
             )
+
+
+def _error_wanted(site: Site) -> bool:
+    """Tell whether a call stands in `with raises(...)` or `try`: it shows the error, or is ready for it."""
+    return any(
+        block.kind == "try"
+        or (
+            block.kind == "with"
+            and block.test is not None
+            and "raises" in text(block.test, site.scope).lower()
+        )
+        for block in site.scope.block_chain(site.call.block)
+    )
 
 
 def never_called(program: Program) -> Iterator[Hit]:

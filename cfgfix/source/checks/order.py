@@ -13,13 +13,15 @@ from cfgfix.source.checks.common import (
     inside_function,
     is_augmentation,
     names_in,
+    number,
+    possible,
     short,
     ways,
 )
 from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, Event, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, UNARY, Event, Scope
 from cfgfix.source.values import Constant, Dataset, Site
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
@@ -40,7 +42,8 @@ def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset
     for dataset in program.flow.datasets:
         if kind(dataset) == later and dataset.site is not None:
             for way in ways(dataset):
-                yield dataset, way[1:]
+                if possible(program, way):
+                    yield dataset, way[1:]
 
 
 def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:
@@ -56,6 +59,8 @@ def after_device(program: Program) -> Iterator[Hit]:
             continue
         for way in ways(dataset):
             if len(way) < 2 or kind(way[1]) not in ("prefetch_to_device", "copy_to_device"):
+                continue
+            if not possible(program, way):
                 continue
             device = way[1]
             if kind(device) != "prefetch_to_device" or device.site is None or _on_cpu(device):
@@ -263,7 +268,9 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
     """`cache` of a shuffled dataset that is not shuffled again."""
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or any(kind(step) == "shuffle" for step in downstream(dataset)):
+        later = {kind(step) for step in downstream(dataset)}
+        if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
+            # Shuffled again, or split into parts that have to stay what they are.
             continue
         if _meant(dataset.site.scope, dataset.site.call.block):
             continue
@@ -311,10 +318,15 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
     """A random augmentation whose result is cached: every epoch sees the first epoch's draw."""
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or _meant(dataset.site.scope, dataset.site.call.block):
+        if (
+            in_tests(dataset.site.scope)
+            or _not_for_training(dataset.site)
+            or _meant(dataset.site.scope, dataset.site.call.block)
+        ):
             continue
         for step in way:
-            if kind(step) in ("cache", "unknown"):
+            if kind(step) in ("cache", "unknown") or (kind(step) == "take" and _one(step)):
+                # One element kept and repeated is meant to be the same.
                 break
             if kind(step) != "map" or step.site is None:
                 continue
@@ -340,6 +352,26 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                         related=(at(step.site, label="the random map"), at(site, label="drawn here")),
                     )
                     break
+
+
+def _not_for_training(site: Site) -> bool:
+    """Tell whether a guard says that a place is for evaluation: what is random there is better fixed."""
+    for block in site.scope.block_chain(site.call.block):
+        if block.kind != "if" or block.test is None:
+            continue
+        test, branch = block.test, block.branch
+        while test[0] == UNARY and test[1] == "not":
+            test, branch = test[2], not branch
+        shown = text(test, site.scope).lower()
+        if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
+            return True
+    return False
+
+
+def _one(step: Dataset) -> bool:
+    """Tell whether `take` takes a handful: a look at the data, not a part of it."""
+    count = number(step.site.argument(0, "count")) if step.site is not None else None
+    return count is not None and 0 <= count <= 10
 
 
 def shuffle_after_decode(program: Program) -> Iterator[Hit]:
@@ -397,7 +429,7 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
         takes = [
             use
             for use in dataset.uses
-            if isinstance(use, Dataset) and kind(use) == "take" and use.site is not None
+            if isinstance(use, Dataset) and kind(use) == "take" and use.site is not None and not _one(use)
         ]
         skips = [
             use
@@ -407,6 +439,8 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
         if not takes or not skips:
             continue
         for way in ways(dataset):
+            if not possible(program, way):
+                continue
             for step in way:
                 if kind(step) in ("cache", "unknown", "save", "snapshot"):
                     break
@@ -414,14 +448,15 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                     continue
                 if given(step.site, 2, "reshuffle_each_iteration") is not False or id(step.site.call) in seen:
                     break
+                pair = _split(takes, skips)
+                if pair is None:
+                    break
+                take, skip = pair
                 seen.add(id(step.site.call))
-                take, skip = takes[0].site, skips[0].site
-                assert take is not None
-                assert skip is not None
                 yield hit_at(
                     step.site,
                     values={"take_line": take.call.name_place[0], "skip_line": skip.call.name_place[0]},
-                    needs=(*_needs(takes[0]), *_needs(skips[0])),
+                    needs=((take.scope, take.call.block), (skip.scope, skip.call.block)),
                     related=(at(take, label="one part"), at(skip, label="the other part")),
                     rewrites=(
                         Rewrite(
@@ -434,6 +469,18 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                     ),
                 )
                 break
+
+
+def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | None:
+    """Return `take` and `skip` of the same number: two parts. Other numbers look at the data, or go on where a run stopped."""
+    for first in takes:
+        for second in skips:
+            take, skip = first.site, second.site
+            if take is None or skip is None or not take.call.args or not skip.call.args:
+                continue
+            if text(take.call.args[0], take.scope) == text(skip.call.args[0], skip.scope):
+                return take, skip
+    return None
 
 
 def shuffle_before_shard(program: Program) -> Iterator[Hit]:

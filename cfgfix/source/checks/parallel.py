@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cfgfix.source.checks.api import written_for_one
 from cfgfix.source.checks.common import (
     flag,
     given,
@@ -20,7 +21,7 @@ from cfgfix.source.checks.sizes import EXPENSIVE
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
-from cfgfix.source.hotpath import GRAPH, PY_FUNCTIONS, hot_paths
+from cfgfix.source.hotpath import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.source.program import Program
 from cfgfix.source.summary import (
     ATTRIBUTE,
@@ -126,7 +127,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 (
                     (inner, path)
                     for inner, path in inside_function(program, function)
-                    if is_random(inner) or inner.name in PY_FUNCTIONS
+                    if is_random(inner) or (inner.name in PY_FUNCTIONS and not _stateless(inner))
                 ),
                 None,
             )
@@ -137,7 +138,11 @@ def stateful_map(program: Program) -> Iterator[Hit]:
             assert dataset is not None
             yield hit_at(
                 site,
-                severity="warning" if _works_hard(program, dataset) else "info",
+                severity="warning"
+                if _works_hard(program, dataset)
+                and not _parallel_beside(program, site)
+                and not written_for_one(program, site.scope)
+                else "info",
                 values={
                     "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",
                     "state": short(inner),
@@ -154,6 +159,37 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 no_fix=None if alias else "TensorFlow has no name of its own in this module",
             )
             break
+
+
+def _stateless(site: Site) -> bool:
+    """Tell whether a Python function is declared to keep no state, so that TensorFlow may parallelise its map."""
+    return constant(site.call.keyword("stateful")) is False
+
+
+def _parallel_beside(program: Program, site: Site) -> bool:
+    """Tell whether the same function is mapped with parallel calls on another branch: the sequential one is meant."""
+    if not site.call.args:
+        return False
+    shown = text(site.call.args[0], site.scope)
+    return any(
+        method_of(other) == "map"
+        and other.call is not site.call
+        and other.call.block != site.call.block
+        and bool(other.call.args)
+        and text(other.call.args[0], site.scope) == shown
+        and given(other, 1, "num_parallel_calls") is not False
+        for other in program.flow.within(site.scope)
+    )
+
+
+def _in_parallel_interleave(reach: Reach | None) -> bool:
+    """Tell whether a map stands in the function of an interleave that runs several of it at once."""
+    root = reach.root.site if reach is not None else None
+    return (
+        root is not None
+        and method_of(root) == "interleave"
+        and given(root, 3, "num_parallel_calls") is not False
+    )
 
 
 def _works_hard(program: Program, dataset: Dataset) -> bool:
@@ -201,7 +237,12 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=flow,
-            severity="warning" if _works_hard(program, dataset) else "info",
+            severity="warning"
+            if _works_hard(program, dataset)
+            and not _parallel_beside(program, site)
+            and not _in_parallel_interleave(reach)
+            and not written_for_one(program, site.scope)
+            else "info",
             values={"reason": reason},
             rewrites=(
                 Rewrite(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cfgfix.source.checks.api import written_for_one
 from cfgfix.source.checks.common import (
     PIPELINE,
     downstream,
@@ -13,14 +14,15 @@ from cfgfix.source.checks.common import (
     names_in,
     short,
     tensorflow_alias,
+    upstream,
 )
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
-from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths
+from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
-from cfgfix.source.values import Dataset, External, Site, alternatives, functions_of
+from cfgfix.source.values import Dataset, External, Function, Site, alternatives, functions_of
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
 
@@ -40,31 +42,43 @@ _NATIVE = {
 def in_map(program: Program) -> Iterator[Hit]:
     """`numpy_function` or `py_function` that runs for every element of a dataset."""
     hot = hot_paths(program)
-    groups: dict[int, list[Site]] = {}
+    groups: dict[object, list[Site]] = {}
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
-            group = groups.setdefault(id(site.scope), [])
-            if all(other.call is not site.call for other in group):
-                group.append(site)
-    for group in groups.values():
-        group.sort(key=lambda item: item.call.place)
-        for site in group[:1]:
             reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope):
                 continue
+            # One pipeline is one finding, whatever number of functions its map calls.
+            root = reach.root.site
+            group = groups.setdefault(id(root.call) if root is not None else id(site.scope), [])
+            if all(other.call is not site.call for other in group):
+                group.append(site)
+    for group in groups.values():
+        group.sort(key=lambda item: (item.scope.module.path, item.call.place))
+        for site in group[:1]:
+            reach = hot.reach_of(site, ELEMENT)
+            assert reach is not None
             native = ""
             for function in functions_of(site.argument(0, "func")):
                 for inner, _ in inside_function(program, function):
                     if inner.name in _NATIVE:
                         native = f"{inner.name.replace('builtins.', '')}() has a counterpart: {_NATIVE[inner.name]}"
                         break
-            once = all(_loads_array(other) for other in group) and _cached_behind(reach)
+            once = all(_loads_array(program, other) for other in group) and _cached_behind(reach)
             notes = (native,) if native else ()
+            batched = _batched_before(reach)
+            reader = _no_counterpart(program, group)
+            if batched is not None:
+                notes = (*notes, f"behind {batched} it runs once a batch, not once an element")
+            if reader is not None:
+                notes = (f"TensorFlow has no reader for what {reader} reads",)
             yield hit_at(
                 site,
                 flow=reach.flow(),
                 # TensorFlow reads no .npy files, and a cache behind it leaves the cost to the first epoch.
-                severity="info" if once else None,
+                severity="info"
+                if once or batched is not None or reader is not None or written_for_one(program, site.scope)
+                else None,
                 values={"call": short(site), "via": reach.via},
                 related=tuple(at(other, label="and here") for other in group[1:]),
                 notes=(*notes, "a cache behind it keeps the result: only the first epoch waits for it")
@@ -73,10 +87,98 @@ def in_map(program: Program) -> Iterator[Hit]:
             )
 
 
-def _loads_array(site: Site) -> bool:
-    """Tell whether the Python code is `numpy.load` and nothing else."""
+_NO_READER = (
+    "h5py.",
+    "tables.",
+    "zarr.",
+    "netCDF4.",
+    "xarray.",
+    "nibabel.",
+    "pydicom.",
+    "SimpleITK.",
+    "medpy.",
+    "nrrd.",
+    "tifffile.",
+    "rasterio.",
+    "osgeo.",
+    "openslide.",
+    "astropy.",
+    "trimesh.",
+    "open3d.",
+    "laspy.",
+    "librosa.",
+    "soundfile.",
+    "audioread.",
+    "torchaudio.",
+    "pydub.",
+    "kaldiio.",
+    "pyworld.",
+    "parselmouth.",
+    "cv2.VideoCapture",
+    "decord.",
+    "av.",
+    "imageio.get_reader",
+    "scipy.io.loadmat",
+    "pandas.",
+    "pyarrow.",
+    "lmdb.",
+    "pickle.",
+    "gzip.",
+    "zipfile.",
+    "struct.",
+    "mne.",
+    "pyedflib.",
+    "wfdb.",
+    "transformers.",
+    "tokenizers.",
+    "sentencepiece.",
+    "pycocotools.",
+)
+"""Beginnings of the names of what reads formats that TensorFlow itself does not: `tf.io` and `tf.audio` decode BMP, GIF, JPEG, PNG,
+WAV, CSV, JSON and records (TensorFlow 2.21, `tf.io`, `tf.audio`)."""
+
+
+def _no_counterpart(program: Program, group: list[Site]) -> str | None:
+    """Return what the Python code calls that reads a format without a reader in TensorFlow; None where it calls nothing such."""
+    for site in group:
+        for function in functions_of(site.argument(0, "func")):
+            for inner, _ in inside_function(program, function):
+                if inner.name.startswith(_NO_READER):
+                    return short(inner)
+    return None
+
+
+def _batched_before(reach: Reach) -> str | None:
+    """Return the step that makes batches before the map that reaches Python, or None."""
+    root = reach.root.site
+    if root is None:
+        return None
+    for made in alternatives(root.result):
+        if isinstance(made, Dataset):
+            for step in upstream(made):
+                if step.op in ("unbatch", "flat_map", "interleave"):
+                    return None
+                if step.op in ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"):
+                    return step.op
+    return None
+
+
+def _loads_array(program: Program, site: Site) -> bool:
+    """Tell whether the Python code is `numpy.load` and nothing else that leaves NumPy."""
     found = list(alternatives(site.argument(0, "func")))
-    return bool(found) and all(isinstance(item, External) and item.name == "numpy.load" for item in found)
+    for item in found:
+        if isinstance(item, External):
+            if item.name != "numpy.load":
+                return False
+        elif isinstance(item, Function):
+            names = [inner.name for inner, _ in inside_function(program, item) if inner.name]
+            if "numpy.load" not in names or not all(
+                name.startswith(("numpy.", "builtins.", "os.path.")) for name in names
+            ):
+                return False
+        else:
+            return False
+    return bool(found)
 
 
 def _cached_behind(reach: Reach) -> bool:
@@ -97,6 +199,8 @@ def without_shape(program: Program) -> Iterator[Hit]:
         for site in program.flow.named(name):
             reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
+                continue
+            if written_for_one(program, site.scope):
                 continue
             root = reach.root.site
             if root is None or any(_shaped(program, step.scope, set()) for step in reach.path):
@@ -218,6 +322,8 @@ def output_types(program: Program) -> Iterator[Hit]:
         types = call.argument(1, "output_types")
         if types is None or call.keyword("output_signature") is not None:
             continue
+        if in_tests(site.scope) or written_for_one(program, site.scope):
+            continue
         shapes = call.argument(2, "output_shapes")
         yield hit_at(
             site,
@@ -249,11 +355,15 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
     for dataset in program.flow.datasets:
         if dataset.op != "from_generator" or dataset.site is None or in_tests(dataset.site.scope):
             continue
+        if written_for_one(program, dataset.site.scope):
+            # Nothing runs eagerly there.
+            continue
         for function in dataset.functions:
             for site, path in inside_function(program, function):
                 if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
                     continue
-                if not _for_each(site, path):
+                if not _for_each((*path, site)):
+                    # Before the loop of the generator, or in what it makes once: not for every element.
                     continue
                 yield hit_at(
                     site,
@@ -270,20 +380,35 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _for_each(site: Site, path: tuple[Site, ...]) -> bool:
-    """Tell whether a call is made for every element: it, or a call on the way, stands in a loop.
+def _for_each(way: tuple[Site, ...]) -> bool:
+    """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
+    for site in reversed(way):
+        loops = {
+            loop
+            for event in site.scope.events()
+            if event.kind == "yield"
+            for loop in [_loop(site.scope, event.block)]
+            if loop is not None
+        }
+        if loops:
+            return any(inside(site.scope, site.call.block, loop) for loop in loops)
+    return any(_loop(site.scope, site.call.block) is not None for site in way)
 
-    What sets an object up runs once, and so does what stands before the loop.
-    """
-    return any(
-        bool(step.scope.loops(step.call.block)) and step.scope.name != "__init__" for step in (*path, site)
-    )
+
+def _loop(scope: Scope, block: int) -> int | None:
+    """Return the innermost loop around a block, a comprehension included."""
+    while block >= 0:
+        if scope.blocks[block].kind in ("for", "while", "comprehension"):
+            return block
+        block = scope.blocks[block].parent
+    return None
 
 
 _CHEAP = (
     "tensorflow.io.gfile.",
     "tensorflow.gfile.",
     "tensorflow.nest.",
+    "tensorflow.__internal__.",
     "tensorflow.logging.",
     "tensorflow.get_logger",
     "tensorflow.TensorSpec",

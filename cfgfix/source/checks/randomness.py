@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, short
-from cfgfix.source.expr import MISSING, constant
+from cfgfix.source.expr import MISSING, constant, text, walk
 from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.source.program import Program
+from cfgfix.source.summary import ATTRIBUTE, CALL
 from cfgfix.source.values import Site
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED)
@@ -36,10 +37,32 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
         name = site.name
         if not name.startswith(_PYTHON) or name.startswith(_HARMLESS) or name in _MAKERS:
             continue
+        if _is_seed(site):
+            continue
+        if site.call.func[0] == ATTRIBUTE and site.call.func[1][0] == CALL and name.count(".") > 2:
+            # A method of what was drawn; the draw itself is told.
+            continue
         reach = hot.reach_of(site, kind)
         if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
             continue
         yield site, reach
+
+
+def _is_seed(site: Site) -> bool:
+    """Tell whether a draw is a seed: the operation that gets it draws anew each time."""
+    scope = site.scope
+    if "seed" in scope.name.lower():
+        return True
+    value = (CALL, site.call.number)
+    for event in scope.events():
+        if event.value == value and any("seed" in text(target, scope).lower() for target in event.targets):
+            return True
+    return any(
+        name is not None and "seed" in name and part == value
+        for call in scope.calls
+        for name, given in call.keywords
+        for part in walk(given, scope)
+    )
 
 
 def in_map(program: Program) -> Iterator[Hit]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
+from cfgfix.source.checks.api import api, keras_three
 from cfgfix.source.checks.common import COMPILED, flag, in_tests, short, upstream
 from cfgfix.source.expr import constant, dotted, is_true, text
+from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
@@ -63,14 +66,59 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if not _applies(program, target.scope, set()):
                 continue
-            if _uses_numpy(tape):
+            if _uses_numpy(tape) or any(
+                _decorated(way) for way in _way_to(program, target.scope, tape.scope)
+            ):
                 continue
             seen.add((id(tape.scope), tape.call.number))
             yield hit_at(
                 tape,
                 flow=(at(site, label="called in every step of this loop"),),
+                severity="info"
+                if _switched_off(target.scope)
+                # What a step watches is its input: an image is optimised, nothing is trained.
+                or any(call.method == "watch" for call in tape.scope.calls)
+                or _switched_off(tape.scope)
+                or scope.module.path.endswith(".ipynb")
+                else None,
                 values={"function": tape.scope.qualname, "loop_line": scope.blocks[block].line},
             )
+
+
+def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
+    """Return the functions from one to another that it calls, both ends included; the ends alone where it is long."""
+    for site in program.flow.within(first):
+        for target in site.targets:
+            if target.scope is last:
+                return first, last
+            if any(
+                inner.scope is last for step in program.flow.within(target.scope) for inner in step.targets
+            ):
+                return first, target.scope, last
+    return first, last
+
+
+def _decorated(scope: Scope) -> bool:
+    """Tell whether a function has a decorator, which may compile it."""
+    return any(
+        (
+            dotted(item if item[0] != CALL else scope.module.summary.scopes[scope.parent].calls[item[1]].func)
+            or ""
+        ).rpartition(".")[2]
+        not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")
+        for item in scope.decorators
+    )
+
+
+def _switched_off(scope: Scope) -> bool:
+    """Tell whether a comment above a function holds its `@tf.function`: somebody took it out on purpose."""
+    lines = scope.module.source_file().text.splitlines()
+    number = scope.place[0] - 2
+    while 0 <= number < len(lines) and lines[number].lstrip().startswith(("#", "@")):
+        if re.match(r"\s*#+\s*@?\s*[\w.]*tf\.function", lines[number]):
+            return True
+        number -= 1
+    return False
 
 
 def _few(scope: Scope, block: int) -> bool:
@@ -399,6 +447,81 @@ def host_reads(program: Program) -> Iterator[Hit]:
                 {"count": len(reads), "loop_line": scope.blocks[block].line},
                 related=tuple(Step(scope, call.name_place, call.block, "and here") for call in reads[1:6]),
             )
+    yield from _reads_beside_tape(program, done)
+
+
+def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator[Hit]:
+    """Reads in an eager loop that holds the gradient tape itself, such as the micro steps of gradient accumulation."""
+    hot = hot_paths(program)
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        block = innermost_loop(scope, tape.call.block)
+        if (
+            block is None
+            or in_tests(scope)
+            or (id(scope), block) in done
+            or hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
+            or _few(scope, block)
+        ):
+            continue
+        done.add((id(scope), block))
+        computed = _computed(scope, tape, block)
+        reads = [
+            call
+            for call in scope.calls
+            if inside(scope, call.block, block)
+            and not _rare(scope, call.block, block)
+            and (
+                (call.method == "numpy" and not call.args and _head(call.func[1]) in computed)
+                or (
+                    call.func[:2] == (NAME, "float")
+                    and len(call.args) == 1
+                    and _head(call.args[0]) in computed
+                )
+            )
+        ]
+        if len(reads) >= 2:
+            yield Hit(
+                scope,
+                reads[0].name_place,
+                reads[0].block,
+                {"count": len(reads), "loop_line": scope.blocks[block].line},
+                related=tuple(Step(scope, call.name_place, call.block, "and here") for call in reads[1:6]),
+            )
+
+
+def _computed(scope: Scope, tape: Site, block: int) -> set[str]:
+    """Return the names that are tensors in a loop: assigned under its tape, or bound by a loop over a dict of the step."""
+    found: set[str] = set()
+    made: set[str] = set()
+    for event in scope.events():
+        if not inside(scope, event.block, block):
+            continue
+        names = {
+            part[1]
+            for target in event.targets
+            for part in (target[2] if target[0] == ITEMS else (target,))
+            if part[0] == NAME
+        }
+        number = event.block
+        under = False
+        while number >= 0 and number != block:
+            item = scope.blocks[number]
+            under = under or (item.kind == "with" and item.test == (CALL, tape.call.number))
+            number = scope.blocks[number].parent
+        if event.kind in ("assign", "augment") and event.value is not None:
+            if under:
+                found |= names
+            elif event.value[0] == CALL:
+                made |= names
+        elif event.kind == "for" and event.value is not None and event.value[0] == CALL:
+            call = scope.calls[event.value[1]]
+            if call.method in ("items", "values") and _head(call.func[1]) in made | found:
+                last = event.targets[0]
+                last = last[2][-1] if last[0] == ITEMS else last
+                if last[0] == NAME:
+                    found.add(last[1])
+    return found
 
 
 def _results(scope: Scope, step: Site) -> set[str]:
@@ -476,16 +599,31 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
             if any(call.method in ("scale_loss", "get_scaled_loss") for call in target.scope.calls)
         ):
             continue
-        yield hit_at(applies[0], values={})
+        three = keras_three(program)
+        yield hit_at(
+            applies[0],
+            values={
+                "what": "this optimizer divides gradients by the loss scale, and the loss was not scaled: the update is next"
+                " to nothing"
+                if three
+                else "the loss was not scaled, so nothing keeps small gradients from becoming 0"
+            },
+            severity=None if three else "warning",
+        )
 
 
 def old_scaling(program: Program) -> Iterator[Hit]:
     """`get_scaled_loss` and `get_unscaled_gradients` of a Keras 3 optimizer."""
     makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
+    three = keras_three(program)
     for maker in makers:
         for method in ("get_scaled_loss", "get_unscaled_gradients"):
             for site in program.flow.named(f"{maker}.{method}"):
-                if site.raw.startswith("tf_keras") or _guarded(site, "hasattr", "version"):
+                if (
+                    site.raw.startswith("tf_keras")
+                    or expects_absence(site.scope, site.call.block, site.call.place)
+                    or not three
+                ):
                     continue
                 rewrites: tuple[Rewrite, ...] = ()
                 if method == "get_scaled_loss":
@@ -494,7 +632,12 @@ def old_scaling(program: Program) -> Iterator[Hit]:
                     rewrites = (
                         Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),
                     )
-                yield hit_at(site, values={"method": method}, rewrites=rewrites)
+                yield hit_at(
+                    site,
+                    values={"method": method},
+                    severity=None if three == "all" and api(program).requirement.text else "warning",
+                    rewrites=rewrites,
+                )
 
 
 def remainder_signature(program: Program) -> Iterator[Hit]:

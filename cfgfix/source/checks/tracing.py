@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import (
@@ -14,7 +15,7 @@ from cfgfix.source.checks.common import (
     tensorflow_alias,
 )
 from cfgfix.source.expr import dotted, text, walk
-from cfgfix.source.guards import before_in_expression
+from cfgfix.source.guards import before_in_expression, ready_inline
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import (
     ELEMENT,
@@ -39,7 +40,32 @@ def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | 
     hot = hot_paths(program)
     if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
         return None
-    return hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
+    reach = hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
+    return None if reach is None or _kept_eager(program, reach) else reach
+
+
+def _kept_eager(program: Program, reach: Reach) -> bool:
+    """Tell whether the program runs what would be compiled eagerly: by a switch in the same file, or for Keras's fit anywhere."""
+    found: tuple[set[int], bool] | None = program.facts.get("kept eager")
+    if found is None:
+        modules = {
+            id(site.scope.module)
+            for site in program.flow.named(
+                "tensorflow.config.run_functions_eagerly",
+                "tensorflow.config.experimental_run_functions_eagerly",
+            )
+            if flag(site.argument(0, "run_eagerly")) is True
+        }
+        fit = any(
+            value[0] == CONSTANT and value[1] is True
+            for module in program.modules
+            for scope in module.summary.scopes
+            for call in scope.calls
+            for name, value in call.keywords
+            if name == "run_eagerly"
+        )
+        found = program.facts["kept eager"] = (modules, fit)
+    return id(reach.root.scope.module) in found[0] or (found[1] and not _compiled_for_sure(reach))
 
 
 def _compiled_for_sure(reach: Reach) -> bool:
@@ -63,6 +89,9 @@ def _eager_guard(scope: Scope, block: int) -> bool:
                 or "inside_function" in shown
                 or "is_eager" in shown
                 or "hasattr" in shown
+                or "isinstance" in shown
+                or "is_tensor" in shown
+                or "is_symbolic" in shown
             ):
                 return True
         if item.kind in ("try", "except"):
@@ -80,7 +109,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 continue
             if not hot_paths(program).passes(reach, call.block, call.place):
                 continue
-            if _guarded_type(scope, call.block, call.place):
+            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
                 continue
             if not _tensor_like(program, scope, call.func[1], reach):
                 continue
@@ -200,6 +229,8 @@ def mutated(program: Program) -> Iterator[Hit]:
                 target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
             )
             outside = outside or (target[0] == NAME and target[1] in scope.outer)
+            if _tells_of_tracing(scope, call.block, target):
+                continue
             if outside and not _eager_guard(scope, call.block) and _is_list(program, scope, target):
                 yield Hit(
                     scope,
@@ -212,6 +243,8 @@ def mutated(program: Program) -> Iterator[Hit]:
             if event.kind != "augment" or _eager_guard(scope, event.block):
                 continue
             target = event.targets[0]
+            if _tells_of_tracing(scope, event.block, target):
+                continue
             outside = (
                 target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
             )
@@ -229,6 +262,15 @@ def mutated(program: Program) -> Iterator[Hit]:
                     {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
                     flow=reach.flow(),
                 )
+
+
+def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
+    """Tell whether a change is meant to happen while tracing: its name says so, or a test of the same value guards it."""
+    shown = text(target, scope)
+    return bool(re.search("trac(?!k)|compil", shown.rpartition(".")[2], re.IGNORECASE)) or any(
+        item.kind == "if" and item.test is not None and shown in text(item.test, scope)
+        for item in scope.block_chain(block)
+    )
 
 
 def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
@@ -443,6 +485,17 @@ def not_for_xla(program: Program) -> Iterator[Hit]:
                 site,
                 flow=reach.flow(),
                 needs=needs,
+                # Under a condition it raises where that holds, and nothing here says that it does.
+                severity="warning"
+                if any(
+                    item.kind == "if"
+                    for scope, block in (
+                        (site.scope, site.call.block),
+                        *((p.scope, p.call.block) for p in path),
+                    )
+                    for item in scope.block_chain(block)
+                )
+                else None,
                 values={"call": short(site), "what": what, "via": reach.via},
             )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import bound_in_loop, in_tests, method_of, names_in, upstream
-from cfgfix.source.expr import constant
+from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
-from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
+from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, COMPREHENSION, CONSTANT, NAME, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Made, Site, alternatives, first_dataset
@@ -93,7 +93,12 @@ def next_iter(program: Program) -> Iterator[Hit]:
         if inner.func[0] != NAME or inner.func[1] != "iter" or len(inner.args) != 1:
             continue
         value = site.args[0] if site.args else None
-        if not (isinstance(value, Made) and value.name == "iterator" and value.site is not None):
+        if not (
+            isinstance(value, Made)
+            and value.name == "iterator"
+            and value.site is not None
+            and value.site.args
+        ):
             continue
         if first_dataset(value.site.args[0]) is None or inner.args[0][0] not in (NAME, ATTRIBUTE):
             continue
@@ -102,7 +107,27 @@ def next_iter(program: Program) -> Iterator[Hit]:
             continue
         if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
             continue
-        yield hit_at(site, whole=True, values={"loop_line": site.scope.blocks[loop].line})
+        dataset = first_dataset(value.site.args[0])
+        shuffled = dataset is not None and any(step.op == "shuffle" for step in (dataset, *upstream(dataset)))
+        yield hit_at(
+            site,
+            whole=True,
+            # Of a shuffled dataset each turn gets another batch, if a dear one.
+            severity="info" if _per_epoch(site.scope, loop) else "warning" if shuffled else None,
+            values={"loop_line": site.scope.blocks[loop].line},
+        )
+
+
+def _per_epoch(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop counts epochs: a look at the same batch once in each is meant."""
+    shown = text(scope.blocks[loop].test, scope)
+    names = [
+        text(target, scope)
+        for event in scope.events()
+        if any(number == loop for number, _ in event.bodies)
+        for target in event.targets
+    ]
+    return any("epoch" in part.lower() for part in (shown, *names))
 
 
 def rebuilt(program: Program) -> Iterator[Hit]:
@@ -132,13 +157,22 @@ def rebuilt(program: Program) -> Iterator[Hit]:
             if step.site is not None and step.site.scope is site.scope:
                 for expr in (*step.site.call.args, *(value for _, value in step.site.call.keywords)):
                     used |= names_in(expr, site.scope)
-        if used & changing:
+        if used & changing or _timed(program, site.scope, loop):
             continue
         yield hit_at(
             site,
             values={"loop_line": site.scope.blocks[loop].line},
             related=(at(mapped[0].site, label="traced again in every turn"),) if mapped[0].site else (),
         )
+
+
+def _timed(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop looks at the clock: it measures the same work several times."""
+    return any(
+        site.name in ("time.time", "time.perf_counter", "time.monotonic", "timeit.default_timer")
+        and inside(scope, site.call.block, loop)
+        for site in program.flow.within(scope)
+    )
 
 
 def _below(dataset: Dataset) -> list[Dataset]:

@@ -6,6 +6,8 @@ from omegaconf import MISSING
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 import dataclasses
 
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
 
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -77,3 +79,29 @@ def dangerous():
 
 
 raise RuntimeError("this file is never run")
+
+
+@pydantic_dataclass
+class Validated:
+    rate: float = 0.1
+
+
+@pydantic_dataclass(config=ConfigDict(extra="forbid"))
+class Forbidding:
+    rate: float = 0.1
+
+
+@pydantic_dataclass(config=SOMETHING)
+class Configured:
+    rate: float = 0.1
+
+
+@dataclasses.dataclass
+class Handed:
+    by_path: dataclasses.InitVar[Validated]
+    as_said: dataclasses.InitVar[int]
+    not_said: dataclasses.InitVar[int]
+    nowhere: dataclasses.InitVar[int] = 3
+
+    def __post_init__(self, by_path: str, as_said: int, not_said):
+        self.inner = by_path
