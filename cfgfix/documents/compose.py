@@ -286,6 +286,7 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
     anchors: dict[str, Node] = {}
     version: tuple[int, int] | None = None
     content_start = 0
+    blank = Node.__new__
     # The open collections and, for each, the flat list of nodes found in it so far.
     open_nodes: list[Node] = []
     children: list[Node] = []
@@ -296,16 +297,20 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
             event = get_event()
             kind = event.__class__
             if kind is scalar_event:
-                start = event.start_mark.index
-                node = Node(SCALAR, start, event.end_mark.index)
+                # As `Node(...)` does it, without the call: nine of ten nodes are scalars.
+                node = blank(Node)
+                node.kind = SCALAR
+                node.start = node.value_start = start = event.start_mark.index
+                node.end = end = event.end_mark.index
                 node.text = event.value
-                if node.end == start and len(children) & 1 and open_nodes[-1].kind is MAPPING:
+                node.style = style = event.style or ""
+                node.flow = False
+                node.items = ()
+                node.tag = node.anchor = node.target = None
+                if end == start and len(children) & 1 and open_nodes[-1].kind is MAPPING:
                     _place_empty_value(text, node, children[-1])
-                style = event.style
-                if style:
-                    node.style = style
-                    if style in "|>":
-                        node.end = _block_scalar_end(text, node)
+                elif style and style in "|>":
+                    node.end = _block_scalar_end(text, node)
             elif kind is mapping_end:
                 node = open_nodes.pop()
                 each = iter(children)
