@@ -86,7 +86,7 @@ def tool(tmp_path, monkeypatch):
     module = load(ROOT / "tools" / "corpus_code.py", "corpus_code")
     data = tmp_path / "data"
     data.mkdir()
-    for name in ("FOUND", "CASES", "KEY", "SHEET"):
+    for name in ("FOUND", "CASES", "KEY", "SHEET", "CHECKED"):
         monkeypatch.setattr(module, name, data / getattr(module, name).name)
     monkeypatch.setattr(
         module,

@@ -37,6 +37,8 @@ READINGS = {
 """Records of readings, each of other checkouts and made before anything was mended on it."""
 SHEET = DATA / "with_code_sheet.jsonl"
 """The cases with the code around them, for the reader; other projects' code is not kept, so git ignores it."""
+CHECKED = DATA / "with_code.txt"
+"""What was checked of each project, and by which settings."""
 COLUMNS = ("project", "commit", "file", "rule", "line", "severity")
 WARNINGS, SEED, AROUND = 1000, 1, 12
 """Most warnings that a reader is given, the seed of the draw, and the lines around a finding that are shown."""
@@ -189,10 +191,11 @@ def differences(projects: Sequence[Project]) -> list[str]:
 
 
 def update(projects: Sequence[Project]) -> str:
-    """Write the snapshot, the sheet for the reader, its record and its key; return in words what was found."""
+    """Write the snapshot, its table, the sheet for the reader, its record and its key; return in words what was found."""
     sample = sampling()
     with open(FOUND, "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows(projects)])
+    CHECKED.write_text("\n".join(table(projects)) + "\n", encoding="utf-8")
     pairs = [
         (sample.case_of(project.path, project.commit, item, AROUND), item)
         for project in projects

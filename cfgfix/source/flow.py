@@ -1043,6 +1043,7 @@ class Flow:
                     function.compiled,
                     function.env,
                     function.partial + len(args) - 1,
+                    _fixed(function, site),
                 )
             return UNKNOWN
         if name == "builtins.iter" and args:
@@ -1234,6 +1235,20 @@ def _identity(value: Value) -> object:
         inner = value.values if isinstance(value, Many) else value.items
         return ("m", *[str(_identity(item)) for item in inner])
     return "?"
+
+
+def _fixed(function: Function, site: Site) -> tuple[tuple[str, object], ...]:
+    """Return the constants that `functools.partial` gives, by parameter, those given before included."""
+    if site.call.opaque:
+        return ()
+    plain = [name for name, _, _, kind in function.scope.params if kind == "plain"]
+    names = plain[int(function.receiver is not None) + function.partial :]
+    given = {**dict(function.fixed), **dict(zip(names, site.args[1:], strict=False)), **site.keywords}
+    return tuple(
+        (name, value.value if isinstance(value, Constant) else value)
+        for name, value in given.items()
+        if isinstance(value, Constant) or not isinstance(value, Value)
+    )
 
 
 def _is_static(scope: Scope) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.source.expr import constant, place_of, text, walk
 from cfgfix.source.summary import (
+    ATTRIBUTE,
     BOOLEAN,
     CALL,
     CHOICE,
@@ -28,6 +29,8 @@ _READY = re.compile(
 """What a test says that asks which release is there or whether a name is."""
 _FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$", re.IGNORECASE)
 """Names of functions that say that they are for TensorFlow 1: `get_config_proto_v1`."""
+_SHARP = re.compile(r"""hasattr|\bdir\(|["']2\.[1-9]|\(2, [1-9]""")
+"""What asks for a name, or for a release of TensorFlow 2 behind the first."""
 _KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
 _SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
 """What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
@@ -50,9 +53,13 @@ def expects_absence(
     if place is not None and ready_inline(scope, block, place, keras=keras, eager=eager):
         return True
     here: Scope | None = scope
+    line = place[0] if place is not None else 0
     while here is not None:
         if here.kind == "function" and _FOR_ONE.search(here.name):
             return True
+        if _left_before(here, block, line):
+            return True
+        line = here.place[0]
         for item in here.block_chain(block):
             if item.kind in ("try", "except"):
                 return True
@@ -73,6 +80,37 @@ def expects_absence(
     return False
 
 
+def _left_before(scope: Scope, block: int, line: int) -> bool:
+    """Tell whether a statement before a line asks for a release or a name and ends the function where the answer is no.
+
+    `assert hasattr(tf, "x")`, and `if not hasattr(tf, "x"): self.skipTest("old")`; a plain `return` or `raise` there is a
+    guard of the blocks themselves. That TensorFlow 2 is there at all says nothing: most programs ask for it.
+    """
+    around: set[int] = set()
+    while block >= 0:
+        around.add(block)
+        block = scope.blocks[block].parent
+    for event in scope.events():
+        if event.place[2] >= line or event.block not in around or event.value is None:
+            continue
+        ends = event.kind == "assert" or (
+            event.kind == "if" and bool(event.bodies) and _ends(event.bodies[0][1], scope)
+        )
+        if ends and _asks(event.value, scope, sharp=True):
+            return True
+    return False
+
+
+def _ends(body: list[Event], scope: Scope) -> bool:
+    """Tell whether a suite ends with a call that does not come back."""
+    last = body[-1].value if body and body[-1].kind == "expr" else None
+    if last is None or last[0] != CALL:
+        return False
+    func = scope.calls[last[1]].func
+    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+    return name in ("skipTest", "skip", "exit", "_exit", "fail", "abort")
+
+
 def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
     """Tell whether a place stands in `a if test else b`, or behind `and` or `or`, whose test asks for a release or a name."""
     return any(
@@ -90,14 +128,18 @@ def _other_backend(test: Expr) -> bool:
     )
 
 
-def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True) -> bool:
-    """Tell whether a test asks for a release or a name, itself or through a name that was given such a test."""
+def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, sharp: bool = False) -> bool:
+    """Tell whether a test asks for a release or a name, itself or through a name that was given such a test.
+
+    With `sharp` only for a name, or for a release behind 2.0.
+    """
     shown = text(test, scope)
+    ready, sure = (_SHARP, _SHARP) if sharp else (_READY, _SURE)
     if not keras:
         shown = _KERAS.sub("", shown)
     if not eager:
         shown = shown.replace("executing_eagerly", "")
-    if _READY.search(shown):
+    if ready.search(shown):
         return True
     for part in walk(test, scope):
         if part[0] != NAME:
@@ -113,7 +155,7 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True) -
             if (
                 any(target[0] == NAME and target[1] == part[1] for target in event.targets)
                 and event.value[0] in (CALL, COMPARE, BOOLEAN, UNARY)
-                and _SURE.search(text(event.value, here))
+                and sure.search(text(event.value, here))
             ):
                 return True
     return False

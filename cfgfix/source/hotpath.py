@@ -228,17 +228,23 @@ class Ways:
 
 
 def flags(function: Function | Scope | None) -> Pairs:
-    """Return the flags of a function that something runs on elements: they have their defaults."""
-    if not isinstance(function, Function) or function.partial:
+    """Return what is known of the parameters of a function that something runs on elements.
+
+    Flags have their defaults, and `functools.partial` may have given some.
+    """
+    if not isinstance(function, Function):
         return ()
-    return tuple(
-        ((id(function.scope), name), default[1])
-        for name, _, default, kind in function.scope.params
-        if kind in ("plain", "keyword")
-        and default is not None
-        and default[0] == CONSTANT
-        and isinstance(default[1], bool)
-    )
+    fixed = dict(function.fixed)
+    taken = function.partial + int(function.receiver is not None)
+    found: dict[str, Any] = {}
+    for position, (name, _, default, kind) in enumerate(function.scope.params):
+        value = None if default is None or default[0] != CONSTANT else default[1]
+        if name in fixed:
+            if isinstance(fixed[name], (bool, int, str, type(None))):
+                found[name] = fixed[name]
+        elif position >= taken and kind in ("plain", "keyword") and isinstance(value, bool):
+            found[name] = value
+    return tuple(((id(function.scope), name), value) for name, value in sorted(found.items()))
 
 
 def _covers(general: Pairs, special: Pairs) -> bool:

@@ -55,6 +55,7 @@ class Requirement:
         looked_in: Every file that was looked for, whether it is there or not.
         keras_2: Whether the file asks for Keras 2 beside any TensorFlow (`tf-keras`).
         computed: Whether the file asks for releases that only running it tells; nothing is known of them then.
+        two: Whether a line of such a file asks for TensorFlow 2 all the same, as for an extra.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
             collection: folder and what it asks for.
     """
@@ -64,11 +65,18 @@ class Requirement:
     looked_in: tuple[str, ...]
     keras_2: bool = False
     computed: bool = False
+    two: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
         return all(_holds(operator, version, text) for operator, text in _PART.findall(self.text))
+
+    def admits_one(self) -> bool:
+        """Tell whether TensorFlow 1 may be meant."""
+        if self.computed:
+            return not self.two
+        return not self.text or self.admits((1, 15, 0))
 
     def admitted(self, inspected: Sequence[str]) -> tuple[int, ...]:
         """Return the positions of the inspected releases that stand for what may be installed.
@@ -188,6 +196,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         (),
         keras_2=any(one.keras_2 for _, one in said),
         computed=first.computed and not first.text,
+        two=any(one.two for _, one in said),
     )
     return before_keras_3(made) if any(one.addons for _, one in said) else made
 
@@ -216,6 +225,7 @@ class _Said:
     keras_2: bool
     addons: bool
     computed: bool
+    two: bool
 
 
 def _said_in(path: str) -> _Said | None:
@@ -225,7 +235,7 @@ def _said_in(path: str) -> _Said | None:
         return None
     if len(data) > MAX_BYTES:
         return None
-    named, keras_2, addons, computed = "", False, False, False
+    named, keras_2, addons, computed, two = "", False, False, False, False
     for line in data.decode("utf-8", "replace").splitlines():
         bare = line.strip()
         if bare.startswith("#") or len(bare) > 2000:
@@ -233,9 +243,12 @@ def _said_in(path: str) -> _Said | None:
         if not named and not computed:
             named = _asked_in(bare)
             computed = not named and _COMPUTED.search(bare) is not None
+        if not two:
+            asked = _asked_in(bare)
+            two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
-    return _Said(named, keras_2, addons, computed) if named or keras_2 or addons or computed else None
+    return _Said(named, keras_2, addons, computed, two) if named or keras_2 or addons or computed else None
 
 
 def _asked_in(line: str) -> str:

@@ -90,9 +90,10 @@ class Function(Value):
         compiled: The site or decorator that compiles it with `tf.function`, or None.
         env: Names of the function it is defined in, for free variables.
         partial: How many leading positional arguments are already given.
+        fixed: Constants that are already given, by the name of the parameter.
     """
 
-    __slots__ = ("compiled", "env", "partial", "receiver", "scope")
+    __slots__ = ("compiled", "env", "fixed", "partial", "receiver", "scope")
 
     def __init__(
         self,
@@ -101,12 +102,14 @@ class Function(Value):
         compiled: Site | None = None,
         env: Env | None = None,
         partial: int = 0,
+        fixed: tuple[tuple[str, Any], ...] = (),
     ) -> None:
         self.scope = scope
         self.receiver = receiver
         self.compiled = compiled
         self.env = env
         self.partial = partial
+        self.fixed = fixed
 
 
 class Many(Value):

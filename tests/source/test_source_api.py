@@ -243,3 +243,21 @@ def test_what_no_release_has_is_told_whichever_is_asked_for(
     for name, content in files.items():
         (tmp_path / name).write_text(content)
     assert [rule for _, rule in api_findings(tmp_path, monkeypatch)] == rules
+
+
+def test_a_computed_release_may_still_be_one_of_tensorflow_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text("import tensorflow as tf\nconfig = tf.ConfigProto()\n")
+    from cfgfix.engine import Request, check
+    from cfgfix.settings import Settings
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
+    found = []
+    for extra in ("", 'extra = ["tensorflow>=2.0.0"]\n'):
+        (tmp_path / "setup.py").write_text(f'need = "tensorflow==" + version\n{extra}')
+        report = check(Request(paths=(".",), settings=Settings(root=str(tmp_path), hardware="none")))
+        found.append([item.severity.label for item in report.findings() if item.rule == "DEP010"])
+    assert found == [["info"], ["error"]]

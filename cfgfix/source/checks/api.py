@@ -238,8 +238,7 @@ def _keras_is_two(program: Program) -> bool:
 
 def _expects_absence(reference: Reference, *, keras: bool = True) -> bool:
     """Tell whether the code around a name is ready for it not to be there."""
-    place = reference.place if reference.expr is not None else None
-    return expects_absence(reference.scope, reference.block, place, keras=keras)
+    return expects_absence(reference.scope, reference.block, reference.place, keras=keras)
 
 
 def _doubtful(program: Program, reference: Reference) -> bool:
@@ -485,7 +484,10 @@ def written_for_one(program: Program, scope: Scope) -> bool:
     """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
     table = api(program)
     if table.requirement.text and not table.admitted:
-        return True
+        # None of the inspected releases: TensorFlow 1, unless an early one of TensorFlow 2 is asked for.
+        return not any(
+            table.requirement.admits((2, minor, patch)) for minor in range(4) for patch in range(6)
+        )
     eras = _eras(program)
     return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
 
@@ -497,7 +499,7 @@ def _eras(program: Program) -> _Eras:
     requirement = api(program).requirement
     old: dict[int, list[Reference]] = {}
     later: set[int] = set()
-    if not requirement.text or requirement.admits((1, 15, 0)):
+    if requirement.admits_one():
         for reference, _, _ in _missing_names(program):
             if _is_old(reference.presence) and not _expects_absence(reference):
                 old.setdefault(id(reference.scope.module), []).append(reference)
@@ -594,6 +596,24 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
         yield reference, severity, confidence
 
 
+_EARLY = frozenset(
+    "keras." + name
+    for name in (
+        "backend.get_session",
+        "backend.set_session",
+        "experimental.export_saved_model",
+        "experimental.load_from_saved_model",
+        "experimental.terminate_keras_multiprocessing_pools",
+        "layers.CuDNNGRU",
+        "layers.CuDNNLSTM",
+        "losses.cosine_proximity",
+        "utils.multi_gpu_model",
+    )
+)
+"""Names of Keras in TensorFlow 1.15 or 2.0 to 2.3 that the inspected releases do not have (release notes of TensorFlow 2.0 to
+2.4, and the documentation of 1.15)."""
+
+
 def never_existed(program: Program) -> Iterator[Hit]:
     """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
     table = api(program)
@@ -621,13 +641,28 @@ def never_existed(program: Program) -> Iterator[Hit]:
             title=f"Write {_shown(other)}" if exists else None,
             # A team that is ready for the error loses the setting, not the run.
             severity="info"
-            if _never_taken(program, reference)
+            if _never_taken(program, reference) or (not exists and _of_another_build(program, presence.name))
             else "warning"
             # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
-            if swallowed or (presence.name.startswith("keras.") and not table.requirement.text)
+            if swallowed
+            or (presence.name.startswith("keras.") and not table.requirement.text)
+            or (presence.name in _EARLY and _before_the_table(table))
             else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
+
+
+def _of_another_build(program: Program, name: str) -> bool:
+    """Tell whether several files use a name that TensorFlow does not have: a build of its own may have it, a slip is rarely made twice."""
+    if name.startswith("keras."):
+        # What Keras once had is copied from file to file as well.
+        return False
+    files: dict[str, set[int]] | None = program.facts.get("files of missing names")
+    if files is None:
+        files = program.facts["files of missing names"] = {}
+        for reference, _, _ in _missing_names(program):
+            files.setdefault(reference.presence.name, set()).add(id(reference.scope.module))
+    return len(files.get(name, ())) > 1
 
 
 def _never_taken(program: Program, reference: Reference) -> bool:
@@ -683,7 +718,7 @@ def only_old(program: Program) -> Iterator[Hit]:
             severity="info",
             notes=("a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",),
         )
-    either = not table.requirement.text or table.requirement.admits((1, 15, 0))
+    either = table.requirement.admits_one()
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
         if not _is_old(presence) or _expects_absence(reference):
@@ -1464,7 +1499,7 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
                 site.scope, site.call.block, site.call.place
             ):
                 continue
-            either = not table.requirement.text or table.requirement.admits((1, 15, 0))
+            either = table.requirement.admits_one()
             if either and not _uses_two(program, site.scope.module):
                 # Nothing says that this file is not for TensorFlow 1.
                 continue

@@ -189,8 +189,10 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 break
 
 
-_DRAWS = ("shuffle", "permut", "sample", "choice", "randint")
-"""Parts of the names of calls after which the order of elements is another one."""
+_DRAWS = re.compile(r"shuffle|permut|choice|randint|randperm|^sample$|^random_sample$", re.IGNORECASE)
+"""Names of calls after which the order of elements is another one; `load_sample` and `downsample` draw nothing."""
+_SAMPLES = re.compile(r"^(?:random_)?sample(?:_[a-z]+)?$", re.IGNORECASE)
+"""Methods that give other data each time, such as those of a replay buffer."""
 
 
 def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
@@ -223,10 +225,7 @@ def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
         return False
     seen.add(id(scope))
     return any(
-        any(
-            word in str(call.func[2] if call.func[0] == ATTRIBUTE else call.func[1]).lower()
-            for word in _DRAWS
-        )
+        _DRAWS.search(str(call.func[2] if call.func[0] == ATTRIBUTE else call.func[1]))
         for call in scope.calls
         if call.func[0] in (ATTRIBUTE, NAME)
     ) or any(
@@ -250,10 +249,10 @@ def _sampled(program: Program, made: Site) -> bool:
             if part[0] != CALL:
                 continue
             call = scope.calls[part[1]]
-            if "sample" in str(call.method or "").lower():
+            if call.method is not None and _SAMPLES.match(call.method):
                 return True
             if any(
-                inner.method is not None and "sample" in inner.method.lower()
+                inner.method is not None and _SAMPLES.match(inner.method)
                 for site in program.flow.within(scope)
                 if site.call is call
                 for target in site.targets
@@ -296,8 +295,10 @@ def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:
     return any(kind(step) in ("take", "skip") for step in way[: way.index(shuffle)])
 
 
-_MEANT = re.compile(r"fake|synthetic|dummy|mock|overfit|debug|sanity|benchmark|profil|single_batch|one_batch")
+_MEANT = re.compile(r"fake|synthetic|dummy|mock|overfit|sanity|single_batch|one_batch")
 """Words of guards and functions under which a data set that never changes is wanted."""
+_MEANT_BY_GUARD = re.compile(_MEANT.pattern + r"|debug|profil|benchmark")
+"""The same for guards alone: a function of such a name may read profiles of people, or the data of a benchmark."""
 
 
 def _meant(scope: Scope, block: int) -> bool:
@@ -307,7 +308,7 @@ def _meant(scope: Scope, block: int) -> bool:
         if _MEANT.search(here.name.lower()):
             return True
         tests = [item.test for item in here.block_chain(block) if item.kind == "if" and item.branch]
-        if any(test is not None and _MEANT.search(text(test, here).lower()) for test in tests):
+        if any(test is not None and _MEANT_BY_GUARD.search(text(test, here).lower()) for test in tests):
             return True
         block = here.block
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
@@ -485,6 +486,7 @@ def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | No
 
 def shuffle_before_shard(program: Program) -> Iterator[Hit]:
     """`shard` of something that each worker has shuffled for itself."""
+    told: set[tuple[int, int]] = set()
     for dataset, way in _pairs(program, "shard"):
         assert dataset.site is not None
         for step in way:
@@ -503,6 +505,11 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
                 or (given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
             ):
                 break
+            # Two branches of one function that shard are one mistake.
+            key = (id(dataset.site.scope), id(site.call))
+            if key in told and dataset.site.call.block:
+                break
+            told.add(key)
             yield hit_at(
                 dataset.site,
                 values={"op": name, "line_of": site.call.name_place[0]},

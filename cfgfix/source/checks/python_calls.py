@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import written_for_one
+from cfgfix.source.checks.api import api, written_for_one
 from cfgfix.source.checks.common import (
     PIPELINE,
     downstream,
@@ -324,6 +324,10 @@ def output_types(program: Program) -> Iterator[Hit]:
             continue
         if in_tests(site.scope) or written_for_one(program, site.scope):
             continue
+        table = api(program)
+        if table.requirement.text and not table.admitted:
+            # `output_signature` came with TensorFlow 2.4.
+            continue
         shapes = call.argument(2, "output_shapes")
         yield hit_at(
             site,
@@ -382,6 +386,9 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 
 def _for_each(way: tuple[Site, ...]) -> bool:
     """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
+    if any(site.scope.name == "__init__" for site in way):
+        # What sets an object up runs once.
+        return False
     for site in reversed(way):
         loops = {
             loop
