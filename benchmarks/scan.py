@@ -26,6 +26,15 @@ from paired import PINNED, Command, Workload, machine, measure, own_environment,
 
 READING = "import sys, pathlib\nfor p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n    p.read_bytes()"
 LISTING = "import os, sys\nfor f, _, names in os.walk(sys.argv[1]):\n    for n in names:\n        os.stat(os.path.join(f, n))"
+PARSING = """import gc, pathlib, sys, warnings
+gc.disable()
+warnings.simplefilter("ignore")
+for p in pathlib.Path(sys.argv[1]).rglob("*.py"):
+    try:
+        compile(p.read_bytes(), str(p), "exec", 0x400, True)
+    except (SyntaxError, ValueError):
+        pass
+"""
 ONE_RULE = '[tool.fixit]\nroot = true\nenable = ["fixit.rules:NoNamedTuple"]\ndisable = ["fixit.rules"]\n'
 MODULE = '''"""Module {number}."""
 
@@ -129,9 +138,13 @@ class Scan:
         env = {**self.env, "CFGFIX_JOBS": "2"}
         return Command("cfgfix, cold, two processes", self._check(), env, before=self._forget)
 
-    def other_options(self) -> Command:
-        """The answer as a whole cannot be repeated; what was summarised is used."""
-        return Command("cfgfix, summaries known", self._check("jsonl"), self.env)
+    def other_output(self) -> Command:
+        """What is found is known; it is only shown in another form."""
+        return Command("cfgfix, other output", self._check("jsonl"), self.env)
+
+    def other_rules(self) -> Command:
+        """Without one of the rules: no answer can be repeated, what was summarised in this round's cold scan is used."""
+        return Command("cfgfix, summaries known", [*self._check(), "--ignore", "TFD001"], self.env)
 
     def unchanged(self) -> Command:
         return Command("cfgfix, unchanged", self._check(), self.env, before=self._settle)
@@ -165,9 +178,14 @@ class Scan:
 
     def all(self, title: str, rounds: int, *, both: bool = True) -> Workload:
         """Everything; `both` adds the scan in two processes, which shows why one is the default."""
-        floors = [self.script("listing the files", LISTING), self.script("reading the files", READING)]
+        floors = [
+            self.script("listing the files", LISTING),
+            self.script("reading the files", READING),
+            self.script("Python's parser alone", PARSING),
+        ]
         in_two = [self.cold_in_two()] if both else []
-        commands = [self.cold(), *in_two, self.other_options(), self.unchanged(), *floors, *self.ruff()]
+        known = [self.other_output(), self.other_rules(), self.unchanged()]
+        commands = [self.cold(), *in_two, *known, *floors, *self.ruff()]
         return Workload(title, commands, rounds, 0, self.note())
 
 

@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FORMAT = f"1-{sys.implementation.cache_tag}-{sys.hexversion:x}"
+FORMAT = f"1-{sys.implementation.cache_tag}-{sys.hexversion:x}"
+"""What every entry begins with: the interpreter that wrote it."""
 
 
 def cache_folder() -> str | None:
@@ -56,7 +57,7 @@ def load(name: str, key: Any) -> Any:
         found_format, found_key, value = marshal.loads(data)  # noqa: S302 - the folder is the user's own, see cache_folder
     except (OSError, ValueError, EOFError, TypeError):
         return None
-    return value if found_format == _FORMAT and found_key == key else None
+    return value if found_format == FORMAT and found_key == key else None
 
 
 def store(name: str, key: Any, value: Any) -> None:
@@ -67,7 +68,7 @@ def store(name: str, key: Any, value: Any) -> None:
     target = os.path.join(place, name)
     temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        data = marshal.dumps((_FORMAT, key, value))
+        data = marshal.dumps((FORMAT, key, value))
         with open(temporary, "wb") as stream:
             stream.write(data)
         os.replace(temporary, target)

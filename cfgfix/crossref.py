@@ -6,6 +6,7 @@ Imported only where a config class or a source root is known.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,7 +63,7 @@ def usage_of(
     paths: Iterable[tuple[str, ...]],
     key: object,
     *,
-    shared: tuple[Sequence[Rule], object] | None = None,
+    shared: Sequence[Rule] | None = None,
     use_cache: bool = True,
 ) -> Usage:
     """Return what a project's code does with its config, from the cache where nothing changed.
@@ -73,7 +74,7 @@ def usage_of(
         inferred: The schema of the config class; None for a project without one.
         paths: Key paths of the config files, for a project without a class.
         key: What else the answer depends on, for the caches.
-        shared: The rules and the key of the scan of the same files, whose summaries are then used and added to.
+        shared: The rules of the scan of the same files, whose summaries are then used and added to.
         use_cache: Whether to keep and use answers between runs.
     """
     wanted = () if inferred is not None else tuple(sorted(set(paths))[:MAX_PATHS])
@@ -102,29 +103,29 @@ def usage_of(
 
     clear_package_cache()
     needles: list[bytes] = []
-    name_of_store, key_of_store = f"code-{tree}", repr(key)
+    name_of_store = f"code-{tree}"
     if shared is not None:
         from cfgfix.source.scan import check_function, source_rules
 
-        needles = sorted({needle for rule in source_rules(shared[0]) for needle in check_function(rule)[1]})
-        name_of_store, key_of_store = tree, repr(shared[1])
-    store = cache.SummaryStore(name_of_store, (tuple(needles), key_of_store), enabled=use_cache)
-    program = Program(files, store, needles)
-    program.scan()
-    try:
-        made = usage(
-            program,
-            settings.root,
-            (inferred.schema, inferred.sections) if inferred is not None else None,
-            wanted,
-        )
-    except RecursionError:
-        # Code that nests deeper than can be followed: nothing is said of any key.
-        made = Usage({})
-    if use_cache:
-        store.keep_only(set(program.files))
-        program.save()
-        cache.store_result(name, question, _pack(made))
+        needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule)[1]})
+        name_of_store = tree
+    with contextlib.closing(cache.SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
+        program = Program(files, store, needles)
+        program.scan()
+        try:
+            made = usage(
+                program,
+                settings.root,
+                (inferred.schema, inferred.sections) if inferred is not None else None,
+                wanted,
+            )
+        except RecursionError:
+            # Code that nests deeper than can be followed: nothing is said of any key.
+            made = Usage({})
+        if use_cache:
+            store.keep_only(set(program.files))
+            program.save()
+            cache.store_result(name, question, _pack(made))
     return made
 
 

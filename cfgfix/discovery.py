@@ -25,10 +25,12 @@ class Found:
 class Matcher:
     """Names and paths against the settings' patterns, compiled once."""
 
-    __slots__ = ("_exclude", "_include", "_root")
+    __slots__ = ("_below", "_exclude", "_include", "_root")
 
     def __init__(self, settings: Settings) -> None:
         self._root = settings.root
+        self._below: dict[str, str] = {}
+        """Folders as seen from the settings' own, with a slash behind; empty where each path must be asked about."""
         self._include = _compile(settings.include)
         self._exclude = _compile(settings.exclude)
 
@@ -49,8 +51,17 @@ class Matcher:
         return any(self.excluded(os.path.join(start, *steps[:length])) for length in range(1, len(steps) + 1))
 
     def _fits(self, pattern: re.Pattern[str], path: str) -> bool:
-        if pattern.match(os.path.basename(path)):
+        folder, name = os.path.split(path)
+        if pattern.match(name):
             return True
+        below = self._below.get(folder)
+        if below is None:
+            relative = os.path.relpath(folder or os.curdir, self._root).replace(os.sep, "/")
+            # Below a folder above the settings' own, a path may lead back to theirs.
+            below = "" if relative.rsplit("/", 1)[-1] in (".", "..") else f"{relative}/"
+            self._below[folder] = below
+        if below and name not in ("", os.curdir, os.pardir):
+            return bool(pattern.match(below + name))
         return bool(pattern.match(os.path.relpath(path, self._root).replace(os.sep, "/")))
 
 

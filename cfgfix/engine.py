@@ -1081,7 +1081,7 @@ def _usage(run: _Run) -> Usage | None:
         run.inferred if by_class else None,
         paths,
         _stamp(()),
-        shared=(run.judge.rules, _stamp(run.judge.rules)),
+        shared=run.judge.rules,
     )
     return run.usage
 

@@ -393,12 +393,10 @@ class Conditions:
             value: Any = UNKNOWN
             if any(item[0] == name for item in scope.params):
                 value = self._parameter(name, scope, after_error, depth)
-            for event in scope.events():
+            for event in scope.binding(name):
                 if event.place[0] >= before:
-                    if self._loops_back(scope, event, name, before):
+                    if self._loops_back(scope, event, before):
                         return UNKNOWN
-                    continue
-                if not _binds(event, name):
                     continue
                 value = self._after(event, name, scope, value, after_error, depth)
             return value
@@ -439,10 +437,8 @@ class Conditions:
             return UNKNOWN
         return new
 
-    def _loops_back(self, scope: Scope, event: Event, name: str, before: int) -> bool:
+    def _loops_back(self, scope: Scope, event: Event, before: int) -> bool:
         """Tell whether a later assignment reaches an earlier use through a loop around both."""
-        if not _binds(event, name):
-            return False
         return any(
             block.kind in ("for", "while") and block.line <= before
             for block in scope.block_chain(event.block)
@@ -578,20 +574,6 @@ def _arithmetic(operator: str, left: Any, right: Any) -> Any:
         return _ARITHMETIC[operator](left, right)
     except (KeyError, ZeroDivisionError, OverflowError, ValueError):
         return UNKNOWN
-
-
-def _binds(event: Event, name: str) -> bool:
-    if event.kind == "import":
-        return any(bound == name for bound, _ in event.extra)
-    return any(_target_binds(target, name) for target in event.targets)
-
-
-def _target_binds(target: Expr, name: str) -> bool:
-    if target[0] == NAME:
-        return bool(target[1] == name)
-    if target[0] == ITEMS:
-        return any(_target_binds(item, name) for item in target[2])
-    return target[0] == "*" and _target_binds(target[1], name)
 
 
 _SAFE: dict[str, Callable[..., Any]] = {

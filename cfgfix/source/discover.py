@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from cfgfix.files import is_inside, project, read_regular
 from cfgfix.records import dataclass
@@ -104,15 +107,36 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
 
 
 class _Ignore:
-    """One `.gitignore` file."""
+    """One `.gitignore` file. The library that knows the patterns is asked only about paths that one of them may fit."""
 
-    __slots__ = ("_folder", "_spec")
+    __slots__ = ("_always", "_folder", "_lines", "_literals", "_prefixes", "_spec", "_suffixes", "_wild")
 
     def __init__(self, folder: str, lines: list[str]) -> None:
-        import pathspec
-
         self._folder = folder
-        self._spec = pathspec.GitIgnoreSpec.from_lines(lines)
+        self._lines = lines
+        self._spec: Any = None
+        self._always = False
+        self._literals: set[str] = set()
+        suffixes, prefixes, wild = [], [], []
+        for line in lines:
+            part = _telling(line)
+            if part is None:
+                self._always = True
+            elif not part or part in self._literals:
+                continue
+            elif not _WILD.intersection(part):
+                self._literals.add(part)
+            elif not _WILD.intersection(part[1:]) and part[0] == "*":
+                suffixes.append(part[1:])
+            elif not _WILD.intersection(part[:-1]) and part[-1] == "*":
+                prefixes.append(part[:-1])
+            else:
+                wild.append(part)
+        self._suffixes = tuple(suffixes)
+        self._prefixes = tuple(prefixes)
+        self._wild: re.Pattern[str] | None = None
+        if wild:
+            self._wild = re.compile("|".join(map(fnmatch.translate, wild)))
 
     @classmethod
     def read(cls, folder: str) -> _Ignore | None:
@@ -122,16 +146,51 @@ class _Ignore:
         except OSError:
             return None
         lines = [line for line in lines if line.strip() and not line.startswith("#")]
-        if not lines:
-            return None
-        try:
-            return cls(folder, lines)
-        except ValueError:
-            return None
+        return cls(folder, lines) if lines else None
 
     def matches(self, path: str, *, folder: bool) -> bool:
+        if not self._always and not any(map(self._may_fit, path.split(os.sep))):
+            return False
+        if self._spec is None:
+            import pathspec
+
+            try:
+                self._spec = pathspec.GitIgnoreSpec.from_lines(self._lines)
+            except ValueError:
+                # A file with a pattern that is none ignores nothing.
+                self._spec = pathspec.GitIgnoreSpec.from_lines([])
         inner = os.path.relpath(path, self._folder).replace(os.sep, "/")
         return bool(self._spec.match_file(inner + "/" if folder else inner))
+
+    def _may_fit(self, part: str) -> bool:
+        """Tell whether the telling part of some pattern fits a part of a path."""
+        return (
+            part in self._literals
+            or part.endswith(self._suffixes)
+            or part.startswith(self._prefixes)
+            or (self._wild is not None and self._wild.match(part) is not None)
+        )
+
+
+_WILD = frozenset("*?[")
+
+
+def _telling(line: str) -> str | None:
+    """Return a part between slashes that some part of every path a pattern fits must fit too.
+
+    That is empty text for a pattern that ignores nothing, and None where there is no telling without reading the pattern
+    as the library does.
+    """
+    if line.startswith("!"):
+        return ""
+    line = line.rstrip()
+    if "\\" in line or "[^" in line or "[[" in line or line[:1].isspace():
+        return None
+    parts = [part for part in line.split("/") if part.strip("*")]
+    if any("[" in part and "]" not in part for part in parts):
+        return None
+    plain = [part for part in parts if not _WILD.intersection(part)]
+    return max(plain or parts, key=len) if parts else None
 
 
 MAX_INDEX = 64 * 1024 * 1024
@@ -286,8 +345,6 @@ def _declared(data: bytes) -> str:
     head = data[:400].split(b"\n", 2)[:2]
     for line in head:
         if line.lstrip().startswith(b"#") and b"coding" in line:
-            import re
-
             match = re.search(rb"coding[:=]\s*([-\w.]+)", line)
             if match is not None:
                 name = match[1].decode("ascii", "replace").lower()

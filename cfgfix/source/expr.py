@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cfgfix.source.summary import (
@@ -81,46 +81,38 @@ def place_of(expr: Expr, scope: Scope) -> Place | None:
     return None
 
 
-def children(expr: Expr, scope: Scope) -> Iterator[Expr]:
-    """Yield the direct parts of an expression; for a call its callee and its arguments."""
+def children(expr: Expr, scope: Scope) -> Sequence[Expr]:
+    """Return the direct parts of an expression; for a call its callee and its arguments."""
     kind = expr[0]
+    if kind in (NAME, CONSTANT):
+        return ()
     if kind in (ATTRIBUTE, STARRED, YIELD):
-        yield expr[1]
-    elif kind == CALL:
+        return (expr[1],)
+    if kind == CALL:
         call = scope.calls[expr[1]]
-        yield call.func
-        yield from call.args
-        for _, value in call.keywords:
-            yield value
-    elif kind == SUBSCRIPT:
-        yield expr[1]
-        yield expr[2]
-    elif kind == BINARY:
-        yield expr[2]
-        yield expr[3]
-    elif kind in (UNARY, ASSIGNED):
-        yield expr[2]
-    elif kind in (BOOLEAN, ITEMS, COMPREHENSION):
-        yield from expr[2]
-    elif kind == COMPARE:
-        yield expr[1]
-        for _, right in expr[2]:
-            yield right
-    elif kind == CHOICE:
-        yield expr[1]
-        yield expr[2]
-        yield expr[3]
-    elif kind == MAPPING:
-        for key, value in expr[1]:
-            if key is not None:
-                yield key
-            yield value
-    elif kind == FORMAT:
-        yield from expr[1]
-    elif kind == SLICE:
-        for part in expr[1:]:
-            if part is not None:
-                yield part
+        if call.keywords:
+            return (call.func, *call.args, *[value for _, value in call.keywords])
+        return (call.func, *call.args)
+    if kind == SUBSCRIPT:
+        return expr[1:3]
+    if kind == BINARY:
+        return expr[2:4]
+    if kind in (UNARY, ASSIGNED):
+        return (expr[2],)
+    if kind in (BOOLEAN, ITEMS, COMPREHENSION):
+        parts: tuple[Expr, ...] = expr[2]
+        return parts
+    if kind == COMPARE:
+        return (expr[1], *[right for _, right in expr[2]])
+    if kind == CHOICE:
+        return expr[1:4]
+    if kind == MAPPING:
+        return [part for pair in expr[1] for part in pair if part is not None]
+    if kind == FORMAT:
+        return tuple(expr[1])
+    if kind == SLICE:
+        return [part for part in expr[1:] if part is not None]
+    return ()
 
 
 def walk(expr: Expr, scope: Scope) -> Iterator[Expr]:

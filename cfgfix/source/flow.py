@@ -8,7 +8,7 @@ call is noted as a `Site` with what it resolves to. What is not known stays not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cfgfix.source.expr import constant, is_true
 from cfgfix.source.program import Module, Program, fold
@@ -203,6 +203,7 @@ class Flow:
         by_name: Sites by canonical name.
         datasets: Every dataset made, in order.
         by_target: Sites by the number `id` of the scope they may enter.
+        compiled: Sites that may enter a function which `tf.function` compiles, in the order they were met.
     """
 
     def __init__(self, program: Program) -> None:
@@ -212,6 +213,7 @@ class Flow:
         self.by_name: dict[str, list[Site]] = {}
         self.by_scope: dict[int, list[Site]] = {}
         self.by_target: dict[int, list[Site]] = {}
+        self.compiled: list[Site] = []
         self.datasets: list[Dataset] = []
         self.consumed: list[tuple[str, Dataset, Scope, int]] = []
         """`(kind, dataset, scope, block)`: where datasets are looped over."""
@@ -242,6 +244,13 @@ class Flow:
         for name in names:
             yield from self.by_name.get(name, ())
 
+    def under(self, *prefixes: str) -> Iterator[Site]:
+        """Yield the sites whose canonical name begins with one of some prefixes, in the order they were met."""
+        if any(name.startswith(prefixes) for name in self.by_name):
+            for site in self.sites:
+                if site.name.startswith(prefixes):
+                    yield site
+
     def within(self, scope: Scope) -> list[Site]:
         """Return the sites that stand in a scope."""
         return self.by_scope.get(id(scope), [])
@@ -255,8 +264,12 @@ class Flow:
         if site.name:
             self.by_name.setdefault(site.name, []).append(site)
         self.by_scope.setdefault(id(site.scope), []).append(site)
+        compiled = False
         for target in site.targets:
             self.by_target.setdefault(id(target.scope), []).append(site)
+            compiled = compiled or target.compiled is not None
+        if compiled:
+            self.compiled.append(site)
 
     # Running scopes
 
@@ -376,7 +389,7 @@ class Flow:
         return UNKNOWN
 
     def enter(
-        self, function: Function, site: Site, args: tuple[Value, ...], keywords: dict[str, Value]
+        self, function: Function, site: Site, args: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> Value:
         """Return what a call of a project function returns, run with its arguments where they tell something."""
         scope = function.scope
@@ -795,13 +808,17 @@ class Flow:
         return value
 
     def _attribute(self, frame: _Frame, expr: Expr) -> Value:
-        base = self.eval(frame, expr[1])
-        name = expr[2]
-        result: Value | None = None
-        for item in alternatives(base):
-            value = self._attribute_of(frame, item, name)
-            result = value if result is None else join(result, value)
-        return result if result is not None else UNKNOWN
+        return self._attribute_among(frame, self.eval(frame, expr[1]), expr[2])
+
+    def _attribute_among(self, frame: _Frame, base: Value, name: str) -> Value:
+        """Return an attribute of something that may be one of several things."""
+        if type(base) is not Many:
+            return self._attribute_of(frame, base, name)
+        ways = base.values
+        result = self._attribute_of(frame, ways[0], name)
+        for item in ways[1:]:
+            result = join(result, self._attribute_of(frame, item, name))
+        return result
 
     def _attribute_of(self, frame: _Frame, base: Value, name: str) -> Value:
         if isinstance(base, External):
@@ -936,13 +953,11 @@ class Flow:
         if func[0] == ATTRIBUTE:
             receiver = self.eval(frame, func[1])
             method = func[2]
-            if first_dataset(receiver) is None:
-                result: Value | None = None
-                for item in alternatives(receiver):
-                    value = self._attribute_of(frame, item, method)
-                    result = value if result is None else join(result, value)
-                callee = result if result is not None else UNKNOWN
+            dataset = first_dataset(receiver)
+            if dataset is None:
+                callee = self._attribute_among(frame, receiver, method)
         else:
+            dataset = None
             callee = self.eval(frame, func)
         site.args = self._arguments(frame, site) if call.args else ()
         if call.keywords:
@@ -953,26 +968,33 @@ class Flow:
                     keywords[name] = value
             site.keywords = keywords
         site.receiver = receiver
-        dataset = first_dataset(receiver)
         if dataset is not None:
             site.name = site.raw = f"{DATASET}.{method}"
             site.result = self._dataset_method(site, dataset, method)
             self._note(site)
             return site.result
-        result = None
-        site.open = any(type(item) is Value for item in alternatives(callee))
-        for item in alternatives(callee):
-            value = self._called(frame, site, item)
-            result = value if result is None else join(result, value)
-        site.result = result if result is not None else UNKNOWN
+        if type(callee) is Value:
+            site.open = True
+        elif type(callee) is Many:
+            ways = callee.values
+            site.open = any(type(item) is Value for item in ways)
+            result = self._called(frame, site, ways[0])
+            for item in ways[1:]:
+                result = join(result, self._called(frame, site, item))
+            site.result = result
+        else:
+            site.result = self._called(frame, site, callee)
         if site.name or site.targets:
             self._note(site)
         return site.result
 
     def _arguments(self, frame: _Frame, site: Site) -> tuple[Value, ...]:
         """Return the values of the positional arguments, those of `*items` of known length one by one."""
+        args = site.call.args
+        if len(args) == 1 and args[0][0] != STARRED:
+            return (self.eval(frame, args[0]),)
         values: list[Value] = []
-        for expr in site.call.args:
+        for expr in args:
             value = self.eval(frame, expr[1] if expr[0] == STARRED else expr)
             if expr[0] == STARRED and isinstance(value, Items):
                 site.expanded = True

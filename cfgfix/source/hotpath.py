@@ -290,6 +290,7 @@ class HotPaths:
         self._count = 0
         self.ways = ways_of(program)
         self._steps: list[tuple[Scope, int, Site]] | None = None
+        self._taped: dict[tuple[int, int], bool] = {}
         for root in self.roots:
             self._spread(root)
 
@@ -454,10 +455,10 @@ class HotPaths:
             return self._steps
         found: list[tuple[Scope, int, Site]] = []
         for site in self.flow.sites:
-            if self.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
+            if not site.targets and not site.name.endswith(".train_on_batch"):
                 continue
             block = innermost_loop(site.scope, site.call.block)
-            if block is None:
+            if block is None or self.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
                 continue
             if site.name.endswith(".train_on_batch") or any(self._trains(target) for target in site.targets):
                 found.append((site.scope, block, site))
@@ -467,20 +468,26 @@ class HotPaths:
     def _trains(self, function: Function) -> bool:
         if function.compiled is not None and "train" in function.scope.name:
             return True
-        return self.uses_tape(function.scope)
+        return self._uses_tape(function.scope, 0)
 
-    def uses_tape(self, scope: Scope, depth: int = 0) -> bool:
+    def _uses_tape(self, scope: Scope, depth: int) -> bool:
         """Tell whether a function computes gradients itself or through what it calls directly."""
-        for site in self.flow.within(scope):
-            if site.name == "tensorflow.GradientTape":
-                return True
-        if depth < 2:
-            for site in self.flow.within(scope):
-                if innermost_loop(site.scope, site.call.block) is None:
-                    for target in site.targets:
-                        if target.scope is not scope and self.uses_tape(target.scope, depth + 1):
-                            return True
-        return False
+        key = (id(scope), depth)
+        known = self._taped.get(key)
+        if known is None:
+            known = self._taped[key] = self._finds_tape(scope, depth)
+        return known
+
+    def _finds_tape(self, scope: Scope, depth: int) -> bool:
+        sites = self.flow.within(scope)
+        if any(site.name == "tensorflow.GradientTape" for site in sites):
+            return True
+        return depth < 2 and any(
+            target.scope is not scope and self._uses_tape(target.scope, depth + 1)
+            for site in sites
+            if site.targets and innermost_loop(scope, site.call.block) is None
+            for target in site.targets
+        )
 
 
 def innermost_loop(scope: Scope, block: int) -> int | None:

@@ -6,6 +6,8 @@ callbacks is in `flow.py`, which runs on top of this.
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -50,6 +52,7 @@ _FOLDS = (
 )
 
 
+@functools.lru_cache(maxsize=16_384)
 def fold(name: str) -> str:
     """Return the canonical form of a full dotted name: compatibility prefixes and moved modules folded away."""
     if name.startswith(("tensorflow", "keras", "tf_keras")):
@@ -143,11 +146,13 @@ class Program:
     ) -> None:
         self._store = store
         self._overlay = overlay or {}
-        self._needles = tuple(needles)
+        # What most files hold is looked for first.
+        self._needles = tuple(sorted(needles, key=lambda needle: (needle not in FRAMEWORKS, len(needle))))
         self._loaded: dict[str, Module] = {}
         self._loading: dict[str, int] = {}
         self.files = {os.path.normpath(file.path): file for file in files}
         self._names: dict[str, str] | None = None
+        self._found: dict[tuple[str, int], Value] = {}
         self._bits: dict[str, int] = {}
         self.modules: list[Module] = []
         """Modules that the prefilter lets through, in order of path."""
@@ -200,30 +205,20 @@ class Program:
         unknown.sort(key=lambda item: -item[2][0])
         context = multiprocessing.get_context("fork")
         try:
-            with ProcessPoolExecutor(jobs, context) as pool:
+            with ProcessPoolExecutor(jobs, context, _begin_child, (self._needles,)) as pool:
                 chunk = max(1, min(16, len(unknown) // (4 * jobs)))
-                results = pool.map(self._summarised, [path for _, path, _ in unknown], chunksize=chunk)
+                results = pool.map(_summarised, [path for _, path, _ in unknown], chunksize=chunk)
                 for (key, _, stamp), (content, bits, packed) in zip(unknown, results, strict=True):
                     self._store.put(key, stamp, content, bits, packed)
         except (OSError, RuntimeError):
             # What is not done yet is done here, one file after the other.
             return
 
-    def _summarised(self, path: str) -> tuple[bytes, int, bytes | None]:
-        """Return the content's hash, the needles and the packed summary of a file; runs in another process."""
-        data = discover.read_bytes(path)
-        if isinstance(data, str):
-            return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
-        bits = self.needles_of(data)
-        if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
-            return digest(data), bits, None
-        return digest(data), bits, dump(pack(self._summarise(data, path)))
-
     def _scan_file(self, key: str) -> int:
         file = self.files[key]
         known = self._store.by_stamp(key, file.stamp) if file.path not in self._overlay else None
         if known is not None:
-            return known[0]
+            return known
         data = self._read(file.path)
         if isinstance(data, str):
             self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken(data))
@@ -231,10 +226,10 @@ class Program:
         content = digest(data)
         known = self._store.by_content(key, file.stamp, content)
         if known is not None:
-            return known[0]
-        bits = self.needles_of(data)
+            return known
+        bits = _needles_of(data, self._needles)
         if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
-            self._keep(key, file, content, bits, self._summarise(data, file.path))
+            self._keep(key, file, content, bits, _summarise(data, file.path))
         else:
             self._store.put(key, file.stamp, content, bits, None)
         return bits
@@ -243,33 +238,8 @@ class Program:
         data = self._overlay.get(path)
         return data if data is not None else discover.read_bytes(path)
 
-    def needles_of(self, data: bytes) -> int:
-        """Return what some bytes hold."""
-        bits = 0
-        if any(needle in data for needle in FRAMEWORKS):
-            bits |= NEEDLE_FRAMEWORK
-            if any(needle in data for needle in self._needles):
-                bits |= NEEDLE_RULES
-        if any(needle in data for needle in CONFIG_NEEDLES):
-            bits |= NEEDLE_CONFIG
-        return bits
-
-    def _summarise(self, data: bytes, path: str) -> ModuleSummary:
-        decoded = discover.decode(data, path)
-        if isinstance(decoded, str):
-            return broken(decoded)
-        text, cells = decoded
-        summary = summarise(text, path)
-        summary.cells = cells
-        if cells and summary.problem is not None:
-            # One cell that does not parse must not hide the others.
-            repaired = _without_broken_cells(text, cells, path)
-            if repaired is not None:
-                return repaired
-        return summary
-
     def _keep(self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary) -> None:
-        self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.enabled else None)
+        self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.writes else None)
         self._make(key, file, summary, bits)
 
     def _make(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
@@ -289,16 +259,15 @@ class Program:
         file = self.files.get(key)
         if file is None:
             return None
-        known = self._store.by_stamp(key, file.stamp)
-        if known is not None and known[1] is not None:
-            data = undump(known[1])
-            if data is not None:
-                return self._make(key, file, unpack(data), known[0])
+        packed = self._store.packed(key, file.stamp)
+        kept = _unpacked(packed) if packed is not None else None
+        if kept is not None:
+            return self._make(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
         raw = self._read(file.path)
         if isinstance(raw, str):
             return self._make(key, file, broken(raw), 0)
-        bits = self.needles_of(raw)
-        self._keep(key, file, digest(raw), bits, self._summarise(raw, file.path))
+        bits = _needles_of(raw, self._needles)
+        self._keep(key, file, digest(raw), bits, _summarise(raw, file.path))
         return self._loaded[key]
 
     def all_modules(self, bits: int = 0) -> Iterator[Module]:
@@ -344,6 +313,15 @@ class Program:
 
     def find(self, name: str, importer: Module | None = None, depth: int = 0) -> Value:
         """Return what a dotted import source stands for: a module, class or function of the project, or an external."""
+        if depth == 0:
+            key = (name, id(importer))
+            known = self._found.get(key)
+            if known is None:
+                known = self._found[key] = self._find(name, importer, 0)
+            return known
+        return self._find(name, importer, depth)
+
+    def _find(self, name: str, importer: Module | None, depth: int) -> Value:
         if importer is not None:
             name = absolute(name, importer)
         if depth > 12:
@@ -509,6 +487,65 @@ class Program:
     def save(self) -> None:
         """Keep the summaries for the next run."""
         self._store.save()
+
+
+def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
+    """Return what some bytes hold."""
+    bits = 0
+    if any(needle in data for needle in FRAMEWORKS):
+        bits |= NEEDLE_FRAMEWORK
+        if any(needle in data for needle in needles):
+            bits |= NEEDLE_RULES
+    if any(needle in data for needle in CONFIG_NEEDLES):
+        bits |= NEEDLE_CONFIG
+    return bits
+
+
+def _summarise(data: bytes, path: str) -> ModuleSummary:
+    decoded = discover.decode(data, path)
+    if isinstance(decoded, str):
+        return broken(decoded)
+    text, cells = decoded
+    summary = summarise(text, path)
+    summary.cells = cells
+    if cells and summary.problem is not None:
+        # One cell that does not parse must not hide the others.
+        repaired = _without_broken_cells(text, cells, path)
+        if repaired is not None:
+            return repaired
+    return summary
+
+
+def _unpacked(packed: bytes) -> ModuleSummary | None:
+    """Return a summary from the store, or None where it is damaged."""
+    data = undump(packed)
+    try:
+        return unpack(data) if data is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
+# In another process
+
+
+_CHILD: list[tuple[bytes, ...]] = []
+"""The needles, in a process that only summarises."""
+
+
+def _begin_child(needles: tuple[bytes, ...]) -> None:
+    gc.disable()
+    _CHILD[:] = [needles]
+
+
+def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
+    """Return the content's hash, the needles and the packed summary of a file."""
+    data = discover.read_bytes(path)
+    if isinstance(data, str):
+        return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
+    bits = _needles_of(data, _CHILD[0])
+    if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
+        return digest(data), bits, None
+    return digest(data), bits, dump(pack(_summarise(data, path)))
 
 
 def dotted_name(path: str, root: str) -> tuple[str, bool]:

@@ -27,6 +27,12 @@ class Offsets:
         self.text = text
         starts = [0]
         position = 0
+        if "\r" not in text:
+            for line in text.split("\n")[:-1]:
+                position += len(line) + 1
+                starts.append(position)
+            self._starts = starts
+            return
         while True:
             feed, back = text.find("\n", position), text.find("\r", position)
             if feed < 0 and back < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -190,34 +191,36 @@ def scan(
 
     functions = [(rule, *check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, _, found in functions for needle in found})
-    store = cache.SummaryStore(name or "none", (tuple(needles), repr(key)), enabled=keep)
-    program = Program(files, store, needles, overlay or {})
-    program.facts["requirement"] = requirement
-    program.facts["configs"] = tuple(configs)
-    program.scan(_jobs(), progress)
-    Flow(program).run()
-    conditions: list[tuple[ConfigFacts | None, Conditions]] = [
-        (config, Conditions(program, config.lookup())) for config in configs
-    ]
-    conditions = conditions or [(None, Conditions(program, None))]
-    maker = _Maker(conditions, severity)
-    for rule, function, _ in functions:
-        apart: frozenset[int] = frozenset()
-        if function is never_existed:
-            apart = with_old_releases(program)
-        elif function.__module__ == with_other_releases.__module__:
-            apart = with_other_releases(program)
-        for hit in function(program):
-            if id(hit.scope.module) not in apart:
-                maker.add(rule, hit)
-    for items in maker.findings.values():
-        items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-    marked = tuple(module.path for module in program.modules if module.summary.suppressions)
-    if use_cache:
-        store.keep_only(set(program.files))
-        program.save()
-        packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
-        cache.store_result(name, question, (packed, marked))
+    with contextlib.closing(
+        cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
+    ) as store:
+        program = Program(files, store, needles, overlay or {})
+        program.facts["requirement"] = requirement
+        program.facts["configs"] = tuple(configs)
+        program.scan(_jobs(), progress)
+        Flow(program).run()
+        conditions: list[tuple[ConfigFacts | None, Conditions]] = [
+            (config, Conditions(program, config.lookup())) for config in configs
+        ]
+        conditions = conditions or [(None, Conditions(program, None))]
+        maker = _Maker(conditions, severity)
+        for rule, function, _ in functions:
+            apart: frozenset[int] = frozenset()
+            if function is never_existed:
+                apart = with_old_releases(program)
+            elif function.__module__ == with_other_releases.__module__:
+                apart = with_other_releases(program)
+            for hit in function(program):
+                if id(hit.scope.module) not in apart:
+                    maker.add(rule, hit)
+        for items in maker.findings.values():
+            items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+        marked = tuple(module.path for module in program.modules if module.summary.suppressions)
+        if use_cache:
+            store.keep_only(set(program.files))
+            program.save()
+            packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
+            cache.store_result(name, question, (packed, marked))
     if progress is not None:
         progress(len(files), len(files))
     return ScanResult(

@@ -25,13 +25,13 @@ parser counts them. `source/expr.py` reads them.
 from __future__ import annotations
 
 import _ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 5
+VERSION = 6
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -39,7 +39,7 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
-WORDS = ("AUTOTUNE", "environ", "Lock(")
+WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat")
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense
@@ -62,6 +62,9 @@ _COMPARE = {
     _ast.Is: "is", _ast.IsNot: "is not", _ast.In: "in", _ast.NotIn: "not in",
 }  # fmt: skip
 _EXITS = frozenset({"return", "raise", "continue", "break"})
+
+
+_NONE: frozenset[str] = frozenset()
 
 
 class Block:
@@ -221,7 +224,7 @@ class Scope:
     """
 
     __slots__ = (
-        "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
+        "_bound", "_events", "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
         "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references", "returns",
         "stars",
     )  # fmt: skip
@@ -243,27 +246,50 @@ class Scope:
         self.is_async = False
         self.generator = False
         self.names: set[str] = set()
-        self.outer: set[str] = set()
+        self.outer: frozenset[str] = _NONE
         self.imports: dict[str, str] = {}
-        self.stars: list[str] = []
+        self.stars: tuple[str, ...] = ()
         self.children: dict[str, int] = {}
         self.blocks: list[Block] = [Block(-1, "body", None, True, place[0])]
         self.calls: list[Call] = []
         self.body: list[Event] = []
         self.references: list[tuple[Expr, int]] = []
         self.module: Any = None
+        self._events: list[Event] | None = None
+        self._bound: dict[str, list[Event]] | None = None
 
-    def events(self) -> Iterator[Event]:
-        """Yield all statements of the scope in order, those in nested blocks included."""
-        pending: list[Iterator[Event]] = [iter(self.body)]
-        while pending:
-            for event in pending[-1]:
-                yield event
-                if event.bodies:
-                    pending.append(iter([inner for _, body in event.bodies for inner in body]))
-                    break
-            else:
-                pending.pop()
+    def events(self) -> list[Event]:
+        """Return all statements of the scope in order, those in nested blocks included; listed once."""
+        found = self._events
+        if found is None:
+            found = []
+            pending: list[Iterator[Event]] = [iter(self.body)]
+            while pending:
+                for event in pending[-1]:
+                    found.append(event)
+                    if event.bodies:
+                        pending.append(iter([inner for _, body in event.bodies for inner in body]))
+                        break
+                else:
+                    pending.pop()
+            self._events = found
+        return found
+
+    def binding(self, name: str) -> list[Event]:
+        """Return the statements that bind a name by assignment, as a loop's variable or by import, in order."""
+        bound = self._bound
+        if bound is None:
+            bound = self._bound = {}
+            for event in self.events():
+                names: dict[str, None] = {}
+                if event.kind == "import":
+                    names = dict.fromkeys(name for name, _ in event.extra)
+                else:
+                    for target in event.targets:
+                        _bind(target, names)
+                for item in names:
+                    bound.setdefault(item, []).append(event)
+        return bound.get(name, [])
 
     def block_chain(self, block: int) -> Iterator[Block]:
         """Yield a block and the blocks around it, innermost first, up to the scope's body."""
@@ -275,6 +301,16 @@ class Scope:
     def loops(self, block: int) -> list[Block]:
         """Return the loops around a block, innermost first."""
         return [found for found in self.block_chain(block) if found.kind in ("for", "while", "comprehension")]
+
+
+def _bind(target: Expr, names: dict[str, None]) -> None:
+    if target[0] == NAME:
+        names[target[1]] = None
+    elif target[0] == ITEMS:
+        for item in target[2]:
+            _bind(item, names)
+    elif target[0] == STARRED:
+        _bind(target[1], names)
 
 
 class ModuleSummary:
@@ -331,17 +367,31 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
         return broken(f"is not Python: {error}")
     except (RecursionError, MemoryError):
         return broken("nests too deep to be read safely")
+    count = text.count("\n") + 1
     try:
-        summary = _Builder(tree).summary
+        summary = _Builder(tree, _line_numbers(count + text.count("\r"))).summary
     except RecursionError:
         return broken("nests too deep to be read safely")
-    summary.lines = text.count("\n") + 1
+    summary.lines = count
     summary.words = tuple(word for word in WORDS if word in text)
     if "cfgfix:" in text:
         summary.suppressions = _suppressions(text)
     return summary
 
 
+_LINES = [0]
+
+
+def _line_numbers(last: int) -> Sequence[int]:
+    """Return the line numbers up to one, the same objects for every file but a huge one."""
+    if last >= _MANY_LINES:
+        return range(last + 1)
+    if last >= len(_LINES):
+        _LINES.extend(range(len(_LINES), last + 1))
+    return _LINES
+
+
+_MANY_LINES = 50_000
 _RUN = 3000
 
 
@@ -352,7 +402,10 @@ def _too_deep(text: str) -> bool:
     """
     if len(text) < _RUN:
         return False
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    if max(map(len, lines)) < _RUN:
+        return False
+    for line in lines:
         if len(line) >= _RUN and '"' not in line and "'" not in line:
             signs = (
                 sum(map(line.count, "-+~*/%&|^."))
@@ -379,11 +432,24 @@ def _suppressions(text: str) -> tuple[tuple[int, tuple[str, ...], bool], ...]:
     return tuple(found)
 
 
-class _Builder:
-    """One walk over a tree."""
+_NAME_NODE, _ATTRIBUTE_NODE = _ast.Name, _ast.Attribute
 
-    def __init__(self, tree: Any) -> None:
+
+class _Builder:
+    """One walk over a tree.
+
+    It makes most of the objects of a cold scan, so it is written for speed: no keyword arguments, no helper for places.
+
+    Args:
+        tree: What the parser made.
+        lines: The numbers of the lines, by themselves: places then share them, which is a sixth of a summary's memory.
+    """
+
+    __slots__ = ("_depth", "block", "frameworks", "lines", "scope", "summary")
+
+    def __init__(self, tree: Any, lines: Sequence[int]) -> None:
         self.summary = ModuleSummary()
+        self.lines = lines
         self._depth = 0
         self.frameworks: set[str] = set()
         module = Scope(0, "module", "", "", -1, -1, (1, 0, 1, 0))
@@ -395,14 +461,24 @@ class _Builder:
     # Expressions
 
     def expr(self, node: Any) -> Expr:
-        handler = _EXPRESSIONS.get(type(node))
-        if handler is None or self._depth > MAX_DEPTH:
+        if self._depth > MAX_DEPTH:
+            return (UNKNOWN,)
+        kind = type(node)
+        if kind is _NAME_NODE:
+            # Half of all expressions are names.
+            lines = self.lines
+            return (
+                NAME,
+                node.id,
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            )
+        handler = _EXPRESSIONS.get(kind)
+        if handler is None:
             return (UNKNOWN,)
         self._depth += 1
-        try:
-            return handler(self, node)
-        finally:
-            self._depth -= 1
+        found = handler(self, node)
+        self._depth -= 1
+        return found
 
     def optional(self, node: Any) -> Expr | None:
         return None if node is None else self.expr(node)
@@ -412,30 +488,37 @@ class _Builder:
             nodes = nodes[:MAX_ITEMS]
         return tuple([self.expr(node) for node in nodes])
 
-    def _name(self, node: Any) -> Expr:
-        return (NAME, node.id, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
-
     def _attribute(self, node: Any) -> Expr:
-        chain = [node]
+        lines = self.lines
         head = node.value
-        while type(head) is _ast.Attribute:
-            chain.append(head)
-            head = head.value
-        if len(chain) > MAX_DEPTH:
-            return (UNKNOWN,)
-        expr = self.expr(head)
-        for item in reversed(chain):
+        if type(head) is _ATTRIBUTE_NODE:
+            chain = [node]
+            while type(head) is _ATTRIBUTE_NODE:
+                chain.append(head)
+                head = head.value
+            if len(chain) > MAX_DEPTH:
+                return (UNKNOWN,)
+            expr = self.expr(head)
+            for item in reversed(chain):
+                expr = (
+                    ATTRIBUTE,
+                    expr,
+                    item.attr,
+                    (lines[item.lineno], item.col_offset, lines[item.end_lineno], item.end_col_offset),
+                )
+        else:
             expr = (
                 ATTRIBUTE,
-                expr,
-                item.attr,
-                (item.lineno, item.col_offset, item.end_lineno, item.end_col_offset),
+                self.expr(head),
+                node.attr,
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             )
-        if type(head) is _ast.Name and head.id in self.frameworks:
+        if type(head) is _NAME_NODE and head.id in self.frameworks:
             self.scope.references.append((expr, self.block))
         return expr
 
     def _constant(self, node: Any) -> Expr:
+        lines = self.lines
         value = node.value
         kind = type(value)
         if kind is str:
@@ -450,17 +533,23 @@ class _Builder:
             if value is Ellipsis:
                 value = "..."
             return (UNKNOWN,)
-        return (CONSTANT, value, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            CONSTANT,
+            value,
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+        )
 
     def _subscript(self, node: Any) -> Expr:
+        lines = self.lines
         return (
             SUBSCRIPT,
             self.expr(node.value),
             self.expr(node.slice),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _call(self, node: Any) -> Expr:
+        lines = self.lines
         func = self.expr(node.func)
         args = self.many(node.args) if node.args else ()
         keywords = (
@@ -476,22 +565,24 @@ class _Builder:
                 args,
                 keywords,
                 self.block,
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
                 number,
             )
         )
         return (CALL, number)
 
     def _binary(self, node: Any) -> Expr:
+        lines = self.lines
         return (
             BINARY,
             _BIN.get(type(node.op), "?"),
             self.expr(node.left),
             self.expr(node.right),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _unary(self, node: Any) -> Expr:
+        lines = self.lines
         operand = node.operand
         if (
             type(node.op) is _ast.USub
@@ -503,24 +594,26 @@ class _Builder:
                 return (
                     CONSTANT,
                     -inner[1],
-                    (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+                    (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
                 )
         return (
             UNARY,
             _UNARY.get(type(node.op), "?"),
             self.expr(operand),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _boolean(self, node: Any) -> Expr:
+        lines = self.lines
         return (
             BOOLEAN,
             "and" if type(node.op) is _ast.And else "or",
             self.many(node.values),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _compare(self, node: Any) -> Expr:
+        lines = self.lines
         left = self.expr(node.left)
         rest = tuple(
             [
@@ -528,9 +621,15 @@ class _Builder:
                 for operator, right in zip(node.ops, node.comparators, strict=True)
             ]
         )
-        return (COMPARE, left, rest, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            COMPARE,
+            left,
+            rest,
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+        )
 
     def _choice(self, node: Any) -> Expr:
+        lines = self.lines
         test = self.expr(node.test)
         outer = self.block
         self.block = self.open("if", test, True, node.lineno)
@@ -544,27 +643,34 @@ class _Builder:
             test,
             then,
             otherwise,
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _items(self, node: Any) -> Expr:
+        lines = self.lines
         kind = type(node)
         return (
             ITEMS,
             "tuple" if kind is _ast.Tuple else "list" if kind is _ast.List else "set",
             self.many(node.elts),
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _mapping(self, node: Any) -> Expr:
+        lines = self.lines
         pairs = []
         for key, value in zip(node.keys[:MAX_ITEMS], node.values[:MAX_ITEMS], strict=True):
             pairs.append((self.optional(key), self.expr(value)))
-        return (MAPPING, tuple(pairs), (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return (
+            MAPPING,
+            tuple(pairs),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+        )
 
     def _lambda(self, node: Any) -> Expr:
+        lines = self.lines
         params = self.parameters(node.args)
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
         scope = self.enter("lambda", "<lambda>", place)
         outer, outer_block, depth = self.scope, self.block, self._depth
         self.scope, self.block, self._depth = scope, 0, 0
@@ -578,7 +684,10 @@ class _Builder:
         body = node.body
         scope.body = [
             Event(
-                "return", 0, (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset), value=value
+                "return",
+                0,
+                (lines[body.lineno], body.col_offset, lines[body.end_lineno], body.end_col_offset),
+                value=value,
             )
         ]
         self.scope, self.block, self._depth = outer, outer_block, depth
@@ -707,10 +816,11 @@ class _Builder:
         return events
 
     def _define(self, node: Any) -> Event:
+        lines = self.lines
         decorators = self.many(node.decorator_list)
         params = self.parameters(node.args)
         returns = self.optional(node.returns)
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
         scope = self.enter("function", node.name, place)
         self.scope.names.add(node.name)
         self.scope.children[node.name] = scope.number
@@ -726,11 +836,12 @@ class _Builder:
         return Event("define", self.block, place, extra=scope.number)
 
     def _class(self, node: Any) -> Event:
+        lines = self.lines
         decorators = self.many(node.decorator_list)
         bases = self.many(node.bases)
         for item in node.keywords:
             self.expr(item.value)
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
         scope = self.enter("class", node.name, place)
         self.scope.names.add(node.name)
         self.scope.children[node.name] = scope.number
@@ -750,10 +861,11 @@ class _Builder:
         value: Expr | None = None,
         extra: Any = None,
     ) -> Event:
+        lines = self.lines
         return Event(
             kind,
             self.block,
-            (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             targets,
             value,
             extra,
@@ -763,8 +875,13 @@ class _Builder:
         value = self.expr(node.value)
         targets = self.many(node.targets)
         for target in targets:
-            self.bind(target)
-        return self.event("assign", node, targets, value)
+            if target[0] == NAME:
+                self.scope.names.add(target[1])
+            else:
+                self.bind(target)
+        lines = self.lines
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        return Event("assign", self.block, place, targets, value)
 
     def _augment(self, node: Any) -> Event:
         value = self.expr(node.value)
@@ -780,8 +897,14 @@ class _Builder:
         return self.event("annotate", node, (target,), value, annotation)
 
     def _expression(self, node: Any) -> Event:
-        value = self.expr(node.value)
-        return self.event("yield" if value[0] == YIELD else "expr", node, value=value)
+        inner = node.value
+        if type(inner) is _ast.Constant and type(inner.value) is str:
+            # A docstring: nothing asks what it says.
+            inner.value = ""
+        value = self.expr(inner)
+        lines = self.lines
+        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        return Event("yield" if value[0] == YIELD else "expr", self.block, place, (), value)
 
     def _return(self, node: Any) -> Event:
         return self.event("return", node, value=self.optional(node.value))
@@ -799,7 +922,7 @@ class _Builder:
         return self.event(type(node).__name__.lower(), node)
 
     def _outer(self, node: Any) -> None:
-        self.scope.outer.update(node.names)
+        self.scope.outer = self.scope.outer.union(node.names)
 
     def _import(self, node: Any) -> Event:
         pairs = []
@@ -818,7 +941,7 @@ class _Builder:
         pairs = []
         for item in node.names:
             if item.name == "*":
-                self.scope.stars.append(source)
+                self.scope.stars = (*self.scope.stars, source)
             else:
                 pairs.append((item.asname or item.name, f"{source}{join}{item.name}"))
         return self._imported(node, pairs)
@@ -936,7 +1059,6 @@ def _leaves(events: list[Event]) -> bool:
 # The two tables are part of the builder: they name its methods by the node each one reads.
 # ruff: noqa: SLF001
 _EXPRESSIONS: dict[type, Callable[[_Builder, Any], Expr]] = {
-    _ast.Name: _Builder._name,
     _ast.Attribute: _Builder._attribute,
     _ast.Constant: _Builder._constant,
     _ast.Call: _Builder._call,
@@ -1042,7 +1164,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
         scope.is_async = is_async
         scope.generator = generator
         scope.names = set(names)
-        scope.outer = set(outer)
+        scope.outer = frozenset(outer) if outer else _NONE
         scope.imports = imports
         scope.stars = stars
         scope.children = children

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cfgfix.source.summary import Call, Scope
@@ -179,6 +180,9 @@ class Env:
         self.names: dict[str, Value] = {}
 
 
+_NO_KEYWORDS: Mapping[str, Value] = MappingProxyType({})
+
+
 class Site:
     """One call, resolved.
 
@@ -224,7 +228,7 @@ class Site:
         self.expanded = False
         self.receiver: Value | None = None
         self.args: tuple[Value, ...] = ()
-        self.keywords: dict[str, Value] = {}
+        self.keywords: Mapping[str, Value] = _NO_KEYWORDS
         self.targets: tuple[Function, ...] = ()
         self.result: Value = UNKNOWN
 
@@ -238,14 +242,11 @@ class Site:
         return None
 
 
-def alternatives(value: Value | None) -> Iterator[Value]:
-    """Yield what a value may be, each alternative once."""
+def alternatives(value: Value | None) -> tuple[Value, ...]:
+    """Return what a value may be, each alternative once."""
     if value is None:
-        return
-    if isinstance(value, Many):
-        yield from value.values
-    else:
-        yield value
+        return ()
+    return value.values if type(value) is Many else (value,)
 
 
 def _joined(sets: list[Dataset]) -> Value:
@@ -297,9 +298,12 @@ def join(first: Value, second: Value) -> Value:
 
 def first_dataset(value: Value | None) -> Dataset | None:
     """Return the dataset a value may be, or None."""
-    for item in alternatives(value):
-        if isinstance(item, Dataset):
-            return item
+    if type(value) is Dataset:
+        return value
+    if type(value) is Many:
+        for item in value.values:
+            if type(item) is Dataset:
+                return item
     return None
 
 

@@ -220,9 +220,18 @@ def _imports_addons(program: Program) -> bool:
 
 def _keras_is_two(program: Program) -> bool:
     """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
+    found: bool | None = program.facts.get("keras is two")
+    if found is None:
+        found = program.facts["keras is two"] = _asks_for_keras_two(program)
+    return found
+
+
+def _asks_for_keras_two(program: Program) -> bool:
     if program.facts.get("requirement", NOTHING).keras_2:
         return True
     for module in program.modules:
+        if "TF_USE_LEGACY_KERAS" not in module.summary.words and "tf_keras" not in module.summary.words:
+            continue
         for scope in module.summary.scopes:
             if any(source.split(".")[0] == "tf_keras" for source in scope.imports.values()):
                 return True
@@ -812,8 +821,8 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             confidence=confidence,
             rewrites=rewrites,
         )
-    for site in program.flow.sites:
-        if site.name.startswith("keras.optimizers.legacy.") and site.raw.startswith("tensorflow.keras"):
+    for site in program.flow.under("keras.optimizers.legacy."):
+        if site.raw.startswith("tensorflow.keras"):
             mask = table.raises(site.name)
             if (
                 mask & table.newest
@@ -945,7 +954,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             rewrites=_renamed(reference, new) if plain else (),
             no_fix=None if plain else "its arguments have other names there",
         )
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if not owner.startswith("tensorflow.distribute.") or not owner.endswith("Strategy"):
             continue
@@ -1026,7 +1035,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
     legacy = _keras_is_two(program)
     for site in program.flow.sites:
         name = site.name
-        if not name.startswith(("tensorflow.", "keras.")) or not site.call.keywords or site.targets:
+        if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
             continue
         if name.startswith("keras."):
             if legacy or not _is_tf_keras(site.scope):
@@ -1091,8 +1100,8 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     if takes and not three:
         # Everything the project asks for up to some release before Keras 3: the newest decides.
         return
-    for site in program.flow.sites:
-        if not site.name.startswith("keras.optimizers.") or site.name.count(".") != 2:
+    for site in program.flow.under("keras.optimizers."):
+        if site.name.count(".") != 2:
             continue
         if not site.name.rpartition(".")[2][:1].isupper() or not _is_tf_keras(site.scope):
             continue
@@ -1186,7 +1195,7 @@ def _options(program: Program) -> Iterator[tuple[Scope, Event, Expr, str]]:
         for module in program.modules:
             for scope in module.summary.scopes:
                 for event in scope.events():
-                    if event.kind != "assign" or len(event.targets) != 1:
+                    if event.kind != "assign" or len(event.targets) != 1 or event.targets[0][0] != ATTRIBUTE:
                         continue
                     path = _option_path(program, scope, event.targets[0])
                     if path is not None:
@@ -1458,7 +1467,7 @@ def _policy_beside(hit: Hit) -> bool:
 
 def _scales(program: Program) -> bool:
     """Tell whether the program scales losses anywhere."""
-    return any("LossScale" in site.name or site.name.endswith(".scale_loss") for site in program.flow.sites)
+    return any("LossScale" in name or name.endswith(".scale_loss") for name in program.flow.by_name)
 
 
 def jit_switch(program: Program) -> Iterator[Hit]:
@@ -1489,21 +1498,20 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
     table = api(program)
     if table.silent or _old_datasets(program):
         return
-    for site in program.flow.sites:
-        if site.name.startswith("tensorflow.data.Dataset."):
-            method = site.name.rpartition(".")[2]
-            instead = _OLD_MEMBERS.get(method)
-            if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
-                continue
-            if written_for_one(program, site.scope) or expects_absence(
-                site.scope, site.call.block, site.call.place
-            ):
-                continue
-            either = table.requirement.admits_one()
-            if either and not _uses_two(program, site.scope.module):
-                # Nothing says that this file is not for TensorFlow 1.
-                continue
-            yield hit_at(site, values={"member": method, "instead": instead})
+    for site in program.flow.under("tensorflow.data.Dataset."):
+        method = site.name.rpartition(".")[2]
+        instead = _OLD_MEMBERS.get(method)
+        if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
+            continue
+        if written_for_one(program, site.scope) or expects_absence(
+            site.scope, site.call.block, site.call.place
+        ):
+            continue
+        either = table.requirement.admits_one()
+        if either and not _uses_two(program, site.scope.module):
+            # Nothing says that this file is not for TensorFlow 1.
+            continue
+        yield hit_at(site, values={"member": method, "instead": instead})
 
 
 def _old_datasets(program: Program) -> bool:
@@ -1518,6 +1526,8 @@ def _old_datasets(program: Program) -> bool:
                 for source in (*scope.imports.values(), *scope.stars)
             ):
                 return True
+            if "compat" not in module.summary.words:
+                continue
             for expr, _ in scope.references:
                 if (program.static_name(expr, scope) or "").startswith("tensorflow.compat.v1"):
                     return True

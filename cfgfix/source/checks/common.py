@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -27,7 +28,12 @@ _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)con
 
 def in_tests(scope: Scope) -> bool:
     """Tell whether a scope stands in test code, where speed does not count."""
-    return bool(_TEST.search(scope.module.path.replace("\\", "/")))
+    return _is_test(scope.module.path)
+
+
+@functools.lru_cache(maxsize=65_536)
+def _is_test(path: str) -> bool:
+    return bool(_TEST.search(path.replace("\\", "/")))
 
 
 def never_run(program: Program, scope: Scope) -> bool:

@@ -9,7 +9,7 @@ from cfgfix.source.checks.common import flag, in_tests, method_of
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.hit import Hit, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
-from cfgfix.source.program import Program, absolute
+from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.summary import BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 
@@ -255,7 +255,7 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:
     """Set-up of a dataset whose failure is caught and dropped."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.data."):
         method = method_of(site)
         if (
             method
@@ -374,9 +374,8 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
         return
     several = {
         id(site.scope.module)
-        for site in program.flow.sites
-        if site.name.startswith("tensorflow.distribute.")
-        and site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
+        for site in program.flow.under("tensorflow.distribute.")
+        if site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
     }
     for site in program.flow.named(*_GROWTH):
         if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
@@ -438,6 +437,9 @@ _DEVICE_TIME = (
 """Read when the devices or the compiler are first used."""
 
 
+_Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
+
+
 def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
     """Yield the environment variables that a scope sets: name, value, statement, place."""
     for event in scope.events():
@@ -458,13 +460,22 @@ def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, in
                     yield name, call.args[1], event, call.place
 
 
+def _variables(program: Program, module: Module) -> list[_Variable]:
+    """Return the environment variables that a module sets: scope, name, value, statement, place; listed once."""
+    known: dict[int, list[_Variable]] = program.facts.setdefault("variables", {})
+    found = known.get(id(module))
+    if found is None:
+        found = [(scope, *item) for scope in module.summary.scopes for item in _sets(scope)]
+        known[id(module)] = found
+    return found
+
+
 def _environment(program: Program, name: str) -> bool:
     return any(
         found == name
         for module in program.modules
         if "environ" in module.summary.words
-        for scope in module.summary.scopes
-        for found, *_ in _sets(scope)
+        for _, found, *_ in _variables(program, module)
     )
 
 
@@ -473,43 +484,42 @@ def environment_late(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
             continue
-        for scope in module.summary.scopes:
-            for name, _, event, place in _sets(scope):
-                if name in _EARLY:
-                    line = _import_line(module.scope, scope, event)
-                    if line is not None and not any(
-                        other == name and earlier.place[0] < line
-                        for other, _, earlier, _ in _sets(module.scope)
-                    ):
-                        yield Hit(
-                            scope,
-                            place,
-                            event.block,
-                            {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
-                            severity="warning",
-                        )
-                elif name in _DEVICE_TIME:
-                    first = next(
-                        (
-                            site
-                            for site in program.flow.within(scope)
-                            if (_starts(site) or (site.name in _LISTS and name == "CUDA_VISIBLE_DEVICES"))
-                            and site.call.place[2] < event.place[0]
-                            and inside(scope, event.block, site.call.block)
-                        ),
-                        None,
+        for scope, name, _, event, place in _variables(program, module):
+            if name in _EARLY:
+                line = _import_line(module.scope, scope, event)
+                if line is not None and not any(
+                    where is module.scope and other == name and earlier.place[0] < line
+                    for where, other, _, earlier, _ in _variables(program, module)
+                ):
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
+                        severity="warning",
                     )
-                    if first is not None:
-                        yield Hit(
-                            scope,
-                            place,
-                            event.block,
-                            {
-                                "variable": name,
-                                "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
-                            },
-                            related=(at(first, label="the devices are set up here"),),
-                        )
+            elif name in _DEVICE_TIME:
+                first = next(
+                    (
+                        site
+                        for site in program.flow.within(scope)
+                        if (_starts(site) or (site.name in _LISTS and name == "CUDA_VISIBLE_DEVICES"))
+                        and site.call.place[2] < event.place[0]
+                        and inside(scope, event.block, site.call.block)
+                    ),
+                    None,
+                )
+                if first is not None:
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {
+                            "variable": name,
+                            "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
+                        },
+                        related=(at(first, label="the devices are set up here"),),
+                    )
 
 
 def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
@@ -532,15 +542,14 @@ def thread_count(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "environ" not in module.summary.words:
             continue
-        for scope in module.summary.scopes:
-            for name, value, event, place in _sets(scope):
-                if name != "TF_GPU_THREAD_COUNT" or value is None:
-                    continue
-                shown = text(value, scope)
-                number = constant(value)
-                many = isinstance(number, str) and number.isdigit() and int(number) > 4
-                if many or "cpu_count" in shown:
-                    yield Hit(scope, place, event.block, {"value": shown})
+        for scope, name, value, event, place in _variables(program, module):
+            if name != "TF_GPU_THREAD_COUNT" or value is None:
+                continue
+            shown = text(value, scope)
+            number = constant(value)
+            many = isinstance(number, str) and number.isdigit() and int(number) > 4
+            if many or "cpu_count" in shown:
+                yield Hit(scope, place, event.block, {"value": shown})
 
 
 def whole_memory(program: Program) -> Iterator[Hit]:
@@ -586,17 +595,19 @@ def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
 
 def remapped(program: Program) -> Iterator[Hit]:
     """A GPU number that is not among the visible ones: they are counted anew from 0."""
+    numbered = list(_device_numbers(program))
+    if not numbered:
+        return
     visible: dict[int, tuple[int, str]] = {}
     for module in program.modules:
-        for scope in module.summary.scopes:
-            for name, value, _, _ in _sets(scope):
-                shown = constant(value)
-                if (
-                    name == "CUDA_VISIBLE_DEVICES"
-                    and isinstance(shown, str)
-                    and re.fullmatch(r"\d+(,\d+)*", shown)
-                ):
-                    visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
+        for _, name, value, _, _ in _variables(program, module):
+            shown = constant(value)
+            if (
+                name == "CUDA_VISIBLE_DEVICES"
+                and isinstance(shown, str)
+                and re.fullmatch(r"\d+(,\d+)*", shown)
+            ):
+                visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
     for site in program.flow.named(*_VISIBLE):
         devices = site.call.argument(0, "devices")
         if devices is not None and devices[0] == SUBSCRIPT and isinstance(constant(devices[2]), int):
@@ -606,7 +617,7 @@ def remapped(program: Program) -> Iterator[Hit]:
                 len(devices[2]),
                 f"set_visible_devices with {len(devices[2])} devices",
             )
-    for site, number, shown in _device_numbers(program):
+    for site, number, shown in numbered:
         found = visible.get(id(site.scope.module))
         if found is not None and number >= found[0]:
             yield hit_at(
@@ -680,7 +691,7 @@ def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> s
 def dataset_on_gpu(program: Program) -> Iterator[Hit]:
     """Dataset transformations under `tf.device` of a GPU: they run on the CPU all the same."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.data.Dataset."):
         method = method_of(site)
         if method not in ("map", "batch", "padded_batch", "shuffle", "interleave", "filter", "cache"):
             continue
@@ -708,10 +719,9 @@ def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:
 
 def outside_strategy(program: Program) -> Iterator[Hit]:
     """A Keras model made outside the scope of the strategy it is trained with."""
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.distribute."):
         if not (
-            site.name.startswith("tensorflow.distribute.")
-            and site.name.endswith("Strategy")
+            site.name.endswith("Strategy")
             and not site.name.endswith(("OneDeviceStrategy", "ParameterServerStrategy"))
             and site.name.count(".") <= 3
         ):
@@ -782,7 +792,7 @@ _DATASET_ONLY = frozenset(
 
 def distributed_methods(program: Program) -> Iterator[Hit]:
     """A method of datasets on what a strategy distributed."""
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if (
             method in _DATASET_ONLY
@@ -886,8 +896,8 @@ def _pooled(program: Program) -> dict[int, tuple[str, tuple[Step, ...]]]:
     for reach in hot.reached(PYTHON):
         if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
             found.setdefault(id(reach.scope), (reach.via, reach.flow()))
-    for site in program.flow.sites:
-        if not site.name.startswith("concurrent.futures.ThreadPoolExecutor.") or not site.args:
+    for site in program.flow.under("concurrent.futures.ThreadPoolExecutor."):
+        if not site.args:
             continue
         for item in alternatives(site.args[0]):
             scope = getattr(item, "scope", None)

@@ -117,7 +117,7 @@ def half_output(program: Program) -> Iterator[Hit]:
         return
     modules = {id(site.scope.module) for site in policies}
     policy = policies[0]
-    for site in program.flow.sites:
+    for site in program.flow.under("keras.Sequential", "keras.Model"):
         if (
             site.name not in ("keras.Sequential", "keras.Model")
             or id(site.scope.module) not in modules
@@ -233,7 +233,7 @@ def growing_array(program: Program) -> Iterator[Hit]:
 def two_optimizers(program: Program) -> Iterator[Hit]:
     """One compiled function called with two optimizers: its variables can be made only once."""
     calls: dict[int, dict[int, tuple[Site, str]]] = {}
-    for site in program.flow.sites:
+    for site in program.flow.compiled:
         for target in site.targets:
             if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
                 continue
@@ -278,7 +278,7 @@ def never_called(program: Program) -> Iterator[Hit]:
     """A function is compiled, but the loop calls the plain one: the compiled one is never called."""
     used = {
         id(target.compiled.call)
-        for site in program.flow.sites
+        for site in program.flow.compiled
         for target in site.targets
         if target.compiled is not None
     }

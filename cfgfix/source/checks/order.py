@@ -115,7 +115,7 @@ def _statement(site: Site) -> Event | None:
 
 def device_literal(program: Program) -> Iterator[Hit]:
     """`prefetch_to_device` with a GPU written into the code, in a program that distributes."""
-    if not any(site.name.startswith("tensorflow.distribute.") for site in program.flow.sites):
+    if not any(program.flow.under("tensorflow.distribute.")):
         return
     for site in program.flow.named("tensorflow.data.experimental.prefetch_to_device"):
         device = site.argument(0, "device")

@@ -33,9 +33,9 @@ _MAKERS = (
 
 def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
     hot = hot_paths(program)
-    for site in program.flow.sites:
+    for site in program.flow.under(*_PYTHON):
         name = site.name
-        if not name.startswith(_PYTHON) or name.startswith(_HARMLESS) or name in _MAKERS:
+        if name.startswith(_HARMLESS) or name in _MAKERS:
             continue
         if _is_seed(site):
             continue
@@ -87,10 +87,8 @@ def in_function(program: Program) -> Iterator[Hit]:
 def constant_seed(program: Program) -> Iterator[Hit]:
     """A stateless random operation with a constant seed in a map function: the same number for every element."""
     hot = hot_paths(program)
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"):
         name = site.name
-        if not name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_")):
-            continue
         reach = hot.reach_of(site, ELEMENT)
         if reach is None or in_tests(site.scope):
             continue

@@ -108,8 +108,8 @@ def padded_for_xla(program: Program) -> Iterator[Hit]:
     """Batches padded to their own longest element, given to a function that XLA compiles for each shape."""
     hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.sites:
-        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         if innermost_loop(site.scope, site.call.block) is None:
             continue
@@ -147,8 +147,8 @@ def open_batch_for_xla(program: Program) -> Iterator[Hit]:
     """A batch whose last one is smaller, given to a function that XLA compiles for each shape."""
     hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.sites:
-        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         if innermost_loop(site.scope, site.call.block) is None:
             continue

@@ -233,8 +233,8 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
     """A `tf.function` without arguments that a loop calls with batches padded to their own longest element."""
     hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.sites:
-        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         if innermost_loop(site.scope, site.call.block) is None:
             continue
@@ -644,12 +644,8 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
     """A function with a fixed batch size in its `input_signature`, fed by a dataset that keeps its remainder."""
     hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.sites:
-        if (
-            not site.targets
-            or in_tests(site.scope)
-            or hot.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None
-        ):
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
             continue
         for target in site.targets:
             made = target.compiled

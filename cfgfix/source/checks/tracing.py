@@ -552,8 +552,8 @@ def _in_loop(scope: Scope, block: int, place: tuple[int, int, int, int]) -> Iter
 def scalar_argument(program: Program) -> Iterator[Hit]:
     """A Python number that changes with each call of a compiled function: each value is traced anew."""
     hot = hot_paths(program)
-    for site in program.flow.sites:
-        if not site.targets or in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         compiled = [target for target in site.targets if target.compiled is not None]
         if len(compiled) != len(site.targets) or _signature_given(compiled):
