@@ -50,7 +50,6 @@ BUDGETS = (
         "memory for Python with more text", "memory-code", "cfgfix, cold, more text", "cfgfix, cold", 1.1, kind="peak"
     ),
 )  # fmt: skip
-WORDS = {"peak": "peak memory", "cpu": "CPU time"}
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,9 @@ def met(budget: Budget, measured: Measured) -> bool:
 def row(budget: Budget, record: Mapping[str, Any]) -> str:
     """Return one row of the table; a promise that was not measured has a row that says so."""
     promise = f"at {'least' if budget.faster else 'most'} {budget.bound:g}"
-    again = f"`make bench BENCH='--only {budget.workload}'`"
-    head = f"| {budget.work} | {budget.over} / {budget.under}, {WORDS[budget.kind]} | {promise} |"
+    again = f"`{budget.workload}`"
+    what = ", peak memory" if budget.kind == "peak" else ""
+    head = f"| {budget.work} | {budget.over} / {budget.under}{what} | {promise} |"
     workload = record["workloads"].get(budget.workload)
     if workload is None:
         return f"{head} | | **not measured**: {budget.needs or 'left out of this run'} | {budget.stretch} | {again} |"
@@ -131,9 +131,9 @@ def render(record: Mapping[str, Any]) -> str:
         "Whole processes, one after the other in turn, round by round; the ratio is taken in each round, and the table gives the",
         "median (least-greatest). CPU time, of children too, is what is held against the budget: a machine with other work on it",
         "stretches the clock, not the work. The clock's ratio stands beside it. Where cfgfix is to be so many times as fast, the",
-        "other tool is above the line.",
+        "other tool is above the line. `make bench BENCH='--only NAME'` repeats the row of a name and writes nothing.",
         "",
-        "| work | ratio | budget | measured | by the clock | kept | we want | again by |",
+        "| work | ratio | budget | measured | by the clock | kept | we want | name |",
         "|---|---|---|---|---|---|---|---|",
         *(row(budget, record) for budget in BUDGETS),
         "",

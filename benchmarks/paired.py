@@ -14,6 +14,7 @@ import time
 import venv
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -138,8 +139,9 @@ def environment(folder: Path, name: str, packages: list[str]) -> Path:
     return binaries
 
 
+@cache
 def own_environment(folder: Path) -> Path:
-    """Return the bin folder of an environment with the wheel of this checkout."""
+    """Return the bin folder of an environment with the wheel of this checkout, as it is when this is first asked for."""
     binaries = environment(folder, "cfgfix", ["build"])
     wheels = folder / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)

@@ -186,7 +186,7 @@ class Scan:
         in_two = [self.cold_in_two()] if both else []
         known = [self.other_output(), self.other_rules(), self.unchanged()]
         commands = [self.cold(), *in_two, *known, *floors, *self.ruff()]
-        return Workload(title, commands, rounds, note=self.note())
+        return Workload(title, commands, rounds, 0, self.note())
 
 
 NAMES = ("scan", "fixers", "tensorflow", "memory-code")

@@ -111,7 +111,7 @@ def test_what_is_missing_says_what_it_needs(budgets, record):
     row = of(budgets.render(record), "Python project, cold", "Fixit")
     assert "CFGFIX_REFERENCE" in row[5]
     assert row[3] == ""
-    assert row[7] == "`make bench BENCH='--only fixers'`"
+    assert row[7] == "`fixers`"
 
 
 def test_the_page_tells_the_machine_the_versions_and_the_notes(budgets, record):

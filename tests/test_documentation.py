@@ -29,9 +29,6 @@ NOT_RUN = {
 }
 """Commands that are shown and not run here, each with the reason; `*` stands for any text."""
 
-TYPED = {"cfgfix init": "y\n"}
-"""What a reader answers where a command asks."""
-
 SILENT = re.compile(r" (-o|>) |^eval ")
 """Commands that print nothing."""
 
@@ -41,9 +38,13 @@ THEIR_OWN = {
 import tensorflow as tf
 
 
-def make():
+def make(config=None):
+    data = (config or {}).get("data", {})
     rows = tf.data.Dataset.range(64).repeat()
-    return rows.map(lambda row: (tf.one_hot(row % 8, 8), tf.one_hot(row % 2, 2))).batch(16)
+    rows = rows.map(
+        lambda row: (tf.one_hot(row % 8, 8), tf.one_hot(row % 2, 2)), num_parallel_calls=data.get("num_workers")
+    )
+    return rows.batch(data.get("batch_size", 16), drop_remainder=True)
 """,
     "mypkg/train.py": """
 import tensorflow as tf
@@ -104,12 +105,8 @@ def follow(page, tmp_path, *, measuring):
         if step.kind == "file":
             folder.write(step)
         elif not left_out(page, step.name) and (measuring or not MEASURES.search(step.name)):
-            if step.name.endswith(" --watch"):
-                outcome = folder.watch(step.name)
-            else:
-                # A job of the reader's own that runs: this one.
-                command = step.name.replace("--pid 4242", f"--pid {os.getpid()}")
-                outcome = folder.run(command, typed=TYPED.get(step.name))
+            # A job of the reader's own that runs: this one.
+            outcome = folder.do(step.name.replace("--pid 4242", f"--pid {os.getpid()}"))
             told = f"{step.name}\n{outcome.output}\n{outcome.errors}"
             assert outcome.code in {0, 1}, told
             assert "Traceback" not in outcome.errors, told

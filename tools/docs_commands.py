@@ -26,6 +26,8 @@ FENCE = re.compile(
 )
 TITLE = re.compile(r'title="([^"]+)"')
 COMMENT = re.compile(r"\s+# .*")
+TYPED = {"cfgfix init": "y\n"}
+"""What a reader answers where a command asks."""
 SECONDS = 300
 """The longest that one command may take."""
 
@@ -112,6 +114,12 @@ class Folder:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(step.text or "", encoding="utf-8")
 
+    def do(self, command: str) -> Outcome:
+        """Run a command in the way that a reader does: answered where it asks, interrupted where it would go on."""
+        if command.endswith(" --watch"):
+            return self.watch(command)
+        return self.run(command, typed=TYPED.get(command))
+
     def run(self, command: str, *, typed: str | None = None) -> Outcome:
         """Run a command as a reader would, who types something where the command asks."""
         own, given = (None, subprocess.DEVNULL) if typed is None else os.openpty()
@@ -182,7 +190,7 @@ def written(page: str) -> str:
             if step.kind == "file":
                 folder.write(step)
                 continue
-            outcome = folder.run(step.name)
+            outcome = folder.do(step.name)
             if step.text is not None and not agrees(step.text, outcome.output):
                 if re.search(r"(?m)^\.\.\.$", step.text):
                     print(f"not as shown: {step.name}\n{outcome.output}{outcome.errors}")

@@ -42,6 +42,13 @@ def _bytes(count: float) -> str:
     return ""
 
 
+def _amount(value: float, unit: str) -> str:
+    """Write a reading in a unit that suits its size."""
+    if unit.startswith("bytes"):
+        return _bytes(value) + unit.removeprefix("bytes")
+    return f"{figure(value)} {unit}"
+
+
 def _spread(summary: Mapping[str, Any]) -> str:
     return f"median {_ms(summary['median'])}, mean {_ms(summary['mean'])}, p95 {_ms(summary['p95'])}, p99 {_ms(summary['p99'])}, robust spread {_ms(summary['robust_std'])}"
 
@@ -159,7 +166,10 @@ def _devices(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         for series in device["series"]:
             summary = series["summary"]
             if summary:
-                yield f"    {series['name']:<18} median {summary['median']:.4g} {series['unit']}, {summary['min']:.4g} to {summary['max']:.4g}, {summary['count']} readings ({series['source']})"
+                median, least, most = (
+                    _amount(summary[key], series["unit"]) for key in ("median", "min", "max")
+                )
+                yield f"    {series['name']:<18} median {median}, {least} to {most}, {summary['count']} readings ({series['source']})"
     for line in data["topology"]:
         yield _row("topology", line)
     pipeline = data["pipeline"]

@@ -59,10 +59,10 @@ SHOWN = frozenset(
     }
 )
 """Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
-MOST_TEXT = 1_000_000
-"""Characters of text that are held while findings are made, beside the text at work."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
+MOST_TEXT = 1_000_000
+"""Characters of text that are held while findings are made, beside the text at work."""
 
 
 @dataclass(frozen=True, slots=True)
