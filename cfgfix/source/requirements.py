@@ -20,6 +20,8 @@ NAMES = (
 )
 """Files that name requirements, the ones that bind first."""
 MAX_BYTES = 256 * 1024
+MAX_PARTS = 20
+"""Most files of a `requirements/` folder that are read."""
 MAX_LEVELS = 6
 """Most folders above the code that are looked in."""
 _NAMED = re.compile(
@@ -176,10 +178,20 @@ def _between(folders: set[str], top: str) -> set[str]:
     return found
 
 
+def _parts_of(folder: str) -> list[str]:
+    """Return the files of a folder's `requirements/`, the one named for TensorFlow first."""
+    try:
+        names = [name for name in os.listdir(os.path.join(folder, "requirements")) if name.endswith(".txt")]
+    except OSError:
+        return []
+    names.sort(key=lambda name: (not name.startswith("tensorflow"), name))
+    return [os.path.join("requirements", name) for name in names[:MAX_PARTS]]
+
+
 def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
     said: list[tuple[str, _Said]] = []
-    for name in NAMES:
+    for name in (*NAMES, *_parts_of(folder)):
         place = os.path.join(folder, name)
         looked.append(place)
         one = _said_in(place)

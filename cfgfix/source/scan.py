@@ -55,6 +55,7 @@ SHOWN = frozenset(
         "TFF028",
         "GPU001",
         "GPU003",
+        "GPU005",
         "GPU008",
     }
 )

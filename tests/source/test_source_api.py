@@ -261,3 +261,12 @@ def test_a_computed_release_may_still_be_one_of_tensorflow_2(
         report = check(Request(paths=(".",), settings=Settings(root=str(tmp_path), hardware="none")))
         found.append([item.severity.label for item in report.findings() if item.rule == "DEP010"])
     assert found == [["info"], ["error"]]
+
+
+def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "base.txt").write_text("numpy\n", encoding="utf-8")
+    (tmp_path / "requirements" / "dev.txt").write_text("tensorflow==2.18\n", encoding="utf-8")
+    (tmp_path / "requirements" / "tensorflow.txt").write_text("tensorflow>=2.9,<2.13\n", encoding="utf-8")
+    assert find_requirement([str(tmp_path / "a.py")]).text == "tensorflow>=2.9,<2.13"

@@ -402,6 +402,7 @@ def _values(table: Api, reference: Reference) -> dict[str, object]:
     presence = reference.presence
     return {
         "name": _shown(presence.name),
+        "fate": "does not exist in",
         "gone": table.since(presence.mask),
         "last": table.last(presence.mask),
         "asked": _asked(table),
@@ -835,7 +836,8 @@ def keras_gone(program: Program) -> Iterator[Hit]:
                     site,
                     values={
                         "name": _shown(site.name),
-                        "gone": "2.16 and later, where calling it raises",
+                        "fate": "only raises in",
+                        "gone": "2.16 and later",
                         "last": table.last(table.admitted & ~mask) or "2.15",
                         "asked": _asked(table),
                     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from cfgfix.source.checks.api import written_for_one
 from cfgfix.source.checks.common import flag, in_tests, method_of
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.hit import Hit, Step, at, hit_at
@@ -486,6 +487,9 @@ def environment_late(program: Program) -> Iterator[Hit]:
             continue
         for scope, name, _, event, place in _variables(program, module):
             if name in _EARLY:
+                if written_for_one(program, scope):
+                    # TensorFlow 1 reads them at its first message, not at its import (tried on 1.14 and 1.15).
+                    continue
                 line = _import_line(module.scope, scope, event)
                 if line is not None and not any(
                     where is module.scope and other == name and earlier.place[0] < line

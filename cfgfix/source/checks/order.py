@@ -19,6 +19,7 @@ from cfgfix.source.checks.common import (
     ways,
 )
 from cfgfix.source.expr import constant, text, walk
+from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, UNARY, Event, Scope
@@ -322,6 +323,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
         if (
             in_tests(dataset.site.scope)
             or _not_for_training(dataset.site)
+            or _named_for_evaluation(dataset.site)
             or _meant(dataset.site.scope, dataset.site.call.block)
         ):
             continue
@@ -367,6 +369,19 @@ def _not_for_training(site: Site) -> bool:
         if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
             return True
     return False
+
+
+def _named_for_evaluation(site: Site) -> bool:
+    """Tell whether what is cached, or what gets it, is named for evaluation, as in `validation_data=validation.cache()`."""
+    statement = statement_of(site.scope, site.call.block, site.call.place)
+    said = [text(site.call.func, site.scope)]
+    if statement is not None:
+        said += [text(target, site.scope) for target in statement.targets]
+    shown = " ".join(said).lower()
+    return (
+        "train" not in shown
+        and re.search(r"(?<![a-z])(?:val|valid|validation|eval|evaluation|test)(?![a-z])", shown) is not None
+    )
 
 
 def _one(step: Dataset) -> bool:
@@ -484,8 +499,26 @@ def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | No
     return None
 
 
+_SEEDS = (
+    "tensorflow.random.set_seed",
+    "tensorflow.compat.v1.set_random_seed",
+    "tensorflow.compat.v1.random.set_random_seed",
+    "tensorflow.set_random_seed",
+    "keras.utils.set_random_seed",
+)
+
+
+def _seeded(program: Program) -> bool:
+    """Tell whether the program seeds TensorFlow as a whole: shuffles without a seed of their own then agree between workers."""
+    return any(True for _ in program.flow.named(*_SEEDS)) or any(
+        site.call.keyword("tf_random_seed") is not None for site in program.flow.sites
+    )
+
+
 def shuffle_before_shard(program: Program) -> Iterator[Hit]:
     """`shard` of something that each worker has shuffled for itself."""
+    if _seeded(program):
+        return
     told: set[tuple[int, int]] = set()
     for dataset, way in _pairs(program, "shard"):
         assert dataset.site is not None
