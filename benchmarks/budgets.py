@@ -54,7 +54,7 @@ BUDGETS = (
 
 WHY = {
     ("fixers", "TorchFix"): (
-        "TorchFix looks for uses of PyTorch and ends a file early that has none. The parser of Python alone takes more than a"
+        "TorchFix looks for uses of PyTorch, and these files have none to look at. The parser of Python alone takes more than a"
         " hundredth of its time (the table of the project below), so no tool that parses keeps this one."
     ),
     ("fix", "cfgfix fix"): (
