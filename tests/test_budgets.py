@@ -122,6 +122,14 @@ def test_the_page_tells_the_machine_the_versions_and_the_notes(budgets, record):
     assert "| yamllint | 100 | 200 | 30 |" in page
 
 
+def test_a_promise_that_is_not_kept_has_its_reason(budgets, record):
+    for seconds, told in ((1.0, False), (9.0, True)):
+        commands = {"cfgfix fix": runs([seconds]), "cfgfix check": runs([1.0])}
+        work = {"title": "A fix", "note": "", "commands": commands}
+        page = budgets.render({**record, "workloads": {"fix": work}})
+        assert (budgets.WHY["fix", "cfgfix fix"] in page) is told
+
+
 def test_every_workload_of_a_budget_is_one_that_is_made(budgets):
     made = {
         name

@@ -113,23 +113,28 @@ def test_only_what_changed_is_summarised_again(run: Scan, summarised: list[str],
 
 
 @pytest.mark.parametrize("part", [0.0, 0.05, 0.3, 0.6, 0.9, 0.99])
-def test_a_damaged_store_is_no_store(run: Scan, tmp_path: Path, part: float) -> None:
+def test_a_damaged_store_is_no_store(run: Scan, summarised: list[str], tmp_path: Path, part: float) -> None:
     plain = run()
     data = store(tmp_path).read_bytes()
     place = int(len(data) * part)
     store(tmp_path).write_bytes(data[:place])
     assert run(key="cut off") == plain
-    assert store(tmp_path).read_bytes() == data
+    # It is whole again. Its bytes may be others: equal values are marshalled as one or as two, as memory has it.
+    summarised.clear()
+    assert run(key="whole") == plain
+    assert not summarised
 
 
-def test_a_damaged_list_of_entries_is_no_store(run: Scan, tmp_path: Path) -> None:
+def test_a_damaged_list_of_entries_is_no_store(run: Scan, summarised: list[str], tmp_path: Path) -> None:
     plain = run()
     data = store(tmp_path).read_bytes()
     start = int.from_bytes(data[8:16], "little")
     for place in (0, 8, 15, start, start + 2):
         store(tmp_path).write_bytes(data[:place] + b"\xff" * 8 + data[place + 8 :])
         assert run(key=place) == plain
-        assert store(tmp_path).read_bytes() == data
+        summarised.clear()
+        assert run(key=("whole", place)) == plain
+        assert not summarised
 
 
 def test_a_run_that_is_stopped_leaves_nothing_half_written(run: Scan, tmp_path: Path) -> None:
