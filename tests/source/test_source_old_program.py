@@ -18,7 +18,7 @@ def found(tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
         for name, text in files.items():
-            path = tmp_path / (name.replace("__", "/") + (".txt" if name == "requirements" else ".py"))
+            path = tmp_path / (name.replace("__", "/") + (".txt" if name.endswith("requirements") else ".py"))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         report = check(Request(paths=(".",), settings=Settings(root=str(tmp_path), hardware="none")))
@@ -68,11 +68,28 @@ def test_an_old_name_in_a_file_that_uses_tensorflow_2_is_an_error(found):
     assert [item.severity.label for item in items] == ["error"]
 
 
-@pytest.mark.parametrize("names", [1, NAMES])
-def test_a_requirement_for_tensorflow_2_makes_each_an_error(found, names):
-    items = found(old=old(names), requirements="tensorflow>=2.10\n")
-    assert len(items) == names
+def test_a_requirement_for_tensorflow_2_makes_a_few_names_an_error_each(found):
+    items = found(old=old(3), requirements="tensorflow>=2.10\n")
+    assert [item.severity.label for item in items] == ["error"] * 3
+
+
+def test_a_requirement_for_tensorflow_2_makes_a_file_of_old_names_one_error(found):
+    items = found(old=old(NAMES), new=NEW + old(NAMES), requirements="tensorflow>=2.10\n")
+    told = [(item.location.path, item.location.line) for item in items if item.location.path == "old.py"]
+    assert told == [("old.py", 2)]
+    assert len(items) == 1 + NAMES
     assert {item.severity.label for item in items} == {"error"}
+    assert any("requirements.txt asks for tensorflow>=2.10" in note for item in items for note in item.notes)
+
+
+def test_a_folder_that_admits_tensorflow_1_is_told_so_whatever_the_root_asks_for(found):
+    items = found(
+        new=NEW,
+        first__old=old(NAMES),
+        first__requirements="tensorflow>=1.0\n",
+        requirements="tensorflow>=2.10\n",
+    )
+    assert [(item.location.path, item.severity.label) for item in items] == [("first/old.py", "info")]
 
 
 def test_a_requirement_for_tensorflow_1_leaves_nothing_to_say(found):

@@ -473,6 +473,9 @@ _TWO = (
 """Beginnings of names that a program for TensorFlow 2 uses and one for TensorFlow 1 as a rule does not."""
 _BRIDGE = ("tensorflow.compat.v1.", "tensorflow.compat.v2.")
 """Names that programs on the way use: TensorFlow 1.13 to 1.15 has them too."""
+MANY = 6
+"""From so many places on, old names in a file without newer ones are one finding where TensorFlow 2 is asked for: to convert the
+file is one decision."""
 FEW = 3
 """From so many places on, old names say what a file is written for even where none of them is in `_ONE_ONLY`."""
 
@@ -499,20 +502,33 @@ def written_for_one(program: Program, scope: Scope) -> bool:
             table.requirement.admits((2, minor, patch)) for minor in range(4) for patch in range(6)
         )
     eras = _eras(program)
-    return id(scope.module) in eras.old or (bool(eras.old) and not eras.two)
+    if id(scope.module) in eras.old:
+        return True
+    return bool(eras.old) and not eras.two and table.requirement.admits_one()
+
+
+def _admits_one(program: Program, module: Module) -> bool:
+    """Tell whether what the nearest folder with requirements asks for may be TensorFlow 1."""
+    requirement = api(program).requirement
+    below = dict(requirement.below)
+    folder = os.path.abspath(module.path)
+    while below and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        if folder in below:
+            own = below[folder]
+            return own.admits_one() if own.text or own.computed else requirement.admits_one()
+    return requirement.admits_one()
 
 
 def _eras(program: Program) -> _Eras:
     found: _Eras | None = program.facts.get("eras")
     if found is not None:
         return found
-    requirement = api(program).requirement
     old: dict[int, list[Reference]] = {}
     later: set[int] = set()
-    if requirement.admits_one():
-        for reference, _, _ in _missing_names(program):
-            if _is_old(reference.presence) and not _expects_absence(reference):
-                old.setdefault(id(reference.scope.module), []).append(reference)
+    for reference, _, _ in _missing_names(program):
+        if _is_old(reference.presence) and not _expects_absence(reference):
+            old.setdefault(id(reference.scope.module), []).append(reference)
     if old:
         modules = {id(module): module for module in program.modules}
         two = {number for number, module in modules.items() if _uses_two(program, module)}
@@ -527,7 +543,10 @@ def _eras(program: Program) -> _Eras:
             {modules[number].path for number in later - strong},
         )
         for number, items in list(old.items()):
-            if number in two:
+            if not _admits_one(program, modules[number]):
+                # TensorFlow 2 is asked for: one finding stands for all only where nothing in the file is newer.
+                plain = number not in later and len(items) >= MANY
+            elif number in two:
                 # `tf.contrib` was never in TensorFlow 2, whatever else the file uses.
                 plain = any(item.presence.name.startswith(_KNOWN_ELSEWHERE) for item in items)
             else:
@@ -710,9 +729,11 @@ def only_old(program: Program) -> Iterator[Hit]:
     eras = _eras(program)
     files = [sorted(items, key=lambda item: item.place) for items in eras.old.values()]
     files.sort(key=lambda items: items[0].scope.module.path)
-    for items in files if eras.two else files[:1]:
+    each = eras.two or not table.requirement.admits_one()
+    for items in files if each else files[:1]:
         first = items[0]
-        places = sum(map(len, files)) if not eras.two else len(items)
+        places = sum(map(len, files)) if not each else len(items)
+        asked = not _admits_one(program, first.scope.module)
         what = f"{_shown(first.presence.name)} is one of {places} names" if places > 1 else ""
         yield Hit(
             first.scope,
@@ -721,16 +742,20 @@ def only_old(program: Program) -> Iterator[Hit]:
             {
                 "what": f"this file is written for TensorFlow 1: {what or _shown(first.presence.name) + ' is a name'}"
                 " that TensorFlow 2 does not have"
-                if eras.two or len(files) == 1
+                if each or len(files) == 1
                 else f"this program is written for TensorFlow 1: {what} in {len(files)} files that TensorFlow 2"
                 " does not have"
             },
-            severity="info",
-            notes=("a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",),
+            severity="error" if asked else "info",
+            notes=(
+                f"{_asked(table)}; `tf_upgrade_v2` converts it"
+                if asked
+                else "a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",
+            ),
         )
-    either = table.requirement.admits_one()
     for reference, severity, confidence in _missing(program):
         presence = reference.presence
+        either = _admits_one(program, reference.scope.module)
         if not _is_old(presence) or _expects_absence(reference):
             continue
         instead = (
