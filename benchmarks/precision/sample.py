@@ -20,8 +20,8 @@ No rule id, name, reason or documentation is in it: they stand in `key.jsonl` (i
 the reader does not open. A verdict that is there already, in `cases.jsonl` or in the first reading (`cases-first.jsonl`), is
 kept where project, file and line are the same and the message is alike; where its words or its severity have changed since,
 `read_as` keeps what the reader saw.
-`python benchmarks/precision/sample.py --report` joins both files and prints the precision of each rule; with `--first` that of
-the first reading.
+`python benchmarks/precision/sample.py --report` joins both files and prints the precision of each rule; with `--reading
+NAME` that of a kept reading.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ CASES, KEY = HERE / "cases.jsonl", HERE / "key.jsonl"
 SHEET = HERE / "sheet.jsonl"
 """The cases with the code around them, for the reader; other projects' code is not kept, so git ignores it."""
 FIRST, FIRST_KEY = HERE / "cases-first.jsonl", HERE / "key-first.jsonl"
+READINGS = ("first", "fresh", "wide", "wider", "last")
+"""The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
 """How much of two messages must agree (`difflib` ratio) for a verdict on one to be kept for the other."""
 ROOT = HERE.parents[1]
@@ -213,10 +215,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--around", type=int, default=12)
     parser.add_argument("--report", action="store_true")
-    parser.add_argument("--first", action="store_true")
+    parser.add_argument("--reading", choices=READINGS, help="report a kept reading rather than the last drawing")
     options = parser.parse_args()
     if options.report:
-        report(*((FIRST, FIRST_KEY) if options.first else (CASES, KEY)))
+        name = options.reading
+        report(*((HERE / f"cases-{name}.jsonl", HERE / f"key-{name}.jsonl") if name else (CASES, KEY)))
     else:
         draw([path.resolve() for path in options.projects], options.warnings, options.seed, options.around)
 

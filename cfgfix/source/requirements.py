@@ -19,6 +19,9 @@ NAMES = (
     "Pipfile",
 )
 """Files that name requirements, the ones that bind first."""
+GUIDE = "README.md"
+"""What tells people what to install, where no file for a tool does."""
+_INSTALL = re.compile(r"(?:^|[\s`$])(?:pip3?|conda|mamba|uv)\s+(?:\w+\s+)?install\s")
 MAX_BYTES = 256 * 1024
 MAX_PARTS = 20
 """Most files of a `requirements/` folder that are read."""
@@ -178,14 +181,25 @@ def _between(folders: set[str], top: str) -> set[str]:
     return found
 
 
-def _parts_of(folder: str) -> list[str]:
-    """Return the files of a folder's `requirements/`, the one named for TensorFlow first."""
+def _listed(folder: str, ending: tuple[str, ...]) -> list[str]:
     try:
-        names = [name for name in os.listdir(os.path.join(folder, "requirements")) if name.endswith(".txt")]
+        return sorted(name for name in os.listdir(folder) if name.endswith(ending))[:MAX_PARTS]
     except OSError:
         return []
+
+
+def _parts_of(folder: str) -> list[str]:
+    """Return the files of a folder's `requirements/`, the one named for TensorFlow first."""
+    names = _listed(os.path.join(folder, "requirements"), (".txt",))
     names.sort(key=lambda name: (not name.startswith("tensorflow"), name))
-    return [os.path.join("requirements", name) for name in names[:MAX_PARTS]]
+    return [os.path.join("requirements", name) for name in names]
+
+
+def _runs_of(folder: str) -> list[str]:
+    """Return the files that say how a folder's program is run and tested: they may ask for Keras 2."""
+    place = os.path.join(".github", "workflows")
+    flows = _listed(os.path.join(folder, place), (".yml", ".yaml"))
+    return ["tox.ini", "Dockerfile", *(os.path.join(place, name) for name in flows)]
 
 
 def _said_by(folder: str, looked: list[str]) -> Requirement | None:
@@ -197,6 +211,17 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         one = _said_in(place)
         if one is not None:
             said.append((place, one))
+    guide = os.path.join(folder, GUIDE)
+    looked.append(guide)
+    one = _said_in(guide, installs=True)
+    if one is not None and one.text:
+        said.append((guide, _Said(one.text, keras_2=False, addons=False, computed=False, two=one.two)))
+    for name in _runs_of(folder):
+        place = os.path.join(folder, name)
+        looked.append(place)
+        one = _said_in(place)
+        if one is not None and one.keras_2:
+            said.append((place, _Said("", keras_2=True, addons=False, computed=False, two=False)))
     if not said:
         return None
     # The first file that says which release counts, and beside it what any of them asks for in company.
@@ -240,7 +265,8 @@ class _Said:
     two: bool
 
 
-def _said_in(path: str) -> _Said | None:
+def _said_in(path: str, *, installs: bool = False) -> _Said | None:
+    """Return what a file says; with `installs`, only its lines that install something."""
     try:
         data = read_regular(path, MAX_BYTES + 1)
     except OSError:
@@ -250,7 +276,7 @@ def _said_in(path: str) -> _Said | None:
     named, keras_2, addons, computed, two = "", False, False, False, False
     for line in data.decode("utf-8", "replace").splitlines():
         bare = line.strip()
-        if bare.startswith("#") or len(bare) > 2000:
+        if bare.startswith("#") or len(bare) > 2000 or (installs and _INSTALL.search(bare) is None):
             continue
         if not named and not computed:
             named = _asked_in(bare)

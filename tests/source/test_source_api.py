@@ -270,3 +270,33 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
     (tmp_path / "requirements" / "dev.txt").write_text("tensorflow==2.18\n", encoding="utf-8")
     (tmp_path / "requirements" / "tensorflow.txt").write_text("tensorflow>=2.9,<2.13\n", encoding="utf-8")
     assert find_requirement([str(tmp_path / "a.py")]).text == "tensorflow>=2.9,<2.13"
+
+
+@pytest.mark.parametrize(
+    ("files", "text", "keras_2"),
+    [
+        ({"README.md": "Then `pip3 install --user tensorflow-gpu==2.2.0`.\n"}, "tensorflow==2.2.0", False),
+        ({"README.md": "It was written with tensorflow==2.2.0, long ago.\n"}, "", False),
+        (
+            {"README.md": "pip install tensorflow==2.2\n", "setup.py": "need = ['tensorflow>=2.9']\n"},
+            "tensorflow>=2.9",
+            False,
+        ),
+        ({".github/workflows/test.yml": "run: pip install tensorflow==2.4 tf-keras\n"}, "", True),
+        (
+            {"tox.ini": "setenv = TF_USE_LEGACY_KERAS=1\n", "setup.py": "need = ['tensorflow>=2.9']\n"},
+            "tensorflow>=2.9",
+            True,
+        ),
+        ({"Dockerfile": "RUN pip install tensorflow==2.4\n"}, "", False),
+    ],
+)
+def test_what_guides_and_runs_say_of_a_release(
+    tmp_path: Path, files: dict[str, str], text: str, keras_2: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    found = find_requirement([str(tmp_path / "a.py")])
+    assert (found.text, found.keras_2) == (text, keras_2)

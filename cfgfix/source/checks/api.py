@@ -734,17 +734,17 @@ def only_old(program: Program) -> Iterator[Hit]:
         first = items[0]
         places = sum(map(len, files)) if not each else len(items)
         asked = not _admits_one(program, first.scope.module)
-        what = f"{_shown(first.presence.name)} is one of {places} names" if places > 1 else ""
+        name = _shown(first.presence.name)
+        more = f" and {places - 1} more place{'s' if places > 2 else ''} use" if places > 1 else " uses"
         yield Hit(
             first.scope,
             first.place,
             first.block,
             {
-                "what": f"this file is written for TensorFlow 1: {what or _shown(first.presence.name) + ' is a name'}"
-                " that TensorFlow 2 does not have"
+                "what": f"this file is written for TensorFlow 1: {name}{more} what TensorFlow 2 does not have"
                 if each or len(files) == 1
-                else f"this program is written for TensorFlow 1: {what} in {len(files)} files that TensorFlow 2"
-                " does not have"
+                else f"this program is written for TensorFlow 1: {name}{more} what TensorFlow 2 does not have,"
+                f" in {len(files)} files"
             },
             severity="error" if asked else "info",
             notes=(
