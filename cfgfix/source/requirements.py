@@ -16,6 +16,8 @@ NAMES = (
     "setup.py",
     "environment.yml",
     "environment.yaml",
+    "conda.yml",
+    "conda_dependencies.yml",
     "Pipfile",
 )
 """Files that name requirements, the ones that bind first."""

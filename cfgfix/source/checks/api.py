@@ -413,10 +413,10 @@ def _asked(table: Api) -> str:
     if table.requirement.text:
         return f"{table.requirement.path} asks for {table.requirement.text}"
     if table.requirement.below:
-        return "no requirement file for all of it says which release is meant"
+        return "no requirement found for all of it says which release is meant"
     if table.requirement.computed:
         return f"which release {table.requirement.path} asks for only running it tells"
-    return "no requirement file says which release is meant"
+    return "no requirement found says which release is meant"
 
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
