@@ -157,7 +157,11 @@ def _read_pyyaml(loader: Loader) -> Callable[[Document], list[Slot]]:
         import yaml
 
         reader = _pyyaml_loader(loader)
-        stream = reader(document.source.text)
+        try:
+            stream = reader(document.source.text)
+        except yaml.YAMLError as error:
+            # A character that YAML does not allow, in a comment say: the text is refused before anything of it is read.
+            raise ReadError(str(error).splitlines()[0][:200]) from None
         slots = []
         try:
             while stream.check_node():
