@@ -107,7 +107,7 @@ def usage_of(
     if shared is not None:
         from cfgfix.source.scan import check_function, source_rules
 
-        needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule)[1]})
+        needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule).needles})
         name_of_store = tree
     with contextlib.closing(cache.SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
         program = Program(files, store, needles)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cfgfix.source.expr import constant
-from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, NAME, UNARY, Call, Expr, Scope
+from cfgfix.source.guards import literals
+from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, Call, Expr, Scope
 from cfgfix.source.values import Site
 
 
@@ -19,14 +20,7 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
     for block in scope.block_chain(block_number):
         if block.kind != "if" or block.test is None:
             continue
-        test, branch = block.test, block.branch
-        while test[0] == UNARY and test[1] == "not":
-            test, branch = test[2], not branch
-        parts = test[2] if test[0] == BOOLEAN and (test[1] == "and") is branch else (test,)
-        for operand in parts:
-            part, side = operand, branch
-            while part[0] == UNARY and part[1] == "not":
-                part, side = part[2], not side
+        for part, side in literals(block.test, block.branch):
             if not names and part[0] == NAME:
                 continue
             value = _given_on_the_way(scope, entered, part)

@@ -211,9 +211,7 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
     if place is not None:
         tests += before_in_expression(scope, block, place)
     for given, branch in tests:
-        test, wanted = given, branch
-        while test[0] == UNARY and test[1] == "not":
-            test, wanted = test[2], not wanted
+        test, wanted = unnegated(given, branch)
         if test[0] == NAME:
             value = defaults.get(test[1])
             if value is not None and isinstance(value, (bool, int, float, str)) and bool(value) is not wanted:
@@ -230,3 +228,23 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
             if value is not None and none is wanted and isinstance(value, (bool, int, float, str)):
                 return str(test[1][1])
     return ""
+
+
+def unnegated(test: Expr, holds: bool) -> tuple[Expr, bool]:
+    """Return what stands behind `not`, any number of times, and whether that holds."""
+    while test[0] == UNARY and test[1] == "not":
+        test, holds = test[2], not holds
+    return test, holds
+
+
+def literals(test: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
+    """Yield what a test that holds, or does not, says of its parts: each with whether it holds.
+
+    `a and not b` that holds says a and not b; `a or b` that does not says neither; any other test says itself.
+    """
+    test, holds = unnegated(test, holds)
+    if test[0] == BOOLEAN and (test[1] == "and") is holds:
+        for operand in test[2]:
+            yield unnegated(operand, holds)
+    else:
+        yield test, holds

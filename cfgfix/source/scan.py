@@ -124,12 +124,29 @@ def source_rules(rules: Iterable[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.check is not None and rule.check.startswith(PREFIX)]
 
 
-def check_function(rule: Rule) -> tuple[Callable[[Program], Iterable[Hit]], tuple[bytes, ...]]:
-    """Return the function of a source rule and the byte strings a file must hold one of."""
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What carries a source rule out.
+
+    Attributes:
+        function: Yields what the rule finds in a program.
+        needles: Byte strings of which a file must hold one.
+        passed_over: Which modules, by identity, the function's room says nothing of; None for no such room.
+    """
+
+    function: Callable[[Program], Iterable[Hit]]
+    needles: tuple[bytes, ...]
+    passed_over: Callable[[Program, object], frozenset[int]] | None
+
+
+def check_function(rule: Rule) -> Check:
+    """Return what carries a source rule out."""
     assert rule.check is not None
     name, _, function = rule.check[len(PREFIX) :].partition(".")
     module = importlib.import_module(f"cfgfix.source.checks.{name}")
-    return getattr(module, function or "check"), tuple(module.NEEDLES)
+    return Check(
+        getattr(module, function or "check"), tuple(module.NEEDLES), getattr(module, "passed_over", None)
+    )
 
 
 def scan(
@@ -188,10 +205,8 @@ def scan(
                 looked_in=requirement.looked_in,
             )
     clear_package_cache()
-    from cfgfix.source.checks.api import never_existed, with_old_releases, with_other_releases
-
-    functions = [(rule, *check_function(rule)) for rule in chosen]
-    needles = sorted({needle for _, _, found in functions for needle in found})
+    checks = [(rule, check_function(rule)) for rule in chosen]
+    needles = sorted({needle for _, check in checks for needle in check.needles})
     with contextlib.closing(
         cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
     ) as store:
@@ -205,14 +220,10 @@ def scan(
         ]
         conditions = conditions or [(None, Conditions(program, None))]
         maker = _Maker(conditions, severity)
-        for rule, function, _ in functions:
-            apart: frozenset[int] = frozenset()
-            if function is never_existed:
-                apart = with_old_releases(program)
-            elif function.__module__ == with_other_releases.__module__:
-                apart = with_other_releases(program)
-            for hit in function(program):
-                if id(hit.scope.module) not in apart:
+        for rule, check in checks:
+            passed_over = check.passed_over(program, check.function) if check.passed_over else ()
+            for hit in check.function(program):
+                if id(hit.scope.module) not in passed_over:
                     maker.add(rule, hit)
         for items in maker.findings.values():
             items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))

@@ -31,10 +31,10 @@ def test_case(rule: Rule, case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("rule", ALL, ids=[rule.id for rule in ALL])
 def test_rule_names_a_check_with_needles(rule: Rule) -> None:
-    function, needles = check_function(rule)
-    assert callable(function)
-    assert needles
-    assert all(isinstance(needle, bytes) for needle in needles)
+    check = check_function(rule)
+    assert callable(check.function)
+    assert check.needles
+    assert all(isinstance(needle, bytes) for needle in check.needles)
 
 
 @pytest.mark.parametrize("rule", ALL, ids=[rule.id for rule in ALL])

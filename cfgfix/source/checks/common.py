@@ -11,8 +11,9 @@ from typing import Any
 from cfgfix.source.entering import excluded
 from cfgfix.source.expr import text
 from cfgfix.source.flow import DATASET
+from cfgfix.source.guards import literals
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, CONSTANT, NAME, UNARY, Call, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
@@ -177,15 +178,7 @@ def consistent(path: list[Dataset]) -> bool:
         while number >= 0:
             block = scope.blocks[number]
             if block.kind == "if" and block.test is not None:
-                test, branch = block.test, block.branch
-                while test[0] == UNARY and test[1] == "not":
-                    test, branch = test[2], not branch
-                # `a and b` that holds means both do; `a or b` that does not, that neither does.
-                parts = test[2] if test[0] == BOOLEAN and (test[1] == "and") is branch else (test,)
-                for operand in parts:
-                    part, side = operand, branch
-                    while part[0] == UNARY and part[1] == "not":
-                        part, side = part[2], not side
+                for part, side in literals(block.test, block.branch):
                     key = (id(scope), text(part, scope))
                     if sides.setdefault(key, side) != side:
                         return False

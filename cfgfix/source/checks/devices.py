@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import written_for_one
 from cfgfix.source.checks.common import flag, in_tests, method_of
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.hit import Hit, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
 from cfgfix.source.program import Module, Program, absolute
+from cfgfix.source.releases import written_for_one
 from cfgfix.source.summary import BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 

@@ -19,10 +19,10 @@ from cfgfix.source.checks.common import (
     ways,
 )
 from cfgfix.source.expr import constant, text, walk
-from cfgfix.source.guards import statement_of
+from cfgfix.source.guards import statement_of, unnegated
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, UNARY, Event, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, Event, Scope
 from cfgfix.source.values import Constant, Dataset, Site
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
@@ -362,9 +362,7 @@ def _not_for_training(site: Site) -> bool:
     for block in site.scope.block_chain(site.call.block):
         if block.kind != "if" or block.test is None:
             continue
-        test, branch = block.test, block.branch
-        while test[0] == UNARY and test[1] == "not":
-            test, branch = test[2], not branch
+        test, branch = unnegated(block.test, block.branch)
         shown = text(test, site.scope).lower()
         if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
             return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import written_for_one
 from cfgfix.source.checks.common import (
     flag,
     given,
@@ -23,6 +22,7 @@ from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.source.program import Program
+from cfgfix.source.releases import written_for_one
 from cfgfix.source.summary import (
     ATTRIBUTE,
     BINARY,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import api, written_for_one
 from cfgfix.source.checks.common import (
     PIPELINE,
     downstream,
@@ -21,6 +20,7 @@ from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.source.program import Program
+from cfgfix.source.releases import api, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
 from cfgfix.source.values import Dataset, External, Function, Site, alternatives, functions_of
 

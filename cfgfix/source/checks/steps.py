@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.api import api, keras_three
 from cfgfix.source.checks.common import COMPILED, flag, in_tests, short, upstream
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
+from cfgfix.source.releases import api, keras_three
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
 
