@@ -44,7 +44,7 @@ def run_code_case(rule: Rule, case: Mapping[str, Any]) -> list[str]:
 
 
 def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
-    settings = Settings(root=folder)
+    settings = Settings(root=folder, tensorflow="requirements")
     source = SourceFile.from_bytes(str(case["config"]).encode(), "config.yaml")
     document = compose(source)
     inferred = infer(str(case["class"]), folder) if case.get("class") else None

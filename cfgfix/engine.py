@@ -546,6 +546,7 @@ def _scanned(
         only=next(iter(texts)) if texts else None,
         progress=request.progress,
         extra=_in_code(run, runs.configs.items),
+        tensorflow=run.settings.tensorflow,
     )
     if request.add_ignores is not None:
         found = scan.silence(request.add_ignores)

@@ -59,6 +59,8 @@ class Settings:
     unknown_keys: str | None = None
     """What a key does that the config class does not have: `fatal` or `ignored`; None as the code tells."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tensorflow: str = "auto"
+    """Which TensorFlow is meant: a release, `requirements` for the project's files, `auto` for these and then what is installed."""
     hardware: str | None = None
     profiles: Mapping[str, str] = field(default_factory=dict)
     """Machines by name: `[tool.cfgfix.hardware.profiles]`."""
@@ -84,7 +86,7 @@ class Settings:
 _LISTS = frozenset(
     {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
 )
-_TEXTS = frozenset({"schema", "dialect", "loader", "unknown_keys", "hardware", "fail_on"})
+_TEXTS = frozenset({"schema", "dialect", "loader", "unknown_keys", "tensorflow", "hardware", "fail_on"})
 _FLAGS = frozenset({"preview", "show_skipped", "force_exclude"})
 _TABLES = frozenset({"keys", "per_file_ignores", "severity"})
 NAMES = tuple(
@@ -281,6 +283,8 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
                 }
     if "unknown_keys" in values:
         _choice("unknown-keys", values["unknown_keys"], UNKNOWN_KEYS, path)
+    if "tensorflow" in values:
+        require_release(values["tensorflow"], path)
     if "fail_on" in values:
         _choice("fail-on", values["fail_on"], FAIL_ON, path)
     _require_inside(values, path)
@@ -360,6 +364,17 @@ def _choice(name: str, value: Any, allowed: tuple[str, ...], path: str) -> str:
     if value not in allowed:
         raise CfgfixError(f"{name} {value!r} is not one of {', '.join(allowed)}", path=path)
     return str(value)
+
+
+def require_release(text: str, path: str | None = None) -> None:
+    """Refuse a value of the setting `tensorflow` that says nothing.
+
+    Raises:
+        CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
+    """
+    from cfgfix.source.requirements import setting
+
+    setting(text, path)
 
 
 def overruled(settings: Settings, **changes: Any) -> Settings:

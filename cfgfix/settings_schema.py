@@ -9,6 +9,7 @@ from cfgfix.dialects.dialect import dialects
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.findings import Severity
 from cfgfix.settings import FAIL_ON, NAMES, UNKNOWN_KEYS, Settings
+from cfgfix.source.requirements import SETTING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ TEXTS: dict[str, str] = {
     "loader": "How the program reads YAML; by default the dialect says it.",
     "unknown-keys": "What a key does that the class named by `schema` does not have: fatal, the program stops, or ignored. By default the code that loads the file tells.",
     "keys": "Where the project keeps a concept: its name, and one key path or several (`a.b`, `jobs[].size`, `*.size`).",
+    "tensorflow": "The TensorFlow that the program is meant for: a release such as 2.15, a requirement such as >=2.16,<2.19, requirements (what the project's requirement files ask for), or auto (these, and where they say nothing the TensorFlow installed in the project's virtual environment or beside cfgfix).",
     "hardware": "The machine that the configs are meant for: auto, none, all, a profile such as rtx4090x2,cpus=16,ram=64, or a file that `cfgfix hardware --save` wrote. As a table: `default` and `profiles`, machines by name.",
     "select": "The rules that are run: ids, names, families or ALL.",
     "ignore": "Rules that are not run, whatever `select` says.",
@@ -116,6 +118,8 @@ def _shape(name: str, *, names: bool) -> dict[str, Any]:
         }
     if name == "dialect":
         return _offered(sorted(dialects()) if names else ())
+    if name == "tensorflow":
+        return {"type": "string", "pattern": f"^{SETTING}$"}
     if name == "loader":
         return {"enum": sorted(LOADERS)}
     if name == "unknown-keys":

@@ -101,6 +101,7 @@ class SourceRun:
         only: The one file that is reported, where not all are.
         extra: Findings about these files from elsewhere, by file.
         progress: Called with the number of files read and of all files.
+        tensorflow: Which TensorFlow is meant, as the setting says it.
     """
 
     def __init__(
@@ -117,8 +118,10 @@ class SourceRun:
         only: str | None = None,
         extra: Mapping[str, Sequence[Finding]] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        tensorflow: str = "requirements",
     ) -> None:
         self.files = files
+        self._tensorflow = tensorflow
         self._texts = dict(texts or {})
         self._only = only
         self._progress = progress
@@ -150,6 +153,7 @@ class SourceRun:
             key=self._key,
             overlay=overlay,
             progress=self._progress,
+            tensorflow=self._tensorflow,
         )
         self.looked_in = result.looked_in
         changed = {path for path, text in self._texts.items() if read_python(path).text != text}

@@ -54,7 +54,9 @@ def test_the_settings_of_the_readme_are_valid(repo_root):
 SOME = st.one_of(
     st.booleans(),
     st.integers(),
-    st.sampled_from(["YML001", "myxtts", "ruamel", "error", "never", "info", "x"]),
+    st.sampled_from(
+        ["YML001", "myxtts", "ruamel", "error", "never", "info", "x", "auto", "2.15", ">=2.16,<3"]
+    ),
     st.lists(st.one_of(st.sampled_from(["YML", "*.yaml"]), st.integers()), max_size=2),
     st.dictionaries(
         st.sampled_from(["batch_size", "YML001", "default", "profiles", "x"]),

@@ -73,7 +73,9 @@ def run(shared: Path) -> Seen:
     report = check(
         Request(
             paths=tuple(str(base / name) for name in families),
-            settings=Settings(root=str(base), hardware="none", exclude=(), preview=True),
+            settings=Settings(
+                root=str(base), tensorflow="requirements", hardware="none", exclude=(), preview=True
+            ),
         )
     )
     dialects: dict[str, str | None] = {}

@@ -98,6 +98,7 @@ def proposed(checkout: Path) -> Settings:
         root=str(checkout),
         origin=None,
         hardware="none",
+        tensorflow="requirements",
         preview=True,
         source_roots=found.source_roots or (".",),
     )

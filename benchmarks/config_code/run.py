@@ -115,7 +115,7 @@ def main() -> int:
             folder = copied(options.myxtts, base / "myxtts")
             (folder / "cfgfix.toml").write_text(f'schema = "{truth["class"]}"\n', encoding="utf-8")
             os.chdir(folder)
-            settings = Settings(root=str(folder))
+            settings = Settings(root=str(folder), tensorflow="requirements")
             inferred = infer(truth["class"], str(folder))
             usage = usage_of(project_files(settings), settings, inferred, (), "benchmark", use_cache=False)
             wrong += compared("MyXTTS", usage, truth["keys"])[1]
@@ -131,7 +131,7 @@ def main() -> int:
             truth = yaml.safe_load((HERE / "truth_tensorflowtts.yaml").read_text(encoding="utf-8"))
             folder = copied(options.tensorflowtts, base / "tensorflowtts")
             os.chdir(folder)
-            settings = Settings(root=str(folder), source_roots=(".",))
+            settings = Settings(root=str(folder), source_roots=(".",), tensorflow="requirements")
             for path, about in truth["configs"].items():
                 keys = [tuple(text.split(".")) for text in about["keys"]]
                 usage = usage_of(project_files(settings), settings, None, keys, "benchmark", use_cache=False)

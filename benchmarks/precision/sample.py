@@ -59,6 +59,9 @@ def findings(project: Path) -> list[dict[str, Any]]:
         "check",
         "--isolated",
         "--exit-zero",
+        # What is installed here says nothing of what a project means.
+        "--tensorflow",
+        "requirements",
         "--output-format",
         "json",
         ".",

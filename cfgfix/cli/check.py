@@ -11,7 +11,7 @@ from cfgfix.cli.options import FORMATS
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.records import replace
 from cfgfix.report.style import Paint, wants_colour
-from cfgfix.settings import Finder, Settings, overruled, read
+from cfgfix.settings import Finder, Settings, overruled, read, require_release
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,10 +138,13 @@ def settings_for(
 
     def adjust(settings: Settings) -> Settings:
         schema = options["schema"]
+        if options["tensorflow"]:
+            require_release(options["tensorflow"])
         return overruled(
             settings,
             hardware=options["hardware"],
             command_hardware=True if options["hardware"] else None,
+            tensorflow=options["tensorflow"],
             select=_rules(options["select"]) or None,
             ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
             extend_select=(*settings.extend_select, *_rules(options["extend_select"]))

@@ -35,6 +35,13 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
         (),
         "Target machine: auto, none, a profile such as rtx4090x2 or rtx4090x2,cpus=16,ram=64, or a file.",
     ),
+    (
+        "tensorflow",
+        ("--tensorflow",),
+        VALUE,
+        (),
+        "The TensorFlow that is meant: a release such as 2.15, requirements (the project's files) or auto (these, else what is installed).",
+    ),
     ("overrides", ("--set",), MANY, (), "KEY=VALUE: check the config as this override would make it."),
     (
         "select",

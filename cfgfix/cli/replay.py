@@ -23,6 +23,8 @@ _VARIABLES = (
     "TERM",
     "COLUMNS",
     "CUDA_VISIBLE_DEVICES",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
     "PYTHONIOENCODING",
     "PYTHONUTF8",
     "LC_ALL",
@@ -72,6 +74,7 @@ def key_of(arguments: Sequence[str]) -> tuple[object, ...] | None:
         sys.stdout.isatty(),
         sys.stdout.encoding,
         sys.flags.utf8_mode,
+        sys.prefix,
     )
 
 

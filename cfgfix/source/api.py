@@ -180,6 +180,12 @@ class Api:
         """Return the newest inspected release that has a name."""
         return self.versions[mask.bit_length() - 1] if mask else ""
 
+    def end(self, mask: int) -> tuple[str, str]:
+        """Return the end of its life that `since` looks at, `last` or `first`, and the inspected release there that has a name."""
+        if mask >> (len(self.versions) - 1) & 1:
+            return "first", self.versions[(mask & -mask).bit_length() - 1]
+        return "last", self.last(mask)
+
 
 def load(requirement: Requirement) -> Api:
     """Read the table."""

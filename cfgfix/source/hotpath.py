@@ -289,6 +289,8 @@ class HotPaths:
         self._wide: dict[tuple[int, str], Reach] | None = None
         self._count = 0
         self.ways = ways_of(program)
+        self._calls: dict[int, list[tuple[Site, Function]]] | None = None
+        """The calls of compiled functions, by the scope they enter."""
         self._steps: list[tuple[Scope, int, Site]] | None = None
         self._taped: dict[tuple[int, int], bool] = {}
         for root in self.roots:
@@ -421,10 +423,31 @@ class HotPaths:
                     function,
                 )
 
+    def _known_at(self, root: Root) -> Pairs:
+        """Return what is known of the parameters of a root, for the guards in it.
+
+        Of a compiled function that is what all its calls in the program give alike.
+        """
+        if root.kind == ELEMENT:
+            return flags(root.function)
+        if root.kind != GRAPH or root.function is not None:
+            return ()
+        if self._calls is None:
+            self._calls = {}
+            for site in self.flow.compiled:
+                for target in site.targets:
+                    self._calls.setdefault(id(target.scope), []).append((site, target))
+        calls = self._calls.get(id(root.scope), [])
+        if any(site.name.startswith("tensorflow.") for site, _ in calls):
+            # Something else calls it, as `strategy.run` does, and gives it what it was given.
+            return ()
+        known = [set(self.ways.given(site, target, ())) for site, target in calls]
+        return tuple(sorted(set.intersection(*known), key=lambda item: item[0])) if known else ()
+
     def _spread(self, root: Root) -> None:
         receiver = root.function.receiver if root.function is not None else None
         pending: deque[tuple[Scope, tuple[Site, ...], Pairs]] = deque(
-            [(root.scope, (), flags(root.function) if root.kind == ELEMENT else ())]
+            [(root.scope, (), self._known_at(root))]
         )
         while pending and self._count < MAX_REACHED:
             scope, path, given = pending.popleft()

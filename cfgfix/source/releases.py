@@ -403,19 +403,27 @@ def shown(name: str) -> str:
 def values_of(table: Api, reference: Reference) -> dict[str, object]:
     """Return what the messages about a missing name are filled with."""
     presence = reference.presence
+    end, seen = table.end(presence.mask)
     return {
         "name": shown(presence.name),
         "fate": "does not exist in",
         "gone": table.since(presence.mask),
-        "last": table.last(presence.mask),
+        "end": end,
+        "seen": seen,
         "asked": asked_for(table),
     }
 
 
 def asked_for(table: Api) -> str:
     """Return in words which release is asked for, and by what."""
+    if table.requirement.installed:
+        return (
+            f"TensorFlow {table.requirement.text.partition('==')[2]} is installed in {table.requirement.path}"
+        )
     if table.requirement.text:
         return f"{table.requirement.path} asks for {table.requirement.text}"
+    if table.requirement.whatever:
+        return f"{table.requirement.path} asks for TensorFlow of any release"
     if table.requirement.below:
         return "no requirement found for all of it says which release is meant"
     if table.requirement.computed:
@@ -434,7 +442,12 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     if presence.mask & table.newest:
         # Only older releases lack it: the requirement is too wide, which is another matter.
         return None
-    return "warning", "medium"
+    return where_known(table, "warning"), "medium"
+
+
+def where_known(table: Api, severity: str) -> str:
+    """Return a severity, or info where no requirement says which release is meant: some have the name, and one of them may be."""
+    return severity if table.requirement.known else "info"
 
 
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:

@@ -1,12 +1,14 @@
-"""Which TensorFlow a project asks for, read from its requirement files."""
+"""Which TensorFlow a project asks for, read from its requirement files, or else which one is installed."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 
-from cfgfix.files import read_regular
+from cfgfix.errors import CfgfixError
+from cfgfix.files import is_inside, read_regular
 from cfgfix.records import dataclass, replace
 
 NAMES = (
@@ -23,6 +25,20 @@ NAMES = (
 """Files that name requirements, the ones that bind first."""
 GUIDE = "README.md"
 """What tells people what to install, where no file for a tool does."""
+IMAGE = "Dockerfile"
+"""What a program is run in, where it starts from an image of TensorFlow or installs it."""
+_FROM = re.compile(r"^FROM\s+(?:--\S+\s+)?(?:docker\.io/)?tensorflow/tensorflow:(\d+(?:\.\d+){1,2})(?![\w.])")
+"""An image of TensorFlow for Docker: the tag begins with the release."""
+_INCLUDE = re.compile(r"^(?:-r|--requirement)[ =]\s*([\w./-]+)\s*(?:#.*)?$", re.MULTILINE)
+_BARE = re.compile(
+    r"""^(?:-\s+)?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:[;#].*)?$"""
+)
+"""A line that asks for TensorFlow whatever its release: of a text file, or of a list in an environment file."""
+_WHATEVER = re.compile(
+    r"""(?:install_requires|(?<![\w-])dependencies)["']?\s*[=:]\s*\[[^\]]{0,4000}?"""
+    r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']"""
+)
+"""The same in a list of requirements in `setup.py` or `pyproject.toml`."""
 _INSTALL = re.compile(r"(?:^|[\s`$])(?:pip3?|conda|mamba|uv)\s+(?:\w+\s+)?install\s")
 MAX_BYTES = 256 * 1024
 MAX_PARTS = 20
@@ -51,6 +67,14 @@ _PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
 
+AUTO, FILES = "auto", "requirements"
+"""What the setting `tensorflow` may say besides a release: the requirement files and then what is installed, or only the files."""
+SETTING = r"\s*(?:auto|requirements|\d+(?:\.\d+){0,2}|(?:tensorflow)?(?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>)\s*\d+(?:\.\d+|\.\*)*)+)\s*"
+"""What the setting may be, for Python and for JSON Schema."""
+_INSTALLED = re.compile(
+    r"tensorflow(?:_(?:cpu|gpu|intel|macos|rocm))?-(\d+\.\d+(?:\.\d+)?)[\w.+]*\.dist-info"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
@@ -63,6 +87,8 @@ class Requirement:
         keras_2: Whether the file asks for Keras 2 beside any TensorFlow (`tf-keras`).
         computed: Whether the file asks for releases that only running it tells; nothing is known of them then.
         two: Whether a line of such a file asks for TensorFlow 2 all the same, as for an extra.
+        whatever: Whether the file asks for TensorFlow without a release, so that the newest is installed.
+        installed: Whether it is not asked for but installed, in the environment that `path` names.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
             collection: folder and what it asks for.
     """
@@ -73,16 +99,25 @@ class Requirement:
     keras_2: bool = False
     computed: bool = False
     two: bool = False
+    whatever: bool = False
+    installed: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known what may be installed: a release is asked for, or any."""
+        return bool(self.text) or self.whatever
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
         return all(_holds(operator, version, text) for operator, text in _PART.findall(self.text))
 
     def admits_one(self) -> bool:
-        """Tell whether TensorFlow 1 may be meant."""
+        """Tell whether TensorFlow 1 may be meant: what is installed on a machine does not say so."""
         if self.computed:
             return not self.two
+        if self.installed:
+            return True
         return not self.text or self.admits((1, 15, 0))
 
     def admitted(self, inspected: Sequence[str]) -> tuple[int, ...]:
@@ -145,8 +180,38 @@ def _holds(operator: str, version: Version, text: str) -> bool:
     return version >= wanted
 
 
-def find_requirement(paths: Sequence[str]) -> Requirement:
-    """Return what the project of some files asks for: the nearest file at or above them that names TensorFlow."""
+def setting(text: str, path: str | None = None) -> str:
+    """Return what a value of the setting `tensorflow` asks for, such as `tensorflow==2.15`; empty where files or the machine say it.
+
+    Raises:
+        CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
+    """
+    if re.fullmatch(SETTING, text) is None:
+        raise CfgfixError(
+            f"tensorflow: {text!r} is no release of TensorFlow",
+            path=path,
+            hint="for example 2.15, >=2.16,<2.19, auto or requirements",
+        )
+    bare = text.strip()
+    if bare in (AUTO, FILES):
+        return ""
+    parts = [operator + number for operator, number in _PART.findall(bare)]
+    return "tensorflow" + (",".join(parts) or f"=={bare}")
+
+
+def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
+    """Return what the project of some files asks for: the nearest file at or above them that names TensorFlow.
+
+    Args:
+        paths: The files.
+        asked: The setting `tensorflow`: `requirements`, `auto`, or a release that stands for both.
+
+    Raises:
+        CfgfixError: The setting says nothing that is known.
+    """
+    stated = setting(asked)
+    if stated:
+        return Requirement("the setting `tensorflow`", stated, ())
     if not paths:
         return NOTHING
     folders = {os.path.dirname(os.path.abspath(path)) for path in paths}
@@ -158,7 +223,7 @@ def find_requirement(paths: Sequence[str]) -> Requirement:
         found = said or found
         above = os.path.dirname(here)
         if (
-            (said and (said.text or said.computed))
+            (said and (said.known or said.computed))
             or above == here
             or os.path.exists(os.path.join(here, ".git"))
         ):
@@ -169,7 +234,50 @@ def find_requirement(paths: Sequence[str]) -> Requirement:
         said = _said_by(folder, looked)
         if said is not None:
             below.append((folder, said))
+    if asked == AUTO and not (found.known or found.computed or below):
+        there = _installed(top, looked)
+        found = found if there is None else replace(there, keras_2=found.keras_2)
     return replace(found, looked_in=tuple(looked), below=tuple(below))
+
+
+def _installed(top: str, looked: list[str]) -> Requirement | None:
+    """Return the TensorFlow of the project's environment, of the one in use, or of this interpreter's."""
+    folders = [top]
+    for _ in range(MAX_LEVELS):
+        above = os.path.dirname(folders[-1])
+        if above == folders[-1] or os.path.exists(os.path.join(folders[-1], ".git")):
+            break
+        folders.append(above)
+    places = [os.path.join(folder, name) for folder in folders for name in (".venv", "venv")]
+    places += [place for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if (place := os.environ.get(name))]
+    for place in dict.fromkeys((*places, sys.prefix)):
+        for packages in _packages(place, looked):
+            looked.append(packages)
+            for name in _listed(packages, (".dist-info",), most=None):
+                match = _INSTALLED.fullmatch(name)
+                if match is not None:
+                    shown = os.path.relpath(place)
+                    return Requirement(
+                        place if shown.startswith("..") else shown,
+                        f"tensorflow=={match[1]}",
+                        (),
+                        installed=True,
+                    )
+    return None
+
+
+def _packages(environment: str, looked: list[str]) -> Iterator[str]:
+    """Yield the folders of an environment that packages are installed in."""
+    library = os.path.join(environment, "lib")
+    looked.append(library)
+    try:
+        names = sorted(name for name in os.listdir(library) if name.startswith("python3"))
+    except OSError:
+        names = []
+    for name in names:
+        yield os.path.join(library, name, "site-packages")
+    if os.name == "nt":
+        yield os.path.join(environment, "Lib", "site-packages")
 
 
 def _between(folders: set[str], top: str) -> set[str]:
@@ -183,9 +291,9 @@ def _between(folders: set[str], top: str) -> set[str]:
     return found
 
 
-def _listed(folder: str, ending: tuple[str, ...]) -> list[str]:
+def _listed(folder: str, ending: tuple[str, ...], most: int | None = MAX_PARTS) -> list[str]:
     try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(ending))[:MAX_PARTS]
+        return sorted(name for name in os.listdir(folder) if name.endswith(ending))[:most]
     except OSError:
         return []
 
@@ -207,27 +315,35 @@ def _runs_of(folder: str) -> list[str]:
 def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
     said: list[tuple[str, _Said]] = []
-    for name in (*NAMES, *_parts_of(folder)):
+    others = [name for name in _listed(folder, (".txt",)) if "requir" in name.lower() and name not in NAMES]
+    for name in (*NAMES, *others, *_parts_of(folder)):
         place = os.path.join(folder, name)
         looked.append(place)
         one = _said_in(place)
         if one is not None:
             said.append((place, one))
-    guide = os.path.join(folder, GUIDE)
-    looked.append(guide)
-    one = _said_in(guide, installs=True)
-    if one is not None and one.text:
-        said.append((guide, _Said(one.text, keras_2=False, addons=False, computed=False, two=one.two)))
+        if name.endswith(".txt"):
+            for other in _included_in(place):
+                looked.append(other)
+                one = _said_in(other)
+                if one is not None:
+                    said.append((other, one))
+    for name in (IMAGE, GUIDE):
+        place = os.path.join(folder, name)
+        looked.append(place)
+        one = _said_in(place, installs=True)
+        if one is not None and one.text:
+            said.append((place, _Said(one.text, two=one.two)))
     for name in _runs_of(folder):
         place = os.path.join(folder, name)
         looked.append(place)
         one = _said_in(place)
         if one is not None and one.keras_2:
-            said.append((place, _Said("", keras_2=True, addons=False, computed=False, two=False)))
+            said.append((place, _Said(keras_2=True)))
     if not said:
         return None
     # The first file that says which release counts, and beside it what any of them asks for in company.
-    place, first = min(said, key=lambda item: not (item[1].text or item[1].computed))
+    place, first = min(said, key=lambda item: (not (item[1].text or item[1].computed), not item[1].whatever))
     shown = os.path.relpath(place)
     made = Requirement(
         place if shown.startswith("..") else shown,
@@ -236,8 +352,22 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         keras_2=any(one.keras_2 for _, one in said),
         computed=first.computed and not first.text,
         two=any(one.two for _, one in said),
+        whatever=first.whatever and not (first.text or first.computed),
     )
     return before_keras_3(made) if any(one.addons for _, one in said) else made
+
+
+def _included_in(path: str) -> list[str]:
+    """Return the files that a text file of requirements names with `-r`, those below its folder; theirs are not followed."""
+    try:
+        data = read_regular(path, MAX_BYTES + 1)
+    except OSError:
+        return []
+    folder = os.path.dirname(path)
+    names = _INCLUDE.findall(data[:MAX_BYTES].decode("utf-8", "replace"))[:MAX_PARTS]
+    places = [os.path.normpath(os.path.join(folder, name)) for name in names]
+    root = os.path.realpath(folder)
+    return [place for place in dict.fromkeys(places) if is_inside(place, root)]
 
 
 def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
@@ -247,6 +377,9 @@ def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
         requirement: What the project asks for.
         why: What stands for the file where no file says anything.
     """
+    if requirement.installed and _version(requirement.text) >= (2, 16, 0):
+        # What is installed is not what the program is meant for.
+        requirement = NOTHING
     if requirement.computed or not requirement.admits((2, 15, 0)):
         return requirement
     if requirement.text:
@@ -260,11 +393,12 @@ def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
 class _Said:
     """What one file says."""
 
-    text: str
-    keras_2: bool
-    addons: bool
-    computed: bool
-    two: bool
+    text: str = ""
+    keras_2: bool = False
+    addons: bool = False
+    computed: bool = False
+    two: bool = False
+    whatever: bool = False
 
 
 def _said_in(path: str, *, installs: bool = False) -> _Said | None:
@@ -276,10 +410,17 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     if len(data) > MAX_BYTES:
         return None
     named, keras_2, addons, computed, two = "", False, False, False, False
-    for line in data.decode("utf-8", "replace").splitlines():
+    whole = data.decode("utf-8", "replace")
+    whatever = not installs and _WHATEVER.search(whole) is not None
+    for line in whole.splitlines():
         bare = line.strip()
+        image = _FROM.match(bare) if installs else None
+        if image is not None:
+            named = named or f"tensorflow=={image[1]}"
+            continue
         if bare.startswith("#") or len(bare) > 2000 or (installs and _INSTALL.search(bare) is None):
             continue
+        whatever = whatever or (not installs and _BARE.match(bare) is not None)
         if not named and not computed:
             named = _asked_in(bare)
             computed = not named and _COMPUTED.search(bare) is not None
@@ -288,7 +429,9 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
             two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
-    return _Said(named, keras_2, addons, computed, two) if named or keras_2 or addons or computed else None
+    if not (named or keras_2 or addons or computed or whatever):
+        return None
+    return _Said(named, keras_2, addons, computed, two, whatever)
 
 
 def _asked_in(line: str) -> str:

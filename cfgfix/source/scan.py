@@ -20,7 +20,7 @@ from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
 from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
-from cfgfix.source.requirements import find_requirement
+from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import CannotRewriteError, Offsets, changes, confirm
 from cfgfix.source.summary import Place, Scope
 
@@ -159,6 +159,7 @@ def scan(
     overlay: Mapping[str, bytes] | None = None,
     use_cache: bool = True,
     progress: Callable[[int, int], None] | None = None,
+    tensorflow: str = FILES,
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
 
@@ -171,13 +172,14 @@ def scan(
         overlay: Contents that stand for those on disk, by path.
         use_cache: Whether to keep and use results between runs.
         progress: Called with the number of files read and of all files.
+        tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
     """
     chosen = source_rules(rules)
     if not chosen or not files:
         return ScanResult({}, len(files), cached=False)
     # A text that is being typed is judged with what is known of the other files, and nothing is kept of it.
     keep, use_cache = use_cache, use_cache and not overlay
-    requirement = find_requirement([file.path for file in files])
+    requirement = find_requirement([file.path for file in files], tensorflow)
     name, question = "", None
     if keep:
         name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]

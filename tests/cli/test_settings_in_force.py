@@ -210,3 +210,48 @@ def test_progress_is_told_for_configs_and_for_python(config, tmp_path, monkeypat
     told = []
     engine.check(engine.Request(progress=lambda done, total: told.append((done, total))))
     assert told == [(0, 2), (1, 2), (2, 2), (0, 1), (1, 1)]
+
+
+OLD = "import tensorflow as tf\n\noptimizer = tf.keras.optimizers.Adam(lr=1e-3)\n"
+
+
+def severities(result):
+    return [
+        (finding["rule"], finding["severity"])
+        for file in json.loads(result.out)["files"]
+        for finding in file["findings"]
+    ]
+
+
+def test_the_release_of_tensorflow_is_said_by_the_command_the_settings_or_the_project(
+    cfgfix, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    (tmp_path / "a.py").write_text(OLD)
+    (tmp_path / ".git").mkdir()
+
+    def check(*more):
+        return cfgfix("check", ".", "--select", "DEP", "--output-format", "json", *more)
+
+    assert severities(check("--tensorflow", "requirements")) == [("DEP020", "info")]
+    assert severities(check("--tensorflow", "2.21")) == [("DEP020", "error")]
+    assert severities(check("--tensorflow", "2.8")) == []
+    packages = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    (packages / "tensorflow-2.18.1.dist-info").mkdir(parents=True)
+    installed = check()
+    assert severities(installed) == [("DEP020", "error")]
+    assert "TensorFlow 2.18.1 is installed in .venv" in installed.out
+    (tmp_path / "cfgfix.toml").write_text("tensorflow = '>=2.4,<2.11'\n")
+    assert severities(check()) == []
+    assert severities(check("--tensorflow", ">=2.8")) == [("DEP020", "warning")]
+
+
+def test_a_release_that_is_none_is_one_clear_error(cfgfix, config, tmp_path):
+    config(BAD, "a.yaml")
+    wrong = cfgfix("check", "--tensorflow", "newest")
+    assert wrong.code == 2
+    assert "'newest' is no release of TensorFlow" in wrong.err
+    (tmp_path / "cfgfix.toml").write_text("tensorflow = 'newest'\n")
+    wrong = cfgfix("check")
+    assert wrong.code == 2
+    assert "cfgfix.toml" in wrong.err

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cfgfix.errors import CfgfixError
 from cfgfix.source.api import load
-from cfgfix.source.requirements import NOTHING, Requirement, find_requirement
+from cfgfix.source.requirements import AUTO, NOTHING, Requirement, find_requirement, setting
 
 
 def wanting(text: str) -> Requirement:
@@ -288,7 +289,29 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
             "tensorflow>=2.9",
             True,
         ),
-        ({"Dockerfile": "RUN pip install tensorflow==2.4\n"}, "", False),
+        ({"Dockerfile": "RUN pip install tensorflow==2.4\n"}, "tensorflow==2.4", False),
+        (
+            {"Dockerfile": "ARG X=1\nFROM --platform=linux/amd64 tensorflow/tensorflow:2.9.1-gpu AS base\n"},
+            "tensorflow==2.9.1",
+            False,
+        ),
+        ({"Dockerfile": "FROM tensorflow/tensorflow:latest-gpu\nRUN make\n"}, "", False),
+        ({"Dockerfile": "FROM tensorflow/tensorflow:2.9.1rc2\n"}, "", False),
+        ({"requirments.txt": "tensorflow==2.2.0\n"}, "tensorflow==2.2.0", False),
+        (
+            {
+                "requirements.txt": "numpy\n-r parts/model.txt  # the model\n-r ../outside.txt\n-r none.txt\n",
+                "parts/model.txt": "tensorflow==2.12.0\n",
+            },
+            "tensorflow==2.12.0",
+            False,
+        ),
+        ({"requirements_gpu.txt": "tensorflow-gpu==2.3.1\n"}, "tensorflow==2.3.1", False),
+        (
+            {"requirements.txt": "tensorflow\n", "README.md": "pip install tensorflow==2.2\n"},
+            "tensorflow==2.2",
+            False,
+        ),
     ],
 )
 def test_what_guides_and_runs_say_of_a_release(
@@ -300,3 +323,87 @@ def test_what_guides_and_runs_say_of_a_release(
         (tmp_path / name).write_text(content, encoding="utf-8")
     found = find_requirement([str(tmp_path / "a.py")])
     assert (found.text, found.keras_2) == (text, keras_2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "whatever"),
+    [
+        ("requirements.txt", "numpy\ntensorflow  # the newest\n", True),
+        ("requirements.txt", "tensorflow[and-cuda] ; sys_platform == 'linux'\n", True),
+        ("requirements.txt", "tensorflow-datasets\ntensorflow_hub\nmytensorflow\n", False),
+        ("requirements.txt", "# tensorflow\n", False),
+        ("environment.yml", "dependencies:\n  - python\n  - tensorflow-gpu\n", True),
+        ("pyproject.toml", '[project]\ndependencies = [\n  "numpy",\n  "tensorflow",\n]\n', True),
+        ("pyproject.toml", '[project]\nkeywords = ["tensorflow"]\n', False),
+        ("setup.py", "setup(install_requires=['numpy', 'tensorflow'])\n", True),
+        ("setup.py", "setup(keywords=['tensorflow'], install_requires=['numpy'])\n", False),
+        ("README.md", "pip install tensorflow\n", False),
+    ],
+)
+def test_a_requirement_without_a_release_asks_for_any(
+    tmp_path: Path, name: str, content: str, whatever: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    found = find_requirement([str(tmp_path / "a.py")])
+    assert (found.text, found.whatever, found.known) == ("", whatever, whatever)
+
+
+def environment(place: Path, *names: str) -> Path:
+    packages = place / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    for name in names:
+        (packages / name).mkdir()
+    return place
+
+
+def test_what_is_installed_counts_where_no_file_says_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.prefix", str(environment(tmp_path / "own", "numpy-2.0.0.dist-info")))
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    files = [str(tmp_path / "src" / "a.py")]
+    assert not find_requirement(files, AUTO).known
+
+    used = environment(tmp_path / "used", "tensorflow_cpu-2.15.0.post1.dist-info")
+    monkeypatch.setenv("VIRTUAL_ENV", str(used))
+    assert find_requirement(files, AUTO).text == "tensorflow==2.15.0"
+    assert not find_requirement(files).known
+
+    environment(tmp_path / ".venv", "tensorflow_io-0.32.0.dist-info", "tensorflow-2.21.0.dist-info")
+    found = find_requirement(files, AUTO)
+    assert (found.path, found.text, found.installed) == (".venv", "tensorflow==2.21.0", True)
+    # What a machine has does not say that a program for TensorFlow 1 is meant for it.
+    assert found.admits_one()
+    assert str(tmp_path / ".venv" / "lib") in found.looked_in
+
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.4,<2.11\n", encoding="utf-8")
+    found = find_requirement(files, AUTO)
+    assert (found.text, found.installed) == ("tensorflow>=2.4,<2.11", False)
+    assert find_requirement(files, "2.15").text == "tensorflow==2.15"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("auto", ""),
+        ("requirements", ""),
+        ("2.15", "tensorflow==2.15"),
+        (" 2.16.1 ", "tensorflow==2.16.1"),
+        (">=2.16,<2.19", "tensorflow>=2.16,<2.19"),
+        ("tensorflow ~= 2.15.0", "tensorflow~=2.15.0"),
+        ("==2.12.*", "tensorflow==2.12.*"),
+    ],
+)
+def test_the_setting_says_which_release_is_meant(value: str, text: str) -> None:
+    assert setting(value) == text
+
+
+@pytest.mark.parametrize("value", ["", "newest", "2.15.0.1", ">=", "torch==2.1", "2.15; rm"])
+def test_a_setting_that_says_nothing_is_refused(value: str) -> None:
+    with pytest.raises(CfgfixError, match="is no release of TensorFlow"):
+        setting(value)

@@ -31,6 +31,7 @@ from cfgfix.source.releases import (
     shown,
     uses_two,
     values_of,
+    where_known,
     with_old_releases,
     with_other_releases,
     written_for_one,
@@ -296,12 +297,13 @@ def keras_gone(program: Program) -> Iterator[Hit]:
                         "name": shown(site.name),
                         "fate": "only raises in",
                         "gone": "2.16 and later",
-                        "last": table.last(table.admitted & ~mask) or "2.15",
+                        "end": "last",
+                        "seen": table.last(table.admitted & ~mask) or "2.15",
                         "asked": asked_for(table),
                     },
                     severity="error"
-                    if table.requirement.text and mask & table.admitted == table.admitted
-                    else "warning",
+                    if table.requirement.known and mask & table.admitted == table.admitted
+                    else where_known(table, "warning"),
                     confidence="high" if mask & table.admitted == table.admitted else "medium",
                 )
 
@@ -431,7 +433,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
                     "what": f"strategies have no {method} any more"
                     + (": it is called run" if renamed else "")
                 },
-                severity="warning" if before_the_table(table) else None,
+                severity=where_known(table, "warning") if before_the_table(table) else None,
                 notes=(f"TensorFlow 2.0 to 2.3 had it: {asked_for(table)}",)
                 if before_the_table(table)
                 else (),
@@ -500,6 +502,9 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
                 name = f"keras.Model.{method}"
+            if name == "keras.Model.loss":
+                # `compile` puts the loss that it was given in the place of the method.
+                continue
         for keyword, _ in site.call.keywords:
             if keyword is None:
                 continue
@@ -522,7 +527,9 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
                     "gone": table.since(mask) if mask else "2.4 and later",
                     "asked": asked_for(table),
                 },
-                severity="error" if table.requirement.text and not mask & table.admitted else "warning",
+                severity="error"
+                if table.requirement.known and not mask & table.admitted
+                else where_known(table, "warning"),
                 confidence=confidence,
                 rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, new, keyword),)
                 if new
@@ -581,7 +588,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
                 else "is ignored from TensorFlow 2.11 on, so the learning rate stays the default",
                 "asked": asked_for(api(program)),
             },
-            severity="warning" if takes else None,
+            severity=where_known(api(program), "warning") if takes else None,
             rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
             if site.call.keyword("learning_rate") is None
             else (),
@@ -603,7 +610,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
                 if zero
                 else "the learning rate never falls; give it a schedule",
             },
-            severity="info" if zero else "warning" if takes else None,
+            severity="info" if zero else where_known(api(program), "warning") if takes else None,
             rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),
         )
 

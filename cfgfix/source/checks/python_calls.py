@@ -223,6 +223,8 @@ def without_shape(program: Program) -> Iterator[Hit]:
             seen.add((id(site.scope), "shape"))
             yield hit_at(
                 site,
+                # A batch alone goes through: eager code and steps that are traced with it take what comes.
+                severity=None if batches.op != "batch" or _fitted(program, made) else "info",
                 flow=reach.flow(),
                 values={
                     "call": short(site),
@@ -231,6 +233,18 @@ def without_shape(program: Program) -> Iterator[Hit]:
                 },
                 related=(at(batches.site, label="batched without a known shape"),),
             )
+
+
+def _fitted(program: Program, dataset: Dataset) -> bool:
+    """Tell whether a dataset, or what is made of it, is given to a Keras model or to a strategy."""
+    made = {id(dataset), *(id(step) for step in downstream(dataset))}
+    return any(
+        id(item) in made
+        for site in program.flow.sites
+        if site.call.method in ("fit", "evaluate", "predict", "experimental_distribute_dataset")
+        for value in (*site.args, *site.keywords.values())
+        for item in alternatives(value)
+    )
 
 
 _SHAPES = (

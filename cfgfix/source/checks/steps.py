@@ -11,7 +11,7 @@ from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
-from cfgfix.source.releases import api, keras_three
+from cfgfix.source.releases import api, keras_three, where_known
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
 
@@ -635,7 +635,9 @@ def old_scaling(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     values={"method": method},
-                    severity=None if three == "all" and api(program).requirement.text else "warning",
+                    severity=None
+                    if three == "all" and api(program).requirement.known
+                    else where_known(api(program), "warning"),
                     rewrites=rewrites,
                 )
 
