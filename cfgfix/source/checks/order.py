@@ -53,7 +53,7 @@ def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:
 
 
 def after_device(program: Program) -> Iterator[Hit]:
-    """A transformation after `prefetch_to_device`: what it makes is on the host again."""
+    """A transformation after `prefetch_to_device`: what it makes is on the host again; a prefetch only buffers once more."""
     for dataset in program.flow.datasets:
         site = dataset.site
         if site is None or dataset.op in ("with_options", "options") or not dataset.parents:
@@ -66,15 +66,21 @@ def after_device(program: Program) -> Iterator[Hit]:
             device = way[1]
             if kind(device) != "prefetch_to_device" or device.site is None or _on_cpu(device):
                 continue
+            again = dataset.op == "prefetch"
             yield hit_at(
                 site,
-                values={"op": kind(dataset), "device_line": device.site.call.name_place[0]},
+                severity="warning" if again else None,
+                values={
+                    "op": kind(dataset),
+                    "device_line": device.site.call.name_place[0],
+                    "then": "it holds further batches in the device's memory"
+                    if again
+                    else "what follows runs on the host again",
+                },
                 needs=_needs(device),
                 related=(at(device.site, label="the data is on the device from here"),),
-                rewrites=_without(site) if dataset.op == "prefetch" else (),
-                no_fix=None
-                if dataset.op == "prefetch"
-                else "where the transformation belongs is for you to say",
+                rewrites=_without(site) if again else (),
+                no_fix=None if again else "where the transformation belongs is for you to say",
             )
             break
 

@@ -16,6 +16,7 @@ from cfgfix.source.checks.common import (
     short,
     tensorflow_alias,
 )
+from cfgfix.source.checks.python_calls import reads_in_python
 from cfgfix.source.checks.sizes import EXPENSIVE
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import DATASET
@@ -138,8 +139,10 @@ def stateful_map(program: Program) -> Iterator[Hit]:
             assert dataset is not None
             yield hit_at(
                 site,
+                # Python that only computes holds the interpreter's lock: parallel calls of it gain nothing.
                 severity="warning"
                 if _works_hard(program, dataset)
+                and (inner.name not in PY_FUNCTIONS or reads_in_python(program, inner))
                 and not _parallel_beside(program, site)
                 and not written_for_one(program, site.scope)
                 else "info",

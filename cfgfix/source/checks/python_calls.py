@@ -70,14 +70,21 @@ def in_map(program: Program) -> Iterator[Hit]:
             reader = _no_counterpart(program, group)
             if batched is not None:
                 notes = (*notes, f"behind {batched} it runs once a batch, not once an element")
+            outer = _once_for_many(reach)
+            if outer is not None:
+                notes = (*notes, f"{outer} calls it once for each dataset that it reads from, such as a file")
             if reader is not None:
-                notes = (f"TensorFlow has no reader for what {reader} reads",)
+                notes = (f"TensorFlow has no operation for what {reader} does",)
             yield hit_at(
                 site,
                 flow=reach.flow(),
                 # TensorFlow reads no .npy files, and a cache behind it leaves the cost to the first epoch.
                 severity="info"
-                if once or batched is not None or reader is not None or written_for_one(program, site.scope)
+                if once
+                or batched is not None
+                or outer is not None
+                or reader is not None
+                or written_for_one(program, site.scope)
                 else None,
                 values={"call": short(site), "via": reach.via},
                 related=tuple(at(other, label="and here") for other in group[1:]),
@@ -85,6 +92,13 @@ def in_map(program: Program) -> Iterator[Hit]:
                 if once
                 else notes,
             )
+
+
+def _once_for_many(reach: Reach) -> str | None:
+    """Return the step that makes many elements of each that its function gets, where that is what reaches Python; or None."""
+    root = reach.root.site
+    method = root.call.method if root is not None else None
+    return method if method in ("interleave", "flat_map") else None
 
 
 _NO_READER = (
@@ -129,17 +143,28 @@ _NO_READER = (
     "mne.",
     "pyedflib.",
     "wfdb.",
+    "tensorflow.train.Example",
+    "tensorflow.train.SequenceExample",
     "transformers.",
     "tokenizers.",
     "sentencepiece.",
     "pycocotools.",
 )
-"""Beginnings of the names of what reads formats that TensorFlow itself does not: `tf.io` and `tf.audio` decode BMP, GIF, JPEG, PNG,
-WAV, CSV, JSON and records (TensorFlow 2.21, `tf.io`, `tf.audio`)."""
+"""Beginnings of the names of what does a work that TensorFlow has no operation for: `tf.io` and `tf.audio` decode BMP, GIF, JPEG, PNG,
+WAV, CSV, JSON and records, and make no records (TensorFlow 2.21, `tf.io`, `tf.audio`)."""
+
+
+def reads_in_python(program: Program, site: Site) -> bool:
+    """Tell whether the Python function that a call runs reads or decodes files, in libraries that let other threads run."""
+    return any(
+        inner.name in _NATIVE or inner.name.startswith(_NO_READER)
+        for function in functions_of(site.argument(0, "func"))
+        for inner, _ in inside_function(program, function)
+    )
 
 
 def _no_counterpart(program: Program, group: list[Site]) -> str | None:
-    """Return what the Python code calls that reads a format without a reader in TensorFlow; None where it calls nothing such."""
+    """Return what the Python code calls that TensorFlow has no operation for; None where it calls nothing such."""
     for site in group:
         for function in functions_of(site.argument(0, "func")):
             for inner, _ in inside_function(program, function):

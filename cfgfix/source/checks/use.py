@@ -154,7 +154,10 @@ def rebuilt(program: Program) -> Iterator[Hit]:
         mapped = [
             use
             for use in _below(dataset)
-            if use.functions and use.site is not None and use.site.scope is site.scope
+            if use.functions
+            and use.site is not None
+            and use.site.scope is site.scope
+            and inside(use.site.scope, use.site.call.block, loop)
         ]
         if not mapped:
             continue
