@@ -253,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--code", type=Path, default=os.environ.get("CFGFIX_CORPUS_CODE") or None)
     parser.add_argument(
         "--reading",
-        choices=("first", "fresh", "last", "older", "later"),
+        choices=("first", "fresh", "last", "older", "later", "stranger"),
         help="with --code and report: the verdicts of a reading that is kept",
     )
     options = parser.parse_args(arguments)

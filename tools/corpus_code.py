@@ -33,8 +33,10 @@ READINGS = {
     "last": (DATA / "with_code_last.jsonl", DATA / "with_code_last_key.jsonl"),
     "older": (DATA / "with_code_older.jsonl", DATA / "with_code_older_key.jsonl"),
     "later": (DATA / "with_code_later.jsonl", DATA / "with_code_later_key.jsonl"),
+    "stranger": (DATA / "with_code_stranger.jsonl", DATA / "with_code_stranger_key.jsonl"),
 }
-"""Records of readings, each of other checkouts and made before anything was mended on it."""
+"""Records of readings, each of other checkouts and made before anything was mended on it; `stranger` is of them all, by people who
+built nothing."""
 SHEET = DATA / "with_code_sheet.jsonl"
 """The cases with the code around them, for the reader; other projects' code is not kept, so git ignores it."""
 CHECKED = DATA / "with_code.txt"
