@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -284,11 +285,11 @@ class HotPaths:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.flow: Flow = program.flow
+        self.ways = ways_of(program)
         self.roots: list[Root] = list(self._roots())
         self._reached: dict[tuple[int, str], list[Reach]] = {}
         self._wide: dict[tuple[int, str], Reach] | None = None
         self._count = 0
-        self.ways = ways_of(program)
         self._calls: dict[int, list[tuple[Site, Function]]] | None = None
         """The calls of compiled functions, by the scope they enter."""
         self._steps: list[tuple[Scope, int, Site]] | None = None
@@ -411,6 +412,8 @@ class HotPaths:
                 if owner is not None and scope.name in KERAS_STEPS and is_keras_model(self.program, owner):
                     yield Root(GRAPH, scope, None, f"Keras's fit compiles {scope.name} and")
         for site in self.flow.named("tensorflow.function"):
+            if not self._happens(site):
+                continue
             for function in functions_of(site.argument(0, "func")):
                 if (GRAPH, id(function.scope), 0) in seen:
                     continue
@@ -422,6 +425,21 @@ class HotPaths:
                     site,
                     function,
                 )
+
+    def _happens(self, site: Site) -> bool:
+        """Tell whether a call may run when its function is entered the way it was, by what is given on that way."""
+        given: Pairs = ()
+        path: tuple[Site, ...] = ()
+        entered = (*site.through, site)
+        for step, inner in itertools.pairwise(entered):
+            target = next((item for item in step.targets if item.scope is inner.scope), None)
+            if target is None:
+                return True
+            given = self.ways.given(step, target, given)
+            path = (*path, step)
+            if self.ways.excluded(inner.scope, inner.call.block, inner.call.place, given, path):
+                return False
+        return True
 
     def _known_at(self, root: Root) -> Pairs:
         """Return what is known of the parameters of a root, for the guards in it.

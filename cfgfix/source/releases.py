@@ -438,7 +438,7 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     if presence.mask & table.admitted == table.admitted:
         return None
     if not presence.mask & table.admitted:
-        return "error", "high"
+        return (where_known(table, "error"), "medium") if presence.mask else ("error", "high")
     if presence.mask & table.newest:
         # Only older releases lack it: the requirement is too wide, which is another matter.
         return None

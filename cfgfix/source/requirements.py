@@ -88,6 +88,7 @@ class Requirement:
         computed: Whether the file asks for releases that only running it tells; nothing is known of them then.
         two: Whether a line of such a file asks for TensorFlow 2 all the same, as for an extra.
         whatever: Whether the file asks for TensorFlow without a release, so that the newest is installed.
+        inferred: Whether the code says it by what it imports, and no file does.
         installed: Whether it is not asked for but installed, in the environment that `path` names.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
             collection: folder and what it asks for.
@@ -100,13 +101,14 @@ class Requirement:
     computed: bool = False
     two: bool = False
     whatever: bool = False
+    inferred: bool = False
     installed: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
 
     @property
     def known(self) -> bool:
-        """Whether it is known what may be installed: a release is asked for, or any."""
-        return bool(self.text) or self.whatever
+        """Whether it is known what may be installed: a release is asked for, or any; what an import says is a guess."""
+        return (bool(self.text) and not self.inferred) or self.whatever
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
@@ -386,7 +388,9 @@ def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
         if requirement.admits((2, 16, 0)):
             return replace(requirement, text=f"{requirement.text},{ADDONS_END}")
         return requirement
-    return replace(requirement, path=requirement.path or why, text=f"tensorflow{ADDONS_END}")
+    return replace(
+        requirement, path=requirement.path or why, text=f"tensorflow{ADDONS_END}", inferred=bool(why)
+    )
 
 
 @dataclass(frozen=True, slots=True)

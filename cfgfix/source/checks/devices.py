@@ -541,8 +541,16 @@ def _read_at_import(program: Program) -> bool:
 
 
 def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
-    """Return the line of the import of TensorFlow that runs before a statement, or None."""
+    """Return the line of the import that brings TensorFlow and runs before a statement, or None: Keras imports it too."""
+    keras = None
     for item in top.events():
+        if (
+            keras is None
+            and item.kind == "import"
+            and item.block == 0
+            and any(source.split(".")[0] in ("keras", "tf_keras") for _, source in item.extra)
+        ):
+            keras = item.place[0]
         if (
             item.kind == "import"
             and item.block == 0
@@ -550,7 +558,7 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
         ):
             if scope is not top or item.place[0] < event.place[0]:
                 # A function runs after its module's imports; the statement that undoes a value is no mistake.
-                return item.place[0]
+                return item.place[0] if keras is None else keras
             return None
     return None
 

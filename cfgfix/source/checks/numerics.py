@@ -73,6 +73,10 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
             continue
         yield hit_at(
             tape,
+            # A policy behind a switch may be off in the runs that count.
+            severity="warning"
+            if any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
+            else None,
             values={"function": scope.qualname or "the module", "line": policy.call.place[0]},
             needs=((policy.scope, policy.call.block),),
             related=(at(policy, label="float16 for the whole program"),),
@@ -134,6 +138,9 @@ def half_output(program: Program) -> Iterator[Hit]:
         else:
             soft = constant(activation) in _SOFT
         if not soft or last.call.opaque or last.call.keyword("dtype") is not None:
+            continue
+        if all(item.scope is last.scope and item.call.place > last.call.place for item in policies):
+            # It was made before any policy was set, and keeps float32.
             continue
         yield hit_at(
             last,

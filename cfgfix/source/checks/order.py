@@ -22,7 +22,7 @@ from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.guards import statement_of, unnegated
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, NAME, Event, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, COMPARE, NAME, Event, Scope
 from cfgfix.source.values import Constant, Dataset, Site
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
@@ -189,11 +189,33 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     break
                 yield hit_at(
                     dataset.site,
+                    severity="info" if _made_up(way) else None,
                     values={"batch": name, "line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="batched here"),),
                 )
                 break
+
+
+_RANDOM_DATA = re.compile(r"random|randn|randint|\brand\(|\bzeros|\bones")
+
+
+def _made_up(way: list[Dataset]) -> bool:
+    """Tell whether a dataset is made of random numbers, zeros or ones, as examples and tests of speed are."""
+    for step in way:
+        if step.site is None or step.op not in ("from_tensor_slices", "from_tensors", "random"):
+            continue
+        scope = step.site.scope
+        for argument in step.site.call.args:
+            shown = [text(argument, scope)]
+            for event in scope.events():
+                if event.value is not None and any(
+                    target[0] == NAME and target[1] in names_in(argument, scope) for target in event.targets
+                ):
+                    shown.append(text(event.value, scope))
+            if any(_RANDOM_DATA.search(item) for item in shown):
+                return True
+    return False
 
 
 _DRAWS = re.compile(r"shuffle|permut|choice|randint|randperm|^sample$|^random_sample$", re.IGNORECASE)
@@ -205,11 +227,13 @@ _SAMPLES = re.compile(r"^(?:random_)?sample(?:_[a-z]+)?$", re.IGNORECASE)
 def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
     """Tell whether the elements of a dataset may come in another order, or be others, each time it is read or made.
 
-    A generator that shuffles or is not known, files in a random order, and data that is sampled just before.
+    A generator that shuffles or is not known, files in a random order or read in one, and data that is sampled just before.
     """
     for step in way:
         if step.site is None:
             continue
+        if step.op in ("interleave", "map") and flag(step.site.keywords.get("deterministic")) is False:
+            return True
         if step.op == "from_generator":
             if not step.functions:
                 return True
@@ -278,7 +302,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
             # Shuffled again, or split into parts that have to stay what they are.
             continue
-        if _meant(dataset.site.scope, dataset.site.call.block):
+        if _meant(dataset.site.scope, dataset.site.call.block) or _not_for_training(dataset.site):
             continue
         for step in way:
             if kind(step) in ("cache", "unknown"):
@@ -290,6 +314,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                     break
                 yield hit_at(
                     dataset.site,
+                    severity="info" if _made_up(way) else None,
                     values={"line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="shuffled here, before the cache"),),
@@ -352,6 +377,13 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                     site, path = found
                     yield hit_at(
                         dataset.site,
+                        # Under a condition it may be just the data that is not trained on.
+                        severity="warning"
+                        if any(
+                            item.kind == "if"
+                            for item in dataset.site.scope.block_chain(dataset.site.call.block)
+                        )
+                        else None,
                         values={"random": short(site), "line_of": step.site.call.name_place[0]},
                         needs=(
                             *_needs(step),
@@ -369,6 +401,8 @@ def _not_for_training(site: Site) -> bool:
         if block.kind != "if" or block.test is None:
             continue
         test, branch = unnegated(block.test, block.branch)
+        if test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] in ("!=", "not in", "is not"):
+            branch = not branch
         shown = text(test, site.scope).lower()
         if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
             return True

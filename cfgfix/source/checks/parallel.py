@@ -311,6 +311,8 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             alias = tensorflow_alias(site.scope)
             yield hit_at(
                 site,
+                # Written out, a buffer of none is as a rule meant: what makes the elements may depend on the steps.
+                severity="info",
                 values={"reason": "prefetch(0) asks for no buffer and keeps TensorFlow from adding one"},
                 rewrites=(Rewrite("replace", site.scope, _argument_place(site), f"{alias}.data.AUTOTUNE"),)
                 if alias and (site.call.argument(0, "buffer_size") or ("",))[0] == "k"

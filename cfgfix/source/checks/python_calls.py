@@ -22,7 +22,7 @@ from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, insid
 from cfgfix.source.program import Program
 from cfgfix.source.releases import api, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
-from cfgfix.source.values import Dataset, External, Function, Site, alternatives, functions_of
+from cfgfix.source.values import Dataset, Site, alternatives, functions_of
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
 
@@ -64,7 +64,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                     if inner.name in _NATIVE:
                         native = f"{inner.name.replace('builtins.', '')}() has a counterpart: {_NATIVE[inner.name]}"
                         break
-            once = all(_loads_array(program, other) for other in group) and _cached_behind(reach)
+            once = _cached_behind(reach)
             notes = (native,) if native else ()
             batched = _batched_before(reach)
             reader = _no_counterpart(program, group)
@@ -78,7 +78,7 @@ def in_map(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 flow=reach.flow(),
-                # TensorFlow reads no .npy files, and a cache behind it leaves the cost to the first epoch.
+                # A cache behind it leaves the cost to the first epoch.
                 severity="info"
                 if once
                 or batched is not None
@@ -157,7 +157,8 @@ WAV, CSV, JSON and records, and make no records (TensorFlow 2.21, `tf.io`, `tf.a
 def reads_in_python(program: Program, site: Site) -> bool:
     """Tell whether the Python function that a call runs reads or decodes files, in libraries that let other threads run."""
     return any(
-        inner.name in _NATIVE or inner.name.startswith(_NO_READER)
+        inner.name in _NATIVE
+        or (inner.name.startswith(_NO_READER) and not inner.name.startswith("tensorflow."))
         for function in functions_of(site.argument(0, "func"))
         for inner, _ in inside_function(program, function)
     )
@@ -186,24 +187,6 @@ def _batched_before(reach: Reach) -> str | None:
                 if step.op in ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"):
                     return step.op
     return None
-
-
-def _loads_array(program: Program, site: Site) -> bool:
-    """Tell whether the Python code is `numpy.load` and nothing else that leaves NumPy."""
-    found = list(alternatives(site.argument(0, "func")))
-    for item in found:
-        if isinstance(item, External):
-            if item.name != "numpy.load":
-                return False
-        elif isinstance(item, Function):
-            names = [inner.name for inner, _ in inside_function(program, item) if inner.name]
-            if "numpy.load" not in names or not all(
-                name.startswith(("numpy.", "builtins.", "os.path.")) for name in names
-            ):
-                return False
-        else:
-            return False
-    return bool(found)
 
 
 def _cached_behind(reach: Reach) -> bool:

@@ -47,6 +47,8 @@ def eager_step(program: Program) -> Iterator[Hit]:
             continue
         if scope.blocks[block].kind == "for" and _few(scope, block):
             continue
+        if _now_and_then(scope, site.call.block, block):
+            continue
         plain = [target for target in site.targets if target.compiled is None]
         if not plain or len(plain) != len(site.targets) or site.open:
             continue
@@ -66,8 +68,10 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if not _applies(program, target.scope, set()):
                 continue
-            if _uses_numpy(tape) or any(
-                _decorated(way) for way in _way_to(program, target.scope, tape.scope)
+            if (
+                _calls_compiled(program, tape.scope)
+                or _uses_numpy(tape)
+                or any(_decorated(way) for way in _way_to(program, target.scope, tape.scope))
             ):
                 continue
             seen.add((id(tape.scope), tape.call.number))
@@ -81,8 +85,34 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or _switched_off(tape.scope)
                 or scope.module.path.endswith(".ipynb")
                 else None,
-                values={"function": tape.scope.qualname, "loop_line": scope.blocks[block].line},
+                values={"function": tape.scope.qualname, "loop_line": _loop_line(tape, scope, block)},
             )
+
+
+def _loop_line(tape: Site, scope: Scope, block: int) -> int:
+    """Return the line of the loop around a tape: in its own function where there is one, or else where that is called."""
+    inner = innermost_loop(tape.scope, tape.call.block)
+    return scope.blocks[block].line if inner is None else tape.scope.blocks[inner].line
+
+
+def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
+    """Tell whether a place in a loop runs only in some of its turns, as under `if i % 5 == 0`."""
+    while block >= 0 and block != loop:
+        item = scope.blocks[block]
+        if item.kind == "if" and item.test is not None and "%" in text(item.test, scope):
+            return True
+        block = item.parent
+    return False
+
+
+def _calls_compiled(program: Program, scope: Scope) -> bool:
+    """Tell whether a step calls what is compiled itself, such as a model whose `call` is: the costly part runs as a graph."""
+    compiled: set[int] | None = program.facts.get("compiled scopes")
+    if compiled is None:
+        compiled = program.facts["compiled scopes"] = {
+            id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH
+        }
+    return any(id(target.scope) in compiled for site in program.flow.within(scope) for target in site.targets)
 
 
 def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
@@ -189,6 +219,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             event = _statement(site)
             yield hit_at(
                 site,
+                severity="info" if _exports(program, site.scope) else None,
                 values={"what": "every tf.function runs"},
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
             )
@@ -205,6 +236,18 @@ def eager_switch(program: Program) -> Iterator[Hit]:
                 values={"what": "every step of this model runs"},
                 rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
             )
+
+
+def _exports(program: Program, scope: Scope) -> bool:
+    """Tell whether a file converts or freezes a model: it runs no step."""
+    return any(
+        site.scope.module is scope.module
+        and (
+            site.name.startswith("tensorflow.lite.")
+            or site.call.method in ("get_concrete_function", "from_keras_model")
+        )
+        for site in program.flow.sites
+    )
 
 
 def _compiles(program: Program) -> Iterator[Site]:
