@@ -250,7 +250,13 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
         if site.name in _GROWTH and _growth_by_environment(program, site):
             continue
         seen.add((id(site.scope), line))
-        yield hit_at(site, flow=(), values={"setter": site.name.rpartition(".")[2], "handler": line})
+        yield hit_at(
+            site,
+            flow=(),
+            # Where a script begins nothing has started the devices yet, and so nothing makes it fail.
+            severity="info" if site.scope.kind == "module" and _before(site, program) is None else None,
+            values={"setter": site.name.rpartition(".")[2], "handler": line},
+        )
 
 
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:
@@ -556,6 +562,11 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
             and item.block == 0
             and any(source.split(".")[0] == "tensorflow" for _, source in item.extra)
         ):
+            if scope is not top and any(
+                call.func[:2] == (NAME, scope.name) and call.block == 0 and call.place[0] < item.place[0]
+                for call in top.calls
+            ):
+                return None
             if scope is not top or item.place[0] < event.place[0]:
                 # A function runs after its module's imports; the statement that undoes a value is no mistake.
                 return item.place[0] if keras is None else keras

@@ -239,7 +239,8 @@ def growing_array(program: Program) -> Iterator[Hit]:
 
 def two_optimizers(program: Program) -> Iterator[Hit]:
     """One compiled function called with two optimizers: its variables can be made only once."""
-    calls: dict[int, dict[int, tuple[Site, str]]] = {}
+    # Calls of one file: two scripts that call the same function are two runs.
+    calls: dict[tuple[int, int], dict[int, tuple[Site, str]]] = {}
     for site in program.flow.compiled:
         for target in site.targets:
             if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
@@ -254,7 +255,7 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
                         and item.name.startswith("keras.optimizers.")
                         and item.site is not None
                     ):
-                        calls.setdefault(id(target.scope), {}).setdefault(
+                        calls.setdefault((id(target.scope), id(site.scope.module)), {}).setdefault(
                             id(item.site.call), (site, target.scope.name)
                         )
     for found in calls.values():
@@ -308,7 +309,10 @@ def never_called(program: Program) -> Iterator[Hit]:
                     step
                     for _, _, step in loops
                     for target in step.targets
-                    if target.scope is function.scope and target.compiled is None and not step.open
+                    if target.scope is function.scope
+                    and target.compiled is None
+                    and not step.open
+                    and not _same_name(site, step)
                 ),
                 None,
             )
@@ -321,6 +325,14 @@ def never_called(program: Program) -> Iterator[Hit]:
                     related=(at(plain, label="the plain function is called here"),),
                 )
                 break
+
+
+def _same_name(made: Site, called: Site) -> bool:
+    """Tell whether a call goes by the name that the compiled function got: on another way it is the plain one's."""
+    return any(
+        event.value == (CALL, made.call.number) and called.call.func in event.targets
+        for event in made.scope.events()
+    )
 
 
 def _decorates(site: Site) -> bool:

@@ -196,9 +196,9 @@ def _in_parallel_interleave(reach: Reach | None) -> bool:
 
 
 def _works_hard(program: Program, dataset: Dataset) -> bool:
-    """Tell whether a dataset's function is known to take long for an element: it runs Python, reads or decodes files."""
+    """Tell whether a dataset's function is known to take long for an element: it runs Python, reads, decodes or parses files."""
     return any(
-        inner.name in PY_FUNCTIONS or inner.name.startswith(EXPENSIVE)
+        inner.name in PY_FUNCTIONS or (inner.name.startswith(EXPENSIVE) and "image.resize" not in inner.name)
         for function in dataset.functions
         for inner, _ in inside_function(program, function)
     )

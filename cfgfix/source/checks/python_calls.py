@@ -322,6 +322,14 @@ def _sliced(program: Program, scope: Scope) -> str | None:
         bound |= names_in(target, scope)
     parts = value[1][2] if value[1][0] == ITEMS else (value[1],)
     for part in parts:
+        if (
+            part[0] == SUBSCRIPT
+            and part[1][0] == NAME
+            and scope.params
+            and part[1][1] == scope.params[0][0] == "self"
+        ):
+            # An object's own `__getitem__` makes its elements.
+            return None
         if part[0] == SUBSCRIPT and part[1][0] in (NAME, ATTRIBUTE) and names_in(part[2], scope) <= bound:
             return text(part[1], scope)
         if part[0] == NAME and part[1] in bound and loop.value is not None and loop.value[0] == CALL:

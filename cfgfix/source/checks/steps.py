@@ -606,6 +606,8 @@ def policy_late(program: Program) -> Iterator[Hit]:
                     and other.name.count(".") == 2
                     # Functions such as `enable_v2_dtype_behavior` make no layer.
                     and other.name.rpartition(".")[2][:1].isupper()
+                    # What goes in computes nothing.
+                    and other.name not in ("keras.layers.Input", "keras.layers.InputLayer")
                 ):
                     if other.call.number < site.call.number and other.call.block == site.call.block:
                         earlier = earlier or other
