@@ -52,6 +52,7 @@ SHOWN = frozenset(
         "TFF008",
         "TFF009",
         "TFF013",
+        "TFF020",
         "TFF021",
         "TFF028",
         "DEP010",

@@ -240,7 +240,7 @@ def growing_array(program: Program) -> Iterator[Hit]:
 def two_optimizers(program: Program) -> Iterator[Hit]:
     """One compiled function called with two optimizers: its variables can be made only once."""
     # Calls of one file: two scripts that call the same function are two runs.
-    calls: dict[tuple[int, int], dict[int, tuple[Site, str]]] = {}
+    calls: dict[tuple[int, int, str], dict[int, tuple[Site, str]]] = {}
     for site in program.flow.compiled:
         for target in site.targets:
             if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
@@ -255,7 +255,7 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
                         and item.name.startswith("keras.optimizers.")
                         and item.site is not None
                     ):
-                        calls.setdefault((id(target.scope), id(site.scope.module)), {}).setdefault(
+                        calls.setdefault((id(target.scope), id(site.scope.module), name), {}).setdefault(
                             id(item.site.call), (site, target.scope.name)
                         )
     for found in calls.values():

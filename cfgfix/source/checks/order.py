@@ -181,7 +181,10 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 if step.site.scope is not dataset.site.scope:
                     # Batches of another function may be windows or pairs that belong together.
                     break
-                if any(kind(other) in _BATCH | _REGROUPS for other in downstream(dataset)):
+                if any(
+                    kind(other) in _BATCH | _REGROUPS or (kind(other) == "take" and _one(other))
+                    for other in downstream(dataset)
+                ):
                     break
                 if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):
                     break

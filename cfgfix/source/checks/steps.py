@@ -219,7 +219,9 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             event = _statement(site)
             yield hit_at(
                 site,
-                severity="info" if _exports(program, site.scope) else None,
+                severity="info"
+                if _exports(program, site.scope) or not _trains(program, site.scope) or _says_why(site)
+                else None,
                 values={"what": "every tf.function runs"},
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
             )
@@ -236,6 +238,35 @@ def eager_switch(program: Program) -> Iterator[Hit]:
                 values={"what": "every step of this model runs"},
                 rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
             )
+
+
+_TRAINING = ("fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize")
+
+
+def _trains(program: Program, scope: Scope) -> bool:
+    """Tell whether a file trains, itself or through what it calls; what only evaluates or prepares data is not slowed for long."""
+    seen: set[int] = set()
+    pending = [(item, 0) for item in scope.module.summary.scopes]
+    while pending and len(seen) < 400:
+        here, depth = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for call in here.calls:
+            if call.method in _TRAINING:
+                return True
+        if depth < 3:
+            pending += [
+                (target.scope, depth + 1) for site in program.flow.within(here) for target in site.targets
+            ]
+    return False
+
+
+def _says_why(site: Site) -> bool:
+    """Tell whether a comment on a call's line or the one above it says why it is there."""
+    lines = site.scope.module.source_file().text.splitlines()
+    first = site.call.place[0] - 1
+    return "#" in lines[first] or (first > 0 and lines[first - 1].strip().startswith("#"))
 
 
 def _exports(program: Program, scope: Scope) -> bool:
@@ -645,6 +676,10 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
         ):
             continue
         three = keras_three(program)
+        # On another way the optimizer is a plain one, and this step may be meant for it, as on a TPU.
+        either = any(
+            not (isinstance(item, Made) and item.name in makers) for item in alternatives(applies[0].receiver)
+        )
         yield hit_at(
             applies[0],
             values={
@@ -653,7 +688,7 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
                 if three
                 else "the loss was not scaled, so nothing keeps small gradients from becoming 0"
             },
-            severity=None if three else "warning",
+            severity=None if three else "info" if either else "warning",
         )
 
 

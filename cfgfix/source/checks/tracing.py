@@ -138,9 +138,14 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 {"expr": text((CALL, call.number), scope), "via": reach.via},
                 flow=reach.flow(),
                 # Code that raises at its first call is mended at once: on a long way something that is not seen keeps it from it.
-                severity=None if _direct(reach) else "info",
+                severity=None if _direct(reach) and not _conditional(scope, call.block) else "info",
                 confidence=None if _compiled_for_sure(reach) else "medium",
             )
+
+
+def _conditional(scope: Scope, block: int) -> bool:
+    """Tell whether a place runs under a condition only."""
+    return any(item.kind in ("if", "while") for item in scope.block_chain(block))
 
 
 def _direct(reach: Reach) -> bool:
