@@ -313,7 +313,16 @@ def to_yaml(hardware: Hardware) -> str:
     import yaml
 
     header = "# A machine as cfgfix saw it. Use it elsewhere with: cfgfix check --hardware FILE\n"
-    text: str = yaml.safe_dump(to_data(hardware), sort_keys=False, allow_unicode=True, width=160)
+
+    class Dumper(yaml.SafeDumper):
+        """PyYAML folds line breaks such as NEL in single quotes; in double quotes it escapes them."""
+
+    def text_of(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        style = None if value.isprintable() else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text_of)
+    text: str = yaml.dump(to_data(hardware), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=160)
     return header + text
 
 

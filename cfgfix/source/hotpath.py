@@ -395,6 +395,13 @@ class HotPaths:
         yield from self._graph_roots(seen)
 
     def _graph_roots(self, seen: set[tuple[str, int, int]]) -> Iterator[Root]:
+        # A step that the program calls itself is no hook of `fit`.
+        called = {
+            id(target.scope)
+            for site in self.flow.sites
+            if site.call.method in KERAS_STEPS and site.scope.name not in KERAS_STEPS
+            for target in site.targets
+        }
         for module in self.program.modules:
             for scope in module.summary.scopes:
                 if scope.kind != "function":
@@ -409,7 +416,13 @@ class HotPaths:
                             seen.add((GRAPH, id(scope), 0))
                             yield Root(GRAPH, scope, None, "@tf.function")
                 owner = self.program.owner(scope)
-                if owner is not None and scope.name in KERAS_STEPS and is_keras_model(self.program, owner):
+                if (
+                    owner is not None
+                    and scope.name in KERAS_STEPS
+                    and len(scope.params) > 1
+                    and id(scope) not in called
+                    and is_keras_model(self.program, owner)
+                ):
                     yield Root(GRAPH, scope, None, f"Keras's fit compiles {scope.name} and")
         for site in self.flow.named("tensorflow.function"):
             if not self._happens(site):

@@ -60,7 +60,7 @@ def api(program: Program) -> Api:
     if found is None:
         requirement = program.facts.get("requirement", NOTHING)
         if _imports_addons(program):
-            requirement = before_keras_3(requirement, "tensorflow_addons, which the code imports,")
+            requirement = before_keras_3(requirement, "the code")
         found = program.facts["api"] = load(requirement)
     return found
 
@@ -419,6 +419,12 @@ def asked_for(table: Api) -> str:
     if table.requirement.installed:
         return (
             f"TensorFlow {table.requirement.text.partition('==')[2]} is installed in {table.requirement.path}"
+        )
+    if table.requirement.inferred:
+        return "the code imports tensorflow_addons, which ends before TensorFlow 2.16"
+    if table.requirement.stated:
+        return (
+            f"{table.requirement.path} asks for {table.requirement.stated}, which ends before TensorFlow 2.16"
         )
     if table.requirement.text:
         return f"{table.requirement.path} asks for {table.requirement.text}"

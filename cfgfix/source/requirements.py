@@ -88,6 +88,7 @@ class Requirement:
         computed: Whether the file asks for releases that only running it tells; nothing is known of them then.
         two: Whether a line of such a file asks for TensorFlow 2 all the same, as for an extra.
         whatever: Whether the file asks for TensorFlow without a release, so that the newest is installed.
+        stated: What the file says itself where `text` is narrower: TensorFlow Addons, asked for or imported, ends before Keras 3.
         inferred: Whether the code says it by what it imports, and no file does.
         installed: Whether it is not asked for but installed, in the environment that `path` names.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
@@ -101,6 +102,7 @@ class Requirement:
     computed: bool = False
     two: bool = False
     whatever: bool = False
+    stated: str = ""
     inferred: bool = False
     installed: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
@@ -386,10 +388,18 @@ def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
         return requirement
     if requirement.text:
         if requirement.admits((2, 16, 0)):
-            return replace(requirement, text=f"{requirement.text},{ADDONS_END}")
+            return replace(
+                requirement,
+                text=f"{requirement.text},{ADDONS_END}",
+                stated=f"{requirement.text} and tensorflow_addons",
+            )
         return requirement
     return replace(
-        requirement, path=requirement.path or why, text=f"tensorflow{ADDONS_END}", inferred=bool(why)
+        requirement,
+        path=requirement.path or why,
+        text=f"tensorflow{ADDONS_END}",
+        stated="tensorflow_addons",
+        inferred=bool(why),
     )
 
 

@@ -63,6 +63,10 @@ SHOWN = frozenset(
     }
 )
 """Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
+PUT_ASIDE = frozenset(
+    {"archive", "archived", "attic", "deprecated", "graveyard", "obsolete", "scraps", "trash", "unused"}
+)
+"""Folders of what nobody runs any more and nobody has deleted: all is only info there."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 MOST_TEXT = 1_000_000
@@ -312,6 +316,8 @@ class _Maker:
     def _level(rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path)).split(os.sep)):
+            return Severity.INFO
         if path.endswith(".ipynb") and (
             rule.id in SHOWN
             # A warning about a name: some release of those that may be meant has it, and a notebook ran with one of its day.

@@ -5,7 +5,7 @@ import os
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from machine_tree import machine
 
@@ -373,6 +373,8 @@ def test_saving_and_reading_gives_the_same_machine(tmp_path):
             assert again == replace(hardware, label=name, origin="file")
 
 
+@example(usable=0.0, total=0.0, text="\x85")
+@example(usable=0.0, total=0.0, text="a\u2028b \n")
 @given(
     usable=st.floats(0, 1e6),
     total=st.floats(0, 1e9, allow_subnormal=False),

@@ -477,6 +477,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
                 )
             yield hit_at(
                 site,
+                severity=where_known(table, "warning"),
                 values={
                     "argument": name,
                     "instead": f"it is called {new} by now" if new else "it does nothing any more",

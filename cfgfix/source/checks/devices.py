@@ -302,6 +302,8 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
                 continue
             if _exclusive(growth.scope, growth.call.block, limit.call.block) or _limits_nothing(limit):
                 continue
+            if _growth_by_environment(program, growth):
+                continue
             seen.add((id(growth.scope), growth.call.number))
             first = growth.call.place < limit.call.place
             yield hit_at(
