@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.source.expr import constant, place_of, text, walk
+from cfgfix.source.expr import constant, dotted, place_of, text, walk
 from cfgfix.source.summary import (
     ATTRIBUTE,
     BOOLEAN,
@@ -149,6 +149,8 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
             here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
         if here is None or here.kind == "class":
             continue
+        if not sharp and _tells_of_import(here, part[1]):
+            return True
         for event in here.events():
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
@@ -159,6 +161,55 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
             ):
                 return True
     return False
+
+
+def _tells_of_import(scope: Scope, name: str) -> bool:
+    """Tell whether a name gets one value where imports succeed and another in the handler of their failure."""
+    kinds = {
+        scope.blocks[event.block].kind
+        for event in scope.events()
+        if event.kind == "assign" and any(target[:2] == (NAME, name) for target in event.targets)
+    }
+    return (
+        "except" in kinds
+        and len(kinds) > 1
+        and any(
+            event.kind == "import" and scope.blocks[event.block].kind == "try" for event in scope.events()
+        )
+    )
+
+
+_NO_WAY_BACK = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
+
+
+def never_reached(scope: Scope, block: int, place: Place) -> bool:
+    """Tell whether a statement before a place leaves its function, or its module, whatever happens.
+
+    `raise`, `return` and `sys.exit()` that stand in no condition of their own; a module that raises while it is imported has
+    no function that anybody calls.
+    """
+    around: set[int] = set()
+    here = block
+    while here >= 0:
+        around.add(here)
+        here = scope.blocks[here].parent
+    for event in scope.events():
+        if event.block in around and event.place[2:] <= place[:2] and _leaves(event, scope):
+            return True
+    module = scope.module.scope
+    return (
+        scope is not module
+        and module is not None
+        and any(event.block == 0 and event.kind == "raise" for event in module.body)
+    )
+
+
+def _leaves(event: Event, scope: Scope) -> bool:
+    if event.kind in ("raise", "return"):
+        return True
+    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+        return False
+    return dotted(scope.calls[event.value[1]].func) in _NO_WAY_BACK
 
 
 def statement_of(scope: Scope, block: int, place: Place) -> Event | None:

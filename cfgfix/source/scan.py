@@ -18,6 +18,7 @@ from cfgfix.source import cache
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
+from cfgfix.source.guards import never_reached
 from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
@@ -281,6 +282,8 @@ class _Maker:
         module: Module = hit.scope.module
         path = module.path
         identity = (rule.id, path, hit.place)
+        if never_reached(hit.scope, hit.block, hit.place):
+            return
         state, notes = self._state(hit)
         if state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
             # What is only worth knowing is not worth knowing where it does not happen.

@@ -291,7 +291,7 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
     limits = list(program.flow.named(*_LIMIT))
     seen: set[tuple[int, int]] = set()
     for growth in program.flow.named(*_GROWTH):
-        if flag(growth.argument(1, "enable")) is False or (id(growth.scope), growth.call.number) in seen:
+        if flag(growth.argument(1, "enable")) is not True or (id(growth.scope), growth.call.number) in seen:
             continue
         for limit in limits:
             if limit.scope is not growth.scope or not growth.call.args or not limit.call.args:
@@ -314,7 +314,7 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
                     "limit_line": limit.call.place[0],
                 },
                 # An error that is caught leaves the limit as it is, and the run goes on.
-                severity=None
+                severity=("info" if _only_sometimes(growth, limit) else None)
                 if first
                 else "warning"
                 if _caught(growth.scope, growth.call.block)
@@ -322,6 +322,14 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
                 related=(at(limit, label="the memory limit"),),
             )
             break
+
+
+def _only_sometimes(growth: Site, limit: Site) -> bool:
+    """Tell whether a limit stands behind a condition that growth does not stand behind: it is for some runs only."""
+    inner = {
+        number for number in _chain(limit.scope, limit.call.block) if limit.scope.blocks[number].kind == "if"
+    }
+    return bool(inner - set(_chain(growth.scope, growth.call.block)))
 
 
 def _same_list(first: Site, second: Site) -> bool:

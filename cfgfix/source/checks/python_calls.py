@@ -359,9 +359,16 @@ def output_types(program: Program) -> Iterator[Hit]:
             # `output_signature` came with TensorFlow 2.4.
             continue
         shapes = call.argument(2, "output_shapes")
+        made = next((item for item in alternatives(site.result) if isinstance(item, Dataset)), None)
+        again = made is not None and any(
+            _shaped(program, function.scope, set())
+            for step in downstream(made)
+            for function in step.functions
+        )
         yield hit_at(
             site,
-            severity="info" if shapes is not None else None,
+            # A map behind it may give the shapes again.
+            severity="info" if shapes is not None or again else None,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
             rewrites=_signature(site),
         )
