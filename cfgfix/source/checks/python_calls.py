@@ -270,7 +270,10 @@ _SHAPES = (
 )
 
 
-def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
+_GIVEN_SHAPES = ("ensure_shape", "set_shape")
+
+
+def _shaped(program: Program, scope: Scope, seen: set[int], words: tuple[str, ...] = _SHAPES) -> bool:
     """Tell whether a function gives a tensor a shape, itself or through what it calls."""
     if id(scope) in seen:
         return False
@@ -278,10 +281,12 @@ def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
     for call in scope.calls:
         func = call.func
         last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
-        if any(word in str(last) for word in _SHAPES):
+        if any(word in str(last) for word in words):
             return True
     return any(
-        _shaped(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
+        _shaped(program, target.scope, seen, words)
+        for site in program.flow.within(scope)
+        for target in site.targets
     )
 
 
@@ -361,7 +366,7 @@ def output_types(program: Program) -> Iterator[Hit]:
         shapes = call.argument(2, "output_shapes")
         made = next((item for item in alternatives(site.result) if isinstance(item, Dataset)), None)
         again = made is not None and any(
-            _shaped(program, function.scope, set())
+            _shaped(program, function.scope, set(), _GIVEN_SHAPES)
             for step in downstream(made)
             for function in step.functions
         )
