@@ -587,7 +587,12 @@ def is_old(presence: Presence) -> bool:
 
 
 def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
-    """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule."""
+    """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule.
+
+    The last releases of TensorFlow 1 had many of them for who asked for eager execution.
+    """
+    if names is _TWO and _asks_for_eager(program, module):
+        return False
     for scope in module.summary.scopes:
         if any(f"{source}.".startswith(names) for source in scope.imports.values()):
             return True
@@ -596,6 +601,15 @@ def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) ->
             if name is not None and f"{name}.".startswith(names):
                 return True
     return False
+
+
+def _asks_for_eager(program: Program, module: Module) -> bool:
+    """Tell whether a file calls `tf.enable_eager_execution`, which only TensorFlow 1 has."""
+    return any(
+        program.static_name(expr, scope) == "tensorflow.enable_eager_execution"
+        for scope in module.summary.scopes
+        for expr, _ in scope.references
+    )
 
 
 def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:

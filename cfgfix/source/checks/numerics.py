@@ -261,6 +261,9 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
     for found in calls.values():
         if len(found) > 1:
             (first, name), (second, _), *_ = found.values()
+            if first.call is second.call:
+                # One place, entered twice: what it calls may be made anew each time.
+                continue
             yield hit_at(
                 second,
                 flow=(),

@@ -158,7 +158,11 @@ def reads_in_python(program: Program, site: Site) -> bool:
     """Tell whether the Python function that a call runs reads or decodes files, in libraries that let other threads run."""
     return any(
         inner.name in _NATIVE
-        or (inner.name.startswith(_NO_READER) and not inner.name.startswith("tensorflow."))
+        or (
+            inner.name.startswith(_NO_READER)
+            and not inner.name.startswith("tensorflow.")
+            and not inner.name.endswith((".dump", ".dumps", ".pack"))
+        )
         for function in functions_of(site.argument(0, "func"))
         for inner, _ in inside_function(program, function)
     )
