@@ -521,7 +521,9 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         place,
                         event.block,
                         {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
-                        severity="warning" if _read_at_import(program) else "info",
+                        severity="info"
+                        if not _read_at_import(program) or _for_children(scope, event)
+                        else "warning",
                     )
             elif name in _DEVICE_TIME:
                 first = next(
@@ -545,6 +547,19 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         },
                         related=(at(first, label="the devices are set up here"),),
                     )
+
+
+_STARTS_PROCESSES = re.compile(
+    r"(?:^|\.)(?:Pool|Process|ProcessPoolExecutor|Popen|check_call|check_output|system|spawn)$|^subprocess\.run$"
+)
+
+
+def _for_children(scope: Scope, event: Event) -> bool:
+    """Tell whether a function starts processes after it has set a variable: they inherit it and import TensorFlow anew."""
+    return any(
+        call.place[:2] > event.place[:2] and _STARTS_PROCESSES.search(dotted(call.func) or "") is not None
+        for call in scope.calls
+    )
 
 
 def _read_at_import(program: Program) -> bool:

@@ -29,7 +29,19 @@ from cfgfix.source.hotpath import (
     inside,
 )
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, FORMAT, NAME, Call, Expr, Place, Scope
+from cfgfix.source.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    CONSTANT,
+    FORMAT,
+    NAME,
+    SUBSCRIPT,
+    Call,
+    Expr,
+    Place,
+    Scope,
+)
 from cfgfix.source.values import Function, Site
 
 NEEDLES = COMPILED
@@ -220,10 +232,12 @@ def printed(program: Program) -> Iterator[Hit]:
         ):
             continue
         values = [arg for arg in site.call.args if not _is_text(arg)]
-        if not values or any("rac" in text(arg, site.scope) for arg in site.call.args if _is_text(arg)):
+        if not values or _says_traced(site):
             continue
         if not any(
-            _tensor_like(program, site.scope, part, reach) for arg in values for part in walk(arg, site.scope)
+            _tensor_like(program, site.scope, part, reach) and not _only_handed_on(program, site.scope, part)
+            for arg in values
+            for part in walk(arg, site.scope)
         ):
             continue
         plain = not site.call.keywords and not any(arg[0] == FORMAT for arg in site.call.args)
@@ -239,6 +253,33 @@ def printed(program: Program) -> Iterator[Hit]:
             if plain
             else "a formatted text is made while tracing; give tf.print the values themselves",
         )
+
+
+def _says_traced(site: Site) -> bool:
+    """Tell whether what is printed speaks of tracing: then it is meant to come once for each trace."""
+    first, _, last, _ = site.call.place
+    return any("rac" in line for line in site.scope.module.source_file().text.splitlines()[first - 1 : last])
+
+
+def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether an expression is a parameter that is not calculated with: it may be a flag or a number of Python."""
+    if expr[0] != NAME or all(item[0] != expr[1] for item in scope.params):
+        return False
+
+    def holds(other: Expr) -> bool:
+        return any(part[:2] == (NAME, expr[1]) for part in walk(other, scope))
+
+    for site in program.flow.within(scope):
+        if site.name.startswith(("tensorflow.", "keras.")) or site.call.func[0] == NAME:
+            arguments = (*site.call.args, *(value for _, value in site.call.keywords))
+            if site.name != "builtins.print" and any(holds(item) for item in arguments):
+                return False
+    return not any(
+        part[0] in (BINARY, SUBSCRIPT) and holds(part)
+        for event in scope.events()
+        if event.value is not None
+        for part in walk(event.value, scope)
+    )
 
 
 def _is_text(expr: Expr) -> bool:
