@@ -35,12 +35,14 @@ _BARE = re.compile(
 )
 """A line that asks for TensorFlow whatever its release: of a text file, or of a list in an environment file."""
 _WHATEVER = re.compile(
-    r"""(?:install_requires|(?<![\w-])dependencies)["']?\s*[=:]\s*\[[^\]]{0,4000}?"""
+    r"""(?:install_requires|(?<![\w-])dependencies)["']?\s*[=:]\s*\[[^\]]{0,2000}?"""
     r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']"""
 )
 """The same in a list of requirements in `setup.py` or `pyproject.toml`."""
 _INSTALL = re.compile(r"(?:^|[\s`$])(?:pip3?|conda|mamba|uv)\s+(?:\w+\s+)?install\s")
 MAX_BYTES = 256 * 1024
+MAX_LIST = 64 * 1024
+"""How far into a file a list of requirements is looked for."""
 MAX_PARTS = 20
 """Most files of a `requirements/` folder that are read."""
 MAX_LEVELS = 6
@@ -71,6 +73,8 @@ AUTO, FILES = "auto", "requirements"
 """What the setting `tensorflow` may say besides a release: the requirement files and then what is installed, or only the files."""
 SETTING = r"\s*(?:auto|requirements|\d+(?:\.\d+){0,2}|(?:tensorflow)?(?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>)\s*\d+(?:\.\d+|\.\*)*)+)\s*"
 """What the setting may be, for Python and for JSON Schema."""
+MAX_SETTING = 200
+"""Most characters of it: a checkout's settings may be anybody's."""
 _INSTALLED = re.compile(
     r"tensorflow(?:_(?:cpu|gpu|intel|macos|rocm))?-(\d+\.\d+(?:\.\d+)?)[\w.+]*\.dist-info"
 )
@@ -190,9 +194,9 @@ def setting(text: str, path: str | None = None) -> str:
     Raises:
         CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
     """
-    if re.fullmatch(SETTING, text) is None:
+    if len(text) > MAX_SETTING or re.fullmatch(SETTING, text) is None:
         raise CfgfixError(
-            f"tensorflow: {text!r} is no release of TensorFlow",
+            f"tensorflow: {text[:40]!r} is no release of TensorFlow",
             path=path,
             hint="for example 2.15, >=2.16,<2.19, auto or requirements",
         )
@@ -425,7 +429,9 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         return None
     named, keras_2, addons, computed, two = "", False, False, False, False
     whole = data.decode("utf-8", "replace")
-    whatever = not installs and _WHATEVER.search(whole) is not None
+    whatever = (
+        not installs and path.endswith((".py", ".toml")) and _WHATEVER.search(whole[:MAX_LIST]) is not None
+    )
     for line in whole.splitlines():
         bare = line.strip()
         image = _FROM.match(bare) if installs else None

@@ -403,7 +403,9 @@ def test_the_setting_says_which_release_is_meant(value: str, text: str) -> None:
     assert setting(value) == text
 
 
-@pytest.mark.parametrize("value", ["", "newest", "2.15.0.1", ">=", "torch==2.1", "2.15; rm"])
+@pytest.mark.parametrize(
+    "value", ["", "newest", "2.15.0.1", ">=", "torch==2.1", "2.15; rm", " " * 100_000 + "x"]
+)
 def test_a_setting_that_says_nothing_is_refused(value: str) -> None:
     with pytest.raises(CfgfixError, match="is no release of TensorFlow"):
         setting(value)
