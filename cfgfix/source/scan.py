@@ -67,7 +67,7 @@ SHOWN = frozenset(
 PUT_ASIDE = frozenset(
     {"archive", "archived", "attic", "deprecated", "graveyard", "obsolete", "scraps", "trash", "unused"}
 )
-"""Folders of what nobody runs any more and nobody has deleted: all is only info there."""
+"""Folders inside a program of what nobody runs any more and nobody has deleted: all is only info there."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 MOST_TEXT = 1_000_000
@@ -229,7 +229,8 @@ def scan(
             (config, Conditions(program, config.lookup())) for config in configs
         ]
         conditions = conditions or [(None, Conditions(program, None))]
-        maker = _Maker(conditions, severity)
+        folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
+        maker = _Maker(conditions, severity, folder)
         for rule, check in checks:
             passed_over = check.passed_over(program, check.function) if check.passed_over else ()
             for hit in check.function(program):
@@ -267,7 +268,10 @@ class _Maker:
         self,
         conditions: Sequence[tuple[ConfigFacts | None, Conditions]],
         severity: Callable[[Rule, Severity], Severity],
+        folder: str,
     ) -> None:
+        self._folder = folder
+        """What the program's files have in common; the folders above it say nothing of them."""
         self.findings: dict[str, list[Finding]] = {}
         self._conditions = conditions
         self._severity = severity
@@ -315,11 +319,10 @@ class _Maker:
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
         items.append(finding)
 
-    @staticmethod
-    def _level(rule: Rule, hit: Hit, path: str) -> Severity:
+    def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path)).split(os.sep)):
+        if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
             return Severity.INFO
         if path.endswith(".ipynb") and (
             rule.id in SHOWN

@@ -255,3 +255,19 @@ def test_a_release_that_is_none_is_one_clear_error(cfgfix, config, tmp_path):
     wrong = cfgfix("check")
     assert wrong.code == 2
     assert "cfgfix.toml" in wrong.err
+
+
+def test_what_is_put_aside_is_told_by_the_program_and_not_by_the_working_folder(cfgfix, tmp_path):
+    project = tmp_path / "archive" / "project"
+    (project / "scraps").mkdir(parents=True)
+    (project / ".git").mkdir()
+    for place in ("a.py", "scraps/b.py"):
+        (project / place).write_text(OLD)
+
+    def check(folder, path):
+        options = ("--select", "DEP", "--tensorflow", "2.21", "--output-format", "json")
+        return severities(cfgfix("check", path, *options, cwd=folder))
+
+    for folder, path in ((project, "."), (tmp_path, "archive/project"), (project / "scraps", "..")):
+        assert check(folder, path) == [("DEP020", "error"), ("DEP020", "info")]
+    assert check(project, "scraps") == [("DEP020", "error")]

@@ -235,6 +235,18 @@ def downstream(dataset: Dataset) -> Iterator[Dataset]:
         pending += [item for item in here.uses if isinstance(item, Dataset)]
 
 
+def value_named(program: Program, scope: Scope, name: str) -> Value | None:
+    """Return what a name stands for in a scope, itself or around it; None where nothing there binds it."""
+    here: Scope | None = scope
+    while here is not None:
+        env = program.flow.env_of(here)
+        if env is not None and name in env.names:
+            found: Value = env.names[name]
+            return found
+        here = program.outer(here)
+    return None
+
+
 def is_autotune(value: Value | None) -> bool:
     """Tell whether a value is `tf.data.AUTOTUNE` and nothing else."""
     found = list(alternatives(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import flag, in_tests, method_of
+from cfgfix.source.checks.common import flag, in_tests, method_of, value_named
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.hit import Hit, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
@@ -430,17 +430,10 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
     if expr[0] == CALL:
         call = scope.calls[expr[1]]
         return any(site.call is call and site.name in _LISTS for site in program.flow.within(scope))
-    if expr[0] != NAME:
-        return False
-    here: Scope | None = scope
-    while here is not None:
-        env = program.flow.env_of(here)
-        if env is not None and expr[1] in env.names:
-            return any(
-                isinstance(item, Made) and item.name in _LISTS for item in alternatives(env.names[expr[1]])
-            )
-        here = program.outer(here)
-    return False
+    return expr[0] == NAME and any(
+        isinstance(item, Made) and item.name in _LISTS
+        for item in alternatives(value_named(program, scope, expr[1]))
+    )
 
 
 # The environment

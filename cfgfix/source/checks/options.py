@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.api import Api
+from cfgfix.source.checks.common import value_named
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.flow import only_tells
 from cfgfix.source.guards import expects_absence
@@ -75,16 +76,7 @@ def _option_path(program: Program, scope: Scope, target: Expr) -> str | None:
 def _is_options(program: Program, scope: Scope, expr: Expr) -> bool:
     from cfgfix.source.hotpath import made_of
 
-    if expr[0] != NAME:
-        return False
-    here: Scope | None = scope
-    while here is not None:
-        env = program.flow.env_of(here)
-        if env is not None and expr[1] in env.names:
-            value = env.names[expr[1]]
-            return made_of(value, _OPTIONS) is not None
-        here = program.outer(here)
-    return False
+    return expr[0] == NAME and made_of(value_named(program, scope, expr[1]), _OPTIONS) is not None
 
 
 def _option_mask(table: Api, path: str) -> int | None:

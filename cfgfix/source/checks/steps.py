@@ -263,10 +263,12 @@ def _trains(program: Program, scope: Scope) -> bool:
 
 
 def _says_why(site: Site) -> bool:
-    """Tell whether a comment on a call's line or the one above it says why it is there."""
+    """Tell whether a comment on a call's line or the one above it says why it is there: words, and no code that was taken out."""
     lines = site.scope.module.source_file().text.splitlines()
     first = site.call.place[0] - 1
-    return "#" in lines[first] or (first > 0 and lines[first - 1].strip().startswith("#"))
+    above = lines[first - 1].strip() if first > 0 else ""
+    said = [lines[first].partition("#")[2], above[1:] if above.startswith("#") else ""]
+    return any(len(words.split()) >= 3 and "(" not in words for words in said)
 
 
 def _exports(program: Program, scope: Scope) -> bool:
