@@ -120,13 +120,28 @@ def next_iter(program: Program) -> Iterator[Hit]:
             site,
             whole=True,
             # Of a shuffled dataset each turn gets another batch, if a dear one.
-            severity="info" if _per_epoch(site.scope, loop) else "warning" if shuffled else None,
+            severity="info" if _looks(program, site.scope, loop) else "warning" if shuffled else None,
             values={"loop_line": site.scope.blocks[loop].line},
         )
 
 
+_PICTURES = frozenset({"imshow", "plot", "savefig", "subplot"})
+
+
+def _looks(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop only looks at a batch: once an epoch, beside the dataset that it goes over, or for a picture."""
+    return (
+        _per_epoch(scope, loop)
+        or any(
+            kind == "loop" and where is scope and block == loop
+            for kind, _, where, block in program.flow.consumed
+        )
+        or any(call.method in _PICTURES and inside(scope, call.block, loop) for call in scope.calls)
+    )
+
+
 def _per_epoch(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop counts epochs: a look at the same batch once in each is meant."""
+    """Tell whether a loop counts epochs."""
     shown = text(scope.blocks[loop].test, scope)
     names = [
         text(target, scope)
