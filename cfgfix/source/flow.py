@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cfgfix.source.expr import constant, is_true
+from cfgfix.source.expr import constant, dotted, is_true
 from cfgfix.source.program import Module, Program, fold
 from cfgfix.source.summary import (
     ASSIGNED,
@@ -1010,6 +1010,8 @@ class Flow:
         if isinstance(callee, External):
             return self._external(frame, site, callee.name)
         if isinstance(callee, Function):
+            if not _takes(callee, site.call):
+                return UNKNOWN
             site.targets = (*site.targets, callee)
             return self.enter(callee, site, site.args, site.keywords)
         if isinstance(callee, ClassValue):
@@ -1017,6 +1019,8 @@ class Flow:
             init = self.program.method(callee.scope, "__init__")
             if init is not None:
                 function = Function(init, instance)
+                if not _takes(function, site.call):
+                    return UNKNOWN
                 site.targets = (*site.targets, function)
                 self.enter(function, site, site.args, site.keywords)
             if self.program.is_subclass(callee.scope, frozenset({DATASET})):
@@ -1279,6 +1283,35 @@ def _is_static(scope: Scope) -> bool:
 
 def _is_classmethod(scope: Scope) -> bool:
     return any(item[0] == NAME and item[1] == "classmethod" for item in scope.decorators)
+
+
+_SAME_PARAMETERS = ("staticmethod", "classmethod", "function")
+"""Ends of decorators that leave a function's parameters as they are."""
+
+
+def _takes(function: Function, call: Call) -> bool:
+    """Tell whether a function can be called so; where not, the call stops there, or calls something else.
+
+    What decorators and starred arguments hide is taken as right.
+    """
+    scope = function.scope
+    if call.opaque or function.partial or function.fixed:
+        return True
+    for decorator in scope.decorators:
+        around = scope.module.summary.scopes[scope.parent]
+        func = around.calls[decorator[1]].func if decorator[0] == CALL else decorator
+        if (dotted(func) or "").rpartition(".")[2] not in _SAME_PARAMETERS:
+            return True
+    offset = int(function.receiver is not None or _is_classmethod(scope))
+    plain = [(name, default) for name, _, default, kind in scope.params if kind == "plain"][offset:]
+    named = [(name, default) for name, _, default, kind in scope.params if kind == "keyword"]
+    kinds = {kind for *_, kind in scope.params}
+    given = {key for key, _ in call.keywords}
+    if len(call.args) > len(plain) and "*" not in kinds:
+        return False
+    if "**" not in kinds and not given <= {name for name, _ in (*plain, *named)}:
+        return False
+    return all(default is not None or name in given for name, default in (*plain[len(call.args) :], *named))
 
 
 def _decorator_call(decorator: Expr, scope: Scope) -> Call:

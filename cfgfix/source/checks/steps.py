@@ -83,6 +83,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
                 or _switched_off(tape.scope)
+                or (_few(scope, block, 100) and innermost_loop(scope, scope.blocks[block].parent) is None)
                 or scope.module.path.endswith(".ipynb")
                 else None,
                 values={"function": tape.scope.qualname, "loop_line": _loop_line(tape, scope, block)},
@@ -151,7 +152,7 @@ def _switched_off(scope: Scope) -> bool:
     return False
 
 
-def _few(scope: Scope, block: int) -> bool:
+def _few(scope: Scope, block: int, most: int = 10) -> bool:
     """Tell whether a loop has a small literal count."""
     test = scope.blocks[block].test
     if test is None or test[0] != CALL:
@@ -159,7 +160,7 @@ def _few(scope: Scope, block: int) -> bool:
     call = scope.calls[test[1]]
     if call.func[0] == NAME and call.func[1] == "range" and len(call.args) == 1:
         bound = call.args[0]
-        return bound[0] == CONSTANT and isinstance(bound[1], int) and bound[1] <= 10
+        return bound[0] == CONSTANT and isinstance(bound[1], int) and bound[1] <= most
     return False
 
 
