@@ -65,6 +65,18 @@ _TABLE = re.compile(
     r"""\s*(\d+(?:\.\d+)*)["']"""
 )
 """A line of Poetry's table of dependencies: a bare number means that release, `^2.4` and `~2.4` what is compatible with it."""
+_ITEM = re.compile(
+    r"""^(?:[-*+\u2022]|\d+[.)])\s+[*`\[]*tensorflow(?:[-_ ]?(?:cpu|gpu|macos))?[*`\]]*(?:\(https?:[^)\s]*\))?[\s:*]*"""
+    r"""(?:\(\s*)?(?P<rest>\S.{0,60})""",
+    re.IGNORECASE,
+)
+"""An item of a guide's list that begins with TensorFlow: `- TensorFlow 2.3.0`, `* tensorflow (>= 2.4)`."""
+_BOUNDS = re.compile(r"(?:,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*]*)+")
+_RELEASE = re.compile(
+    r"""(?:version\s+|v\.?\s?)?(?P<number>[12]\.\d+(?:\.\d+)?)(?P<any>\.[x*])?[`*]*"""
+    r"""(?:(?P<more>\s?\+|\s+(?:or|and)\s+(?:higher|above|later|newer|greater|up))|(?=\s*(?:$|[.,;)(<])))""",
+    re.IGNORECASE,
+)
 _PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
@@ -340,6 +352,8 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         place = os.path.join(folder, name)
         looked.append(place)
         one = _said_in(place, installs=True)
+        if name == GUIDE and (one is None or not one.text):
+            one = _listed_in(place)
         if one is not None and one.text:
             said.append((place, _Said(one.text, two=one.two)))
     for name in _runs_of(folder):
@@ -452,6 +466,32 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     if not (named or keras_2 or addons or computed or whatever):
         return None
     return _Said(named, keras_2, addons, computed, two, whatever)
+
+
+def _listed_in(path: str) -> _Said | None:
+    """Return what a list in a guide says of TensorFlow's release, the first item that does; None where none does."""
+    try:
+        data = read_regular(path, MAX_BYTES + 1)
+    except OSError:
+        return None
+    for line in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
+        item = _ITEM.match(line.strip()[:400])
+        if item is None:
+            continue
+        bounds = _BOUNDS.match(item["rest"])
+        if bounds is not None:
+            named = _asked_in("tensorflow" + re.sub(r"\.[xX]\b", ".*", bounds[0]))
+        else:
+            release = _RELEASE.match(item["rest"])
+            if release is None or (release["number"] == "2.0" and release["more"] is None):
+                # "TensorFlow 2.0" is what TensorFlow 2 was called for years.
+                continue
+            number = release["number"]
+            whole = number.count(".") == 2 or release["more"] is not None
+            named = f"tensorflow{'>=' if release['more'] else '=='}{number}{'' if whole else '.*'}"
+        if named:
+            return _Said(named, two=not Requirement("", named, ()).admits((1, 15, 0)))
+    return None
 
 
 def _asked_in(line: str) -> str:

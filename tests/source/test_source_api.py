@@ -278,6 +278,22 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
     [
         ({"README.md": "Then `pip3 install --user tensorflow-gpu==2.2.0`.\n"}, "tensorflow==2.2.0", False),
         ({"README.md": "It was written with tensorflow==2.2.0, long ago.\n"}, "", False),
+        ({"README.md": "# Needs\n\n3. Tensorflow-gpu 2.3.0\n"}, "tensorflow==2.3.0", False),
+        ({"README.md": "- TensorFlow 2.4 or newer\n"}, "tensorflow>=2.4", False),
+        ({"README.md": "* tensorflow 2.2\n* numpy\n"}, "tensorflow==2.2.*", False),
+        ({"README.md": "- `tensorflow` (>= 2.1, < 2.12)\n"}, "tensorflow>=2.1,<2.12", False),
+        ({"README.md": "- Tensorflow == 2.15.x (see the site)\n"}, "tensorflow==2.15.*", False),
+        ({"README.md": "+ **TensorFlow**: version 2.5.3 (tested).\n"}, "tensorflow==2.5.3", False),
+        ({"README.md": "- [TensorFlow](https://www.tensorflow.org) 2.6\n"}, "tensorflow==2.6.*", False),
+        ({"README.md": "- TensorFlow 2.0\n- TensorFlow 2.3 or PyTorch 1.6\n"}, "", False),
+        ({"README.md": "- TensorFlow 2.2/2.3/2.4\n- TensorFlow 2.0 Overview\n"}, "", False),
+        ({"README.md": "- tensorflow-addons 0.12\n- tensorflow/models 2.4\n"}, "", False),
+        (
+            {"README.md": "- TensorFlow 2.3.0\n", "setup.py": "x = ['tensorflow>=2.9']\n"},
+            "tensorflow>=2.9",
+            False,
+        ),
+        ({"README.md": "- TensorFlow 2.3.0\n\npip install tensorflow==2.4\n"}, "tensorflow==2.4", False),
         (
             {"README.md": "pip install tensorflow==2.2\n", "setup.py": "need = ['tensorflow>=2.9']\n"},
             "tensorflow>=2.9",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import tensorflow_alias
-from cfgfix.source.expr import constant
+from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Program
@@ -577,6 +577,22 @@ def _head(expr: Expr) -> str:
     return str(expr[1]) if expr[0] == NAME else ""
 
 
+_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})
+_SET_RATES = frozenset({"LearningRateScheduler", "LRScheduler"})
+
+
+def _loses_rate(site: Site) -> bool:
+    """Tell whether a lost learning rate makes a run another one: nothing in the file sets the rate anew, and it is no trial of a model."""
+    calls = [call for scope in site.scope.module.summary.scopes for call in scope.calls]
+    if any((dotted(call.func) or "").rpartition(".")[2] in _SET_RATES for call in calls):
+        return False
+    tried = any(
+        item.test is not None and "__name__" in text(item.test, site.scope)
+        for item in site.scope.block_chain(site.call.block)
+    )
+    return not tried or any(call.method in _TRAINING for call in calls)
+
+
 def optimizer_lr(program: Program) -> Iterator[Hit]:
     """`lr=` of an optimizer, which raises in Keras 3 and is dropped by the new optimizers of Keras 2."""
     for site, _, three, takes in _optimizers(program, "lr"):
@@ -586,10 +602,14 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
                 "optimizer": site.name.rpartition(".")[2],
                 "what": "raises ValueError in Keras 3"
                 if three
-                else "is ignored from TensorFlow 2.11 on, so the learning rate stays the default",
+                else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
                 "asked": asked_for(api(program)),
             },
-            severity=where_known(api(program), "warning") if takes else None,
+            severity=where_known(api(program), "warning")
+            if takes
+            else None
+            if three or _loses_rate(site)
+            else "warning",
             rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
             if site.call.keyword("learning_rate") is None
             else (),
@@ -603,12 +623,15 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
             # `lr` beside it raises, and is told.
             continue
         zero = value[0] == CONSTANT and value[1] == 0
+        weights = "weight_decay" in text(value, site.scope).lower()
         yield hit_at(
             site,
             values={
                 "optimizer": site.name.rpartition(".")[2],
                 "instead": "0 does nothing anyway"
                 if zero
+                else "the weights are not decayed; weight_decay is for that"
+                if weights
                 else "the learning rate never falls; give it a schedule",
             },
             severity="info" if zero else where_known(api(program), "warning") if takes else None,

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.source.entering import excluded
-from cfgfix.source.expr import text
+from cfgfix.source.expr import is_true, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.guards import literals
-from cfgfix.source.program import Program
+from cfgfix.source.program import Module, Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
@@ -245,6 +245,50 @@ def value_named(program: Program, scope: Scope, name: str) -> Value | None:
             return found
         here = program.outer(here)
     return None
+
+
+def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
+    """Yield the scopes that turn compiling off, and where: by themselves, or by a function of the project that does what it is told."""
+    told: dict[int, str] = {}
+    for site in program.flow.named(
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.config.experimental_run_functions_eagerly",
+    ):
+        if flag(site.argument(0, "run_eagerly")) is True:
+            yield site.scope, site
+        expr = site.call.argument(0, "run_eagerly")
+        if expr is not None and expr[0] == NAME and any(item[0] == expr[1] for item in site.scope.params):
+            told[id(site.scope)] = expr[1]
+    for site in program.flow.sites if told else ():
+        for target in site.targets:
+            name = told.get(id(target.scope))
+            if name is None:
+                continue
+            offset = int(target.receiver is not None)
+            for position, (parameter, _, default, _) in enumerate(target.scope.params):
+                given = site.call.argument(position - offset, name) if parameter == name else None
+                if parameter == name and is_true(given if given is not None else default):
+                    yield site.scope, site
+
+
+def kept_eager(program: Program, module: Module) -> bool:
+    """Tell whether a file turns compiling off whatever its options say."""
+    found: set[int] | None = program.facts.get("eager modules")
+    if found is None:
+        found = program.facts["eager modules"] = {
+            id(scope.module)
+            for scope, site in switched_eager(program)
+            if not any(item.kind == "if" for item in scope.block_chain(site.call.block))
+        }
+    return id(module) in found
+
+
+_SHOWS = frozenset({"imshow", "waitKey", "namedWindow"})
+
+
+def shows_pictures(scope: Scope) -> bool:
+    """Tell whether a function shows pictures one by one: somebody looks at the data, and nothing waits for it."""
+    return scope.kind == "function" and any(call.method in _SHOWS for call in scope.calls)
 
 
 def is_autotune(value: Value | None) -> bool:

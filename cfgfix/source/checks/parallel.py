@@ -14,6 +14,7 @@ from cfgfix.source.checks.common import (
     method_of,
     number,
     short,
+    shows_pictures,
     tensorflow_alias,
 )
 from cfgfix.source.checks.python_calls import reads_in_python
@@ -145,6 +146,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 and (inner.name not in PY_FUNCTIONS or reads_in_python(program, inner))
                 and not _parallel_beside(program, site)
                 and not written_for_one(program, site.scope)
+                and not shows_pictures(site.scope)
                 else "info",
                 values={
                     "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",

@@ -12,16 +12,17 @@ from cfgfix.source.checks.common import (
     inside_function,
     names_in,
     short,
+    shows_pictures,
     tensorflow_alias,
     upstream,
 )
-from cfgfix.source.expr import constant, text
+from cfgfix.source.expr import children, constant, dotted, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.source.program import Program
 from cfgfix.source.releases import api, written_for_one
-from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Scope
+from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, ITEMS, NAME, SUBSCRIPT, Scope
 from cfgfix.source.values import Dataset, Site, alternatives, functions_of
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
@@ -75,6 +76,12 @@ def in_map(program: Program) -> Iterator[Hit]:
                 notes = (*notes, f"{outer} calls it once for each dataset that it reads from, such as a file")
             if reader is not None:
                 notes = (f"TensorFlow has no operation for what {reader} does",)
+            light = all(_light(program, item) for item in group)
+            if light:
+                notes = (
+                    *notes,
+                    "its Python only looks something up or draws a number: the call itself is the cost",
+                )
             yield hit_at(
                 site,
                 flow=reach.flow(),
@@ -84,6 +91,8 @@ def in_map(program: Program) -> Iterator[Hit]:
                 or batched is not None
                 or outer is not None
                 or reader is not None
+                or light
+                or shows_pictures(site.scope)
                 or written_for_one(program, site.scope)
                 else None,
                 values={"call": short(site), "via": reach.via},
@@ -176,6 +185,64 @@ def _no_counterpart(program: Program, group: list[Site]) -> str | None:
                 if inner.name.startswith(_NO_READER):
                     return short(inner)
     return None
+
+
+_LIGHT = frozenset(
+    {"len", "int", "float", "str", "bool", "range", "min", "max", "tuple", "list", "isinstance"}
+    | {
+        "numpy",
+        "decode",
+        "item",
+        "get",
+        "lower",
+        "strip",
+        "endswith",
+        "startswith",
+        "expand_dims",
+        "asarray",
+        "array",
+    }
+    | {"int32", "int64", "float32"}
+)
+"""What costs next to nothing, by the last part of its name."""
+_MOST_LIGHT = 8
+
+
+def _light(program: Program, site: Site) -> bool:
+    """Tell whether the Python function of a call has a few calls that cost next to nothing, such as a draw, and no loop."""
+    functions = functions_of(site.argument(0, "func"))
+    for function in functions:
+        calls = 0
+        scopes = {id(function.scope): function.scope}
+        for inner, _ in inside_function(program, function):
+            scopes.update((id(target.scope), target.scope) for target in inner.targets)
+        for scope in scopes.values():
+            if any(item.kind in ("for", "while", "comprehension") for item in scope.blocks) or _computes(
+                scope
+            ):
+                return False
+            ours = {id(inner.call) for inner in program.flow.within(scope) if inner.targets}
+            for call in scope.calls:
+                name = dotted(call.func) or call.method or ""
+                calls += 1
+                if calls > _MOST_LIGHT or (
+                    id(call) not in ours
+                    and name.rpartition(".")[2] not in _LIGHT
+                    and not name.startswith(("np.random.", "numpy.random.", "random."))
+                ):
+                    return False
+    return bool(functions)
+
+
+def _computes(scope: Scope) -> bool:
+    """Tell whether a function has arithmetic, other than that of an index: on arrays it may be much work."""
+    pending = [event.value for event in scope.events() if event.value is not None]
+    while pending:
+        expr = pending.pop()
+        if expr[0] == BINARY:
+            return True
+        pending += (expr[1],) if expr[0] == SUBSCRIPT else children(expr, scope)
+    return False
 
 
 def _batched_before(reach: Reach) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, flag, in_tests, short, upstream
+from cfgfix.source.checks.common import COMPILED, flag, in_tests, kept_eager, short, upstream
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
@@ -43,7 +43,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
     for scope, block, site in hot.step_loops():
-        if in_tests(scope) or scope.blocks[block].kind == "while":
+        if in_tests(scope) or scope.blocks[block].kind == "while" or kept_eager(program, scope.module):
             continue
         if scope.blocks[block].kind == "for" and _few(scope, block):
             continue
@@ -79,7 +79,8 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 tape,
                 flow=(at(site, label="called in every step of this loop"),),
                 severity="info"
-                if _switched_off(target.scope)
+                if "debug" in tape.scope.qualname.lower()
+                or _switched_off(target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
                 or _switched_off(tape.scope)
@@ -412,12 +413,13 @@ def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
     shown = text(expr, scope)
     if expr[0] == CALL:
         name = dotted(scope.calls[expr[1]].func) or ""
-        return name.rsplit(".", 1)[-1] == "expand_dims" or (
-            name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown
-        )
+        return (
+            name.rsplit(".", 1)[-1] == "expand_dims"
+            and constant(scope.calls[expr[1]].argument(1, "axis")) == 0
+        ) or (name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown)
     if expr[0] == "s":
         inner = text(expr[2], scope)
-        return "newaxis" in inner or inner.startswith(("(None", "None"))
+        return re.match(r"\(?(?:None|(?:\w+\.)?newaxis)\b", inner) is not None
     if expr[0] == NAME:
         for event in scope.events():
             if (

@@ -12,9 +12,10 @@ from cfgfix.source.checks.common import (
     in_tests,
     inside_function,
     short,
+    switched_eager,
     tensorflow_alias,
 )
-from cfgfix.source.expr import dotted, is_true, text, walk
+from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.guards import before_in_expression, ready_inline
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import (
@@ -60,7 +61,7 @@ def _kept_eager(program: Program, reach: Reach) -> bool:
     """Tell whether the program runs what would be compiled eagerly: by a switch in the same file, or for Keras's fit anywhere."""
     found: tuple[set[int], bool] | None = program.facts.get("kept eager")
     if found is None:
-        modules = {id(scope.module) for scope in _switched_eager(program)}
+        modules = {id(scope.module) for scope, _ in switched_eager(program)}
         fit = any(
             value[0] == CONSTANT and value[1] is True
             for module in program.modules
@@ -71,30 +72,6 @@ def _kept_eager(program: Program, reach: Reach) -> bool:
         )
         found = program.facts["kept eager"] = (modules, fit)
     return id(reach.root.scope.module) in found[0] or (found[1] and not _compiled_for_sure(reach))
-
-
-def _switched_eager(program: Program) -> Iterator[Scope]:
-    """Yield the scopes that turn compiling off, by themselves or by calling a function of the project that does what it is told."""
-    told: dict[int, str] = {}
-    for site in program.flow.named(
-        "tensorflow.config.run_functions_eagerly",
-        "tensorflow.config.experimental_run_functions_eagerly",
-    ):
-        if flag(site.argument(0, "run_eagerly")) is True:
-            yield site.scope
-        expr = site.call.argument(0, "run_eagerly")
-        if expr is not None and expr[0] == NAME and any(item[0] == expr[1] for item in site.scope.params):
-            told[id(site.scope)] = expr[1]
-    for site in program.flow.sites if told else ():
-        for target in site.targets:
-            name = told.get(id(target.scope))
-            if name is None:
-                continue
-            offset = int(target.receiver is not None)
-            for position, (parameter, _, default, _) in enumerate(target.scope.params):
-                given = site.call.argument(position - offset, name) if parameter == name else None
-                if parameter == name and is_true(given if given is not None else default):
-                    yield site.scope
 
 
 def _compiled_for_sure(reach: Reach) -> bool:

@@ -47,7 +47,7 @@ def discarded(program: Program) -> Iterator[Hit]:
             site = sites.get(call.number)
             if site is None or not method_of(site) or not _only_dataset(site):
                 continue
-            if event is scope.body[-1] and scope.module.path.endswith(".ipynb"):
+            if scope.module.path.endswith(".ipynb") and _ends_cell(scope, event):
                 continue
             head: Expr = call.func
             while head[0] == ATTRIBUTE or head[0] == CALL:
@@ -63,6 +63,15 @@ def discarded(program: Program) -> Iterator[Hit]:
                 rewrites=rewrites,
                 severity="warning" if speed else None,
             )
+
+
+def _ends_cell(scope: Scope, event: Event) -> bool:
+    """Tell whether a statement is the last of its cell, whose value a notebook shows."""
+    if scope.kind != "module":
+        return event is scope.body[-1]
+    line = event.place[2]
+    later = min((other.place[0] for other in scope.events() if other.place[0] > line), default=None)
+    return later is None or any(line < start <= later for start, _ in scope.module.summary.cells)
 
 
 def _only_dataset(site: Site) -> bool:
