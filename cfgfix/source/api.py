@@ -136,6 +136,11 @@ class Api:
             self.wanted and found is not None and not found.rest and found.mask & self.wanted == self.wanted
         )
 
+    def begins(self, name: str) -> bool:
+        """Tell whether a name of a package is the beginning of another that it has, as one is while it is being typed."""
+        package, _, last = name.rpartition(".")
+        return any(item != last and item.startswith(last) for item in self._names.get(package, ()))
+
     def member(self, owner: str, name: str) -> int | None:
         """Return in which releases a class has a member, or None where the table does not have the class."""
         known = self._members.get(owner)

@@ -152,6 +152,14 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
         if not sharp and _tells_of_import(here, part[1]):
             return True
         for event in here.events():
+            if event.kind == "define":
+                inner = here.module.summary.scopes[event.extra]
+                answers = [text(item.value, inner) for item in inner.events() if item.kind == "return"]
+                if inner.name == part[1] and any(
+                    sure.search(answer if keras else answer.replace("keras.__version__", ""))
+                    for answer in answers
+                ):
+                    return True
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
             if (

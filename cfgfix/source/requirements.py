@@ -336,6 +336,11 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
     said: list[tuple[str, _Said]] = []
     others = [name for name in _listed(folder, (".txt",)) if "requir" in name.lower() and name not in NAMES]
+    others += [
+        name
+        for name in _listed(folder, (".yml", ".yaml"))
+        if re.search("env|conda", name.lower()) and name not in NAMES
+    ]
     for name in (*NAMES, *others, *_parts_of(folder)):
         place = os.path.join(folder, name)
         looked.append(place)

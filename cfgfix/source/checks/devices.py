@@ -11,7 +11,7 @@ from cfgfix.source.hit import Hit, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.releases import api, written_for_one
-from cfgfix.source.summary import BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 
 NEEDLES = (
@@ -124,7 +124,7 @@ def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
         if in_tests(site.scope) or (id(site.scope), site.call.number) in seen:
             continue
         earlier = _earlier(site, program)
-        if earlier is None:
+        if earlier is None or _begins_anew(site):
             continue
         seen.add((id(site.scope), site.call.number))
         caught = _caught(site.scope, site.call.block)
@@ -144,6 +144,16 @@ def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
             },
             related=(at(earlier, label="the runtime starts here"),),
         )
+
+
+def _begins_anew(site: Site) -> bool:
+    """Tell whether a statement before a call throws the eager context away, so that the runtime starts once more behind it."""
+    return any(
+        event.kind == "assign"
+        and event.place[0] < site.call.place[0]
+        and any(target[0] == ATTRIBUTE and target[2] == "_context" for target in event.targets)
+        for event in site.scope.events()
+    )
 
 
 def _short(site: Site) -> str:

@@ -190,6 +190,8 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     break
                 if any(_drawn_anew(program, other) for other in ways(dataset)):
                     break
+                if _shuffled_before(step.site):
+                    break
                 yield hit_at(
                     dataset.site,
                     severity="info" if _made_up(way) else None,
@@ -198,6 +200,17 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     related=(at(step.site, label="batched here"),),
                 )
                 break
+
+
+def _shuffled_before(batch: Site) -> bool:
+    """Tell whether the function that makes batches shuffles above: one switch for the examples, another for the batches."""
+    return any(
+        call.method == "shuffle"
+        and call.args + call.keywords
+        and call.place[:2] < batch.call.place[:2]
+        and text(call.func[1], batch.scope) == text(batch.call.func[1], batch.scope)
+        for call in batch.scope.calls
+    )
 
 
 _RANDOM_DATA = re.compile(r"random|randn|randint|\brand\(|\bzeros|\bones")
@@ -588,6 +601,8 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
                 dataset.site,
                 values={"op": name, "line_of": site.call.name_place[0]},
                 needs=_needs(step),
+                # Of data without an end nothing is left out for good.
+                severity="warning" if any(kind(other) == "repeat" for other in way) else None,
                 related=(at(site, label="a random order, another one on every worker"),),
             )
             break

@@ -184,7 +184,35 @@ def _no_counterpart(program: Program, group: list[Site]) -> str | None:
             for inner, _ in inside_function(program, function):
                 if inner.name.startswith(_NO_READER):
                     return short(inner)
+            library = _augments(program, function.scope)
+            if library is not None:
+                return library
     return None
+
+
+_AUGMENTERS = ("albumentations", "imgaug", "audiomentations", "volumentations")
+"""Libraries that change pictures, sounds or volumes in Python, by transforms that are called with what they change by name."""
+
+
+def _augments(program: Program, scope: Scope) -> str | None:
+    """Return the library whose transforms a function calls, as in `transform(image=image)`; None where it calls none."""
+    if not any(
+        name in ("image", "samples", "images") and not call.args
+        for call in scope.calls
+        for name, _ in call.keywords
+    ):
+        return None
+    return next(
+        (
+            name
+            for module in program.modules
+            if module.scope is not None
+            for source in module.scope.imports.values()
+            for name in _AUGMENTERS
+            if source.partition(".")[0] == name
+        ),
+        None,
+    )
 
 
 _LIGHT = frozenset(

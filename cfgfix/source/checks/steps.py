@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -11,8 +12,8 @@ from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
-from cfgfix.source.releases import api, keras_three, where_known
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Event, Expr, Scope
+from cfgfix.source.releases import api, is_tf_keras, keras_three, where_known, written_for_one
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
 
 NEEDLES = (
@@ -43,9 +44,12 @@ def eager_step(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
     for scope, block, site in hot.step_loops():
-        if in_tests(scope) or scope.blocks[block].kind == "while" or kept_eager(program, scope.module):
-            continue
-        if scope.blocks[block].kind == "for" and _few(scope, block):
+        if (
+            in_tests(scope)
+            or scope.blocks[block].kind == "while"
+            or kept_eager(program, scope.module)
+            or written_for_one(program, scope)
+        ):
             continue
         if _now_and_then(scope, site.call.block, block):
             continue
@@ -70,25 +74,64 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if (
                 _calls_compiled(program, tape.scope)
+                or _wrapped(program, target.scope)
                 or _uses_numpy(tape)
                 or any(_decorated(way) for way in _way_to(program, target.scope, tape.scope))
             ):
                 continue
             seen.add((id(tape.scope), tape.call.number))
+            alone = innermost_loop(tape.scope, tape.call.block) is None
+            if alone and scope.blocks[block].kind == "for" and _few(scope, block):
+                continue
             yield hit_at(
                 tape,
                 flow=(at(site, label="called in every step of this loop"),),
                 severity="info"
-                if "debug" in tape.scope.qualname.lower()
+                if _on_purpose(tape.scope)
+                or _once_a_rollout(program, scope, block)
                 or _switched_off(target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
                 or _switched_off(tape.scope)
-                or (_few(scope, block, 100) and innermost_loop(scope, scope.blocks[block].parent) is None)
+                or (
+                    alone
+                    and _few(scope, block, 100)
+                    and innermost_loop(scope, scope.blocks[block].parent) is None
+                )
                 or scope.module.path.endswith(".ipynb")
                 else None,
                 values={"function": tape.scope.qualname, "loop_line": _loop_line(tape, scope, block)},
             )
+
+
+def _on_purpose(scope: Scope) -> bool:
+    """Tell whether a function or its file is named for debugging or for eager execution."""
+    words = f"{os.path.basename(scope.module.path)} {scope.qualname}".lower()
+    return "debug" in words or "eager" in words
+
+
+def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop plays an environment for many steps between its updates: these take the time."""
+    own = [call for call in scope.calls if inside(scope, call.block, loop)]
+    if any(_plays(call, scope) and innermost_loop(scope, call.block) != loop for call in own):
+        return True
+    pending = [(site, 0) for site in program.flow.within(scope) if inside(scope, site.call.block, loop)]
+    while pending:
+        site, depth = pending.pop()
+        for target in site.targets:
+            if any(
+                _plays(call, target.scope) and innermost_loop(target.scope, call.block) is not None
+                for call in target.scope.calls
+            ):
+                return True
+            if depth < 1:
+                pending += [(inner, depth + 1) for inner in program.flow.within(target.scope)]
+    return False
+
+
+def _plays(call: Call, scope: Scope) -> bool:
+    """Tell whether a call makes a step of an environment, as in `env.step(action)`."""
+    return call.method == "step" and "env" in text(call.func[1], scope).lower()
 
 
 def _loop_line(tape: Site, scope: Scope, block: int) -> int:
@@ -115,6 +158,23 @@ def _calls_compiled(program: Program, scope: Scope) -> bool:
             id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH
         }
     return any(id(target.scope) in compiled for site in program.flow.within(scope) for target in site.targets)
+
+
+def _wrapped(program: Program, scope: Scope) -> bool:
+    """Tell whether something puts a compiled function in a method's place: `agent.train = common.function(agent.train)`."""
+    found: set[str] | None = program.facts.get("wrapped methods")
+    if found is None:
+        found = program.facts["wrapped methods"] = {
+            target[2]
+            for module in program.modules
+            for where in module.summary.scopes
+            for event in where.events()
+            if event.kind == "assign" and event.value is not None and event.value[0] == CALL
+            for target in event.targets
+            if target[0] == ATTRIBUTE
+            and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
+        }
+    return scope.name in found
 
 
 def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
@@ -403,6 +463,9 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
             arg = site.call.argument(0, "x")
             if arg is None or not _one_sample(arg, site.scope, loop):
                 continue
+            if written_for_one(program, site.scope) or not is_tf_keras(site.scope):
+                # Keras without TensorFlow 2 feeds arrays to a function that it keeps.
+                continue
             yield hit_at(
                 site, values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)}
             )
@@ -460,6 +523,11 @@ def stalls(program: Program) -> Iterator[Hit]:
                     continue
                 what, path = found
             if _rare(scope, site.call.block, block):
+                continue
+            if "figure" in what and not any(
+                _applies(program, target.scope, set()) for target in step.targets
+            ):
+                # A loop that only predicts is there for its figures.
                 continue
             yield hit_at(
                 site,

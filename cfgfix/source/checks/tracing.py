@@ -309,7 +309,27 @@ def mutated(program: Program) -> Iterator[Hit]:
                     event.block,
                     {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
                     flow=reach.flow(),
+                    severity=None if _read(program, target) else "info",
                 )
+
+
+def _read(program: Program, target: Expr) -> bool:
+    """Tell whether something reads an attribute; a counter that nothing reads makes no result wrong. Of a plain name it is taken as read."""
+    if target[0] != ATTRIBUTE:
+        return True
+    for module in program.all_modules():
+        for scope in module.summary.scopes:
+            values = [event.value for event in scope.events() if event.value is not None]
+            values += [item.test for item in scope.blocks if item.test is not None]
+            for call in scope.calls:
+                values += [call.func, *call.args, *(value for _, value in call.keywords)]
+            if any(
+                part[0] == ATTRIBUTE and part[2] == target[2]
+                for value in values
+                for part in walk(value, scope)
+            ):
+                return True
+    return False
 
 
 def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
