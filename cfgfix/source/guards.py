@@ -154,11 +154,7 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
         for event in here.events():
             if event.kind == "define":
                 inner = here.module.summary.scopes[event.extra]
-                answers = [text(item.value, inner) for item in inner.events() if item.kind == "return"]
-                if inner.name == part[1] and any(
-                    sure.search(answer if keras else answer.replace("keras.__version__", ""))
-                    for answer in answers
-                ):
+                if inner.name == part[1] and _answers(inner, sure, keras):
                     return True
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
@@ -169,6 +165,12 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
             ):
                 return True
     return False
+
+
+def _answers(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:
+    """Tell whether what a function returns asks for a release or a name."""
+    shown = [text(event.value, scope) for event in scope.events() if event.kind == "return"]
+    return any(sure.search(item if keras else item.replace("keras.__version__", "")) for item in shown)
 
 
 def _tells_of_import(scope: Scope, name: str) -> bool:

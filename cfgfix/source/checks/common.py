@@ -284,11 +284,13 @@ def kept_eager(program: Program, module: Module) -> bool:
 
 
 _SHOWS = frozenset({"imshow", "waitKey", "namedWindow"})
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize", "compile"})
 
 
 def shows_pictures(scope: Scope) -> bool:
-    """Tell whether a function shows pictures one by one: somebody looks at the data, and nothing waits for it."""
-    return scope.kind == "function" and any(call.method in _SHOWS for call in scope.calls)
+    """Tell whether a function shows pictures one by one and trains nothing: somebody looks at the data, and nothing waits for it."""
+    methods = {call.method for call in scope.calls}
+    return scope.kind == "function" and not methods.isdisjoint(_SHOWS) and methods.isdisjoint(_TRAINS)
 
 
 def is_autotune(value: Value | None) -> bool:

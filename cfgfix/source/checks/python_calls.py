@@ -184,7 +184,7 @@ def _no_counterpart(program: Program, group: list[Site]) -> str | None:
             for inner, _ in inside_function(program, function):
                 if inner.name.startswith(_NO_READER):
                     return short(inner)
-            library = _augments(program, function.scope)
+            library = _augments(program, function.scope) if site is group[0] else None
             if library is not None:
                 return library
     return None

@@ -88,7 +88,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 flow=(at(site, label="called in every step of this loop"),),
                 severity="info"
                 if _on_purpose(tape.scope)
-                or _once_a_rollout(program, scope, block)
+                or (alone and _once_a_rollout(program, scope, block))
                 or _switched_off(target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
