@@ -42,7 +42,21 @@ CASES, KEY = HERE / "cases.jsonl", HERE / "key.jsonl"
 SHEET = HERE / "sheet.jsonl"
 """The cases with the code around them, for the reader; other projects' code is not kept, so git ignores it."""
 FIRST, FIRST_KEY = HERE / "cases-first.jsonl", HERE / "key-first.jsonl"
-READINGS = ("first", "fresh", "wide", "wider", "last", "final", "late", "latest", "closing", "newest", "recent", "further")
+READINGS = (
+    "first",
+    "fresh",
+    "wide",
+    "wider",
+    "last",
+    "final",
+    "late",
+    "latest",
+    "closing",
+    "newest",
+    "recent",
+    "further",
+    "more",
+)
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
 """How much of two messages must agree (`difflib` ratio) for a verdict on one to be kept for the other."""

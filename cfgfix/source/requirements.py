@@ -319,10 +319,14 @@ def _listed(folder: str, ending: tuple[str, ...], most: int | None = MAX_PARTS) 
 
 
 def _parts_of(folder: str) -> list[str]:
-    """Return the files of a folder's `requirements/`, the one named for TensorFlow first."""
+    """Return the files of a folder's `requirements/`, the one named for TensorFlow first, and those of its folders of environments."""
     names = _listed(os.path.join(folder, "requirements"), (".txt",))
     names.sort(key=lambda name: (not name.startswith("tensorflow"), name))
-    return [os.path.join("requirements", name) for name in names]
+    return [os.path.join("requirements", name) for name in names] + [
+        os.path.join(place, name)
+        for place in ("conda", "env", "environments", "envs")
+        for name in _listed(os.path.join(folder, place), (".yml", ".yaml"))
+    ]
 
 
 def _runs_of(folder: str) -> list[str]:

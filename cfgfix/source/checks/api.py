@@ -605,6 +605,8 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
                 "optimizer": site.name.rpartition(".")[2],
                 "what": "raises ValueError in Keras 3"
                 if three
+                else "is ignored from TensorFlow 2.11 on"
+                if site.call.keyword("decay") is not None
                 else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
                 "asked": asked_for(api(program)),
             },
@@ -620,10 +622,12 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 
 
 def optimizer_decay(program: Program) -> Iterator[Hit]:
-    """`decay=` of an optimizer, which Keras 3 ignores."""
+    """`decay=` of an optimizer, which Keras 3 ignores, and the new optimizers of Keras 2 refuse."""
     for site, value, three, takes in _optimizers(program, "decay"):
-        if not three or (value[0] == CONSTANT and value[1] is None) or site.call.keyword("lr") is not None:
-            # `lr` beside it raises, and is told.
+        if value[0] == CONSTANT and value[1] is None:
+            continue
+        if three and site.call.keyword("lr") is not None:
+            # That raises, and is told.
             continue
         zero = value[0] == CONSTANT and value[1] == 0
         weights = "weight_decay" in text(value, site.scope).lower()
@@ -631,13 +635,15 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
             site,
             values={
                 "optimizer": site.name.rpartition(".")[2],
+                "does": "ignores" if three else "refuses",
+                "where": "in Keras 3" if three else "from TensorFlow 2.11 to 2.15 (ValueError)",
                 "instead": "0 does nothing anyway"
                 if zero
                 else "the weights are not decayed; weight_decay is for that"
                 if weights
                 else "the learning rate never falls; give it a schedule",
             },
-            severity="info" if zero else where_known(api(program), "warning") if takes else None,
+            severity="info" if zero and three else where_known(api(program), "warning") if takes else None,
             rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),
         )
 

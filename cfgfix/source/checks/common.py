@@ -283,6 +283,26 @@ def kept_eager(program: Program, module: Module) -> bool:
     return id(module) in found
 
 
+_LOADERS = tuple(
+    f"keras.utils.{name}_from_{kind}"
+    for name, kind in (
+        ("image_dataset", "directory"),
+        ("text_dataset", "directory"),
+        ("audio_dataset", "directory"),
+        ("timeseries_dataset", "array"),
+    )
+)
+
+
+def loaded_in_batches(dataset: Dataset) -> bool:
+    """Tell whether a dataset begins with a loader of Keras, which shuffles and makes batches unless it is told not to."""
+    for step in (dataset, *upstream(dataset)):
+        if step.site is not None and step.site.name in _LOADERS:
+            size = step.site.call.keyword("batch_size")
+            return size is None or size[:2] != (CONSTANT, None)
+    return False
+
+
 _SHOWS = frozenset({"imshow", "waitKey", "namedWindow"})
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize", "compile"})
 

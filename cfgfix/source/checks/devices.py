@@ -524,8 +524,9 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         place,
                         event.block,
                         {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
+                        # A level of the log changes no run.
                         severity="info"
-                        if not _read_at_import(program) or _for_children(scope, event)
+                        if "LOG_LEVEL" in name or not _read_at_import(program) or _for_children(scope, event)
                         else "warning",
                     )
             elif name in _DEVICE_TIME:

@@ -174,9 +174,14 @@ def half_output(program: Program) -> Iterator[Hit]:
         if all(item.scope is last.scope and item.call.place > last.call.place for item in policies):
             # It was made before any policy was set, and keeps float32.
             continue
+        inside_others = all(
+            program.owner(item.scope) is not None and item.scope is not last.scope for item in policies
+        )
         yield hit_at(
             last,
             flow=(),
+            # When an object is made that sets the policy is not known.
+            severity="info" if inside_others else None,
             values={"layer": short(last), "line": policy.call.place[0]},
             needs=((policy.scope, policy.call.block),),
             rewrites=(Rewrite("keyword", last.scope, last.call.place, '"float32"', "dtype"),),

@@ -39,12 +39,23 @@ def kind(step: Dataset) -> str:
 
 
 def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
-    """Yield each dataset made by an operation with the ways it came to be."""
+    """Yield each dataset made by an operation with the ways it came to be; one that is thrown away is another rule's."""
     for dataset in program.flow.datasets:
-        if kind(dataset) == later and dataset.site is not None:
+        if kind(dataset) == later and dataset.site is not None and not _dropped(dataset.site):
             for way in ways(dataset):
                 if possible(program, way):
                     yield dataset, way[1:]
+
+
+def _dropped(site: Site) -> bool:
+    """Tell whether nothing gets what a call makes: it, or the chain that it begins, is a statement of its own."""
+    for event in site.scope.events():
+        expr = event.value if event.kind == "expr" else None
+        while expr is not None and expr[0] in (CALL, ATTRIBUTE):
+            if expr[0] == CALL and expr[1] == site.call.number:
+                return True
+            expr = site.scope.calls[expr[1]].func if expr[0] == CALL else expr[1]
+    return False
 
 
 def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import (
@@ -10,6 +11,7 @@ from cfgfix.source.checks.common import (
     given,
     in_tests,
     inside_function,
+    loaded_in_batches,
     names_in,
     short,
     shows_pictures,
@@ -93,6 +95,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                 or reader is not None
                 or light
                 or shows_pictures(site.scope)
+                or _one_pass(reach)
                 or written_for_one(program, site.scope)
                 else None,
                 values={"call": short(site), "via": reach.via},
@@ -273,6 +276,12 @@ def _computes(scope: Scope) -> bool:
     return False
 
 
+def _one_pass(reach: Reach) -> bool:
+    """Tell whether the function that reads a dataset is named for predicting or exporting: that is one pass, and no step waits for it."""
+    root = reach.root.site
+    return root is not None and re.search(r"predict|export|infer", root.scope.name.lower()) is not None
+
+
 def _batched_before(reach: Reach) -> str | None:
     """Return the step that makes batches before the map that reaches Python, or None."""
     root = reach.root.site
@@ -285,6 +294,8 @@ def _batched_before(reach: Reach) -> str | None:
                     return None
                 if step.op in ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"):
                     return step.op
+            if loaded_in_batches(made):
+                return "the loader"
     return None
 
 

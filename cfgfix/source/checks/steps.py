@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, flag, in_tests, kept_eager, short, upstream
+from cfgfix.source.checks.common import COMPILED, bound_in_loop, flag, in_tests, kept_eager, short, upstream
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
@@ -467,8 +467,25 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
                 # Keras without TensorFlow 2 feeds arrays to a function that it keeps.
                 continue
             yield hit_at(
-                site, values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)}
+                site,
+                severity="info" if _seldom(site, loop) else None,
+                values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)},
             )
+
+
+def _seldom(site: Site, loop: int) -> bool:
+    """Tell whether a loop predicts a few times, makes the model anew in each turn, or draws what it predicts: the set-up is little of it."""
+    scope = site.scope
+    head = _head(site.call.func)
+    alone = innermost_loop(scope, scope.blocks[loop].parent) is None
+    return (
+        (alone and _few(scope, loop, 100))
+        or head in bound_in_loop(scope, loop)
+        or any(
+            call.method in ("subplots", "imshow", "savefig") and inside(scope, call.block, loop)
+            for call in scope.calls
+        )
+    )
 
 
 def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:

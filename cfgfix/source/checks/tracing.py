@@ -208,7 +208,8 @@ def printed(program: Program) -> Iterator[Hit]:
             or _eager_guard(site.scope, site.call.block)
         ):
             continue
-        values = [arg for arg in site.call.args if not _is_text(arg)]
+        # The static shape is the same in every call of one trace, and known while tracing.
+        values = [arg for arg in site.call.args if not _is_text(arg) and arg[0:3:2] != (ATTRIBUTE, "shape")]
         if not values or _says_traced(site):
             continue
         if not any(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import bound_in_loop, in_tests, method_of, names_in, upstream
+from cfgfix.source.checks.common import (
+    bound_in_loop,
+    in_tests,
+    loaded_in_batches,
+    method_of,
+    names_in,
+    upstream,
+)
 from cfgfix.source.expr import constant, text
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -13,7 +20,16 @@ from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, COMPREHENSION, CONSTANT, NAME, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Made, Site, alternatives, first_dataset
 
-NEEDLES = (b"Dataset", b"next(", b".options()", b"enable_debug_mode", b".cache(", b"list(", b"sum(")
+NEEDLES = (
+    b"Dataset",
+    b"from_directory",
+    b"next(",
+    b".options()",
+    b"enable_debug_mode",
+    b".cache(",
+    b"list(",
+    b"sum(",
+)
 
 
 def _sites(program: Program, scope: Scope) -> dict[int, Site]:
@@ -55,8 +71,15 @@ def discarded(program: Program) -> Iterator[Hit]:
             rewrites: tuple[Rewrite, ...] = ()
             if head[0] == NAME:
                 rewrites = (Rewrite("replace", scope, head[2], f"{head[1]} = {head[1]}"),)
-            # Without these the data is the same: only time is lost.
-            speed = call.method in ("prefetch", "cache")
+            # Without these the data is the same, only time is lost; and Keras's loaders shuffle and make batches themselves.
+            speed = call.method in ("prefetch", "cache") or (
+                call.method in ("shuffle", "batch")
+                and any(
+                    loaded_in_batches(item)
+                    for item in alternatives(site.receiver)
+                    if isinstance(item, Dataset)
+                )
+            )
             yield hit_at(
                 site,
                 values={"method": call.method},
