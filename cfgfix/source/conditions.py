@@ -377,7 +377,8 @@ class Conditions:
         here: Scope | None = scope
         line = before
         while here is not None:
-            if name in here.names and name not in here.outer and (here.kind != "class" or here is scope):
+            bound = name in here.names or name in here.imports
+            if bound and name not in here.outer and (here.kind != "class" or here is scope):
                 return self._local(name, here, line, after_error, depth)
             # A function's body runs after the names around it are set.
             line = 1 << 30
@@ -387,6 +388,9 @@ class Conditions:
     def _local(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
         key = (id(scope), name)
         if key in self._active:
+            return UNKNOWN
+        if scope.kind == "module" and any(name in inner.outer for inner in scope.module.summary.scopes):
+            # A function sets it too (`global`), at a time of its own.
             return UNKNOWN
         self._active.add(key)
         try:
@@ -417,6 +421,8 @@ class Conditions:
                 if direct
                 else UNKNOWN
             )
+        elif event.kind == "import":
+            new = self._imported(event, name, scope, after_error, depth)
         else:
             return UNKNOWN
         for block in scope.block_chain(event.block):
@@ -436,6 +442,15 @@ class Conditions:
             # After an exception it may be either; which of them counts is for the caller to ask.
             return UNKNOWN
         return new
+
+    def _imported(self, event: Event, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
+        """Return the value of a name that `from x import name` brings from another file of the project."""
+        source = dict(event.extra).get(name, "")
+        package, _, last = source.rpartition(".")
+        module = self.program.module(package, scope.module) if package else None
+        if module is None or module.scope is None or last not in module.scope.names or depth > MAX_DEPTH:
+            return UNKNOWN
+        return self._local(last, module.scope, 1 << 30, after_error, depth + 1)
 
     def _loops_back(self, scope: Scope, event: Event, before: int) -> bool:
         """Tell whether a later assignment reaches an earlier use through a loop around both."""

@@ -10,7 +10,7 @@ from cfgfix.source.expr import constant, text
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Scope
 from cfgfix.source.values import Constant, Function, Made, Site, alternatives
 
 NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
@@ -74,45 +74,13 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         yield hit_at(
             tape,
             # A policy behind a switch may be off in the runs that count.
-            severity="info"
-            if _off(program, policy)
-            else "warning"
+            severity="warning"
             if any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
             else None,
             values={"function": scope.qualname or "the module", "line": policy.call.place[0]},
             needs=((policy.scope, policy.call.block),),
             related=(at(policy, label="float16 for the whole program"),),
         )
-
-
-def _off(program: Program, site: Site) -> bool:
-    """Tell whether a constant of the program that is False keeps a call from being made."""
-    return any(
-        item.kind == "if"
-        and item.branch
-        and item.test is not None
-        and item.test[0] == NAME
-        and _always_false(program, site.scope, item.test[1])
-        for item in site.scope.block_chain(site.call.block)
-    )
-
-
-def _always_false(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether a name is given False and nothing else, here or in the file of the project that it is imported from."""
-    here: Scope | None = scope
-    while here is not None and name not in here.names and name not in here.imports:
-        here = program.outer(here)
-    if here is not None and name in here.imports:
-        package, _, name = here.imports[name].rpartition(".")
-        module = program.module(package, here.module)
-        here = module.scope if module is not None else None
-    values = [
-        event.value
-        for event in (here.events() if here is not None else ())
-        for target in event.targets
-        if target[:2] == (NAME, name)
-    ]
-    return bool(values) and all(value is not None and value[:2] == (CONSTANT, False) for value in values)
 
 
 def _imports(scope: Scope, other: Scope) -> bool:
