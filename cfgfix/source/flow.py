@@ -219,6 +219,7 @@ class Flow:
         """`(kind, dataset, scope, block)`: where datasets are looped over."""
         self.exhausted = False
         self._envs: dict[int, Env] = {}
+        self._defining: set[int] = set()
         self._done: dict[int, Value] = {}
         self._special: dict[tuple[object, ...], Value] = {}
         self._running: list[int] = []
@@ -548,14 +549,22 @@ class Flow:
                 self._attributes.setdefault((id(scope), name), value)
 
     def _defined(self, frame: _Frame, scope: Scope) -> Value:
-        if scope.kind == "class":
-            for decorator in scope.decorators:
-                self.eval(frame, decorator)
-            return ClassValue(scope)
-        value: Value = Function(scope, env=frame.env)
-        for decorator in reversed(scope.decorators):
-            value = self._decorated(frame, decorator, value)
-        return value
+        bare: Value = ClassValue(scope) if scope.kind == "class" else Function(scope, env=frame.env)
+        if not scope.decorators or id(scope) in self._defining:
+            # A decorator that names what it decorates means what the name was before.
+            return bare
+        self._defining.add(id(scope))
+        try:
+            if scope.kind == "class":
+                for decorator in scope.decorators:
+                    self.eval(frame, decorator)
+                return bare
+            value = bare
+            for decorator in reversed(scope.decorators):
+                value = self._decorated(frame, decorator, value)
+            return value
+        finally:
+            self._defining.discard(id(scope))
 
     def _decorated(self, frame: _Frame, decorator: Expr, value: Value) -> Value:
         """Return a function as a decorator leaves it: compiled, unchanged, or not known to be the same."""

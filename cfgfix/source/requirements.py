@@ -132,6 +132,10 @@ class Requirement:
         """Tell whether a version is one the project asks for."""
         return all(_holds(operator, version, text) for operator, text in _PART.findall(self.text))
 
+    def reaches_below(self, minor: int) -> bool:
+        """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for; not where nothing is."""
+        return bool(self.text) and any(self.admits((2, number, 0)) for number in range(minor))
+
     def admits_one(self) -> bool:
         """Tell whether TensorFlow 1 may be meant: what is installed on a machine does not say so."""
         if self.computed:

@@ -143,3 +143,16 @@ def test_summaries_never_raise() -> None:
         "match x:\n  case _: pass",
     ):
         summarise(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@given(f)\ndef f():\n    pass\n",
+        "@given(a)\ndef b():\n    pass\n@given(b)\ndef a():\n    pass\n",
+        "@given(C.f)\nclass C:\n    @given(C)\n    def f(self):\n        pass\n",
+    ],
+    ids=["itself", "each other", "a class and its method"],
+)
+def test_a_decorator_that_names_what_it_decorates(tmp_path: Path, text: str) -> None:
+    found(tmp_path, "a.py", "from somewhere import given\n" + HEAD + text)

@@ -182,7 +182,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
     """`shuffle` of whole batches."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope):
+        if in_tests(dataset.site.scope) or _named_for_evaluation(dataset.site):
             continue
         for step in way:
             name = kind(step)
@@ -329,7 +329,11 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
             # Shuffled again, or split into parts that have to stay what they are.
             continue
-        if _meant(dataset.site.scope, dataset.site.call.block) or _not_for_training(dataset.site):
+        if (
+            _meant(dataset.site.scope, dataset.site.call.block)
+            or _not_for_training(dataset.site)
+            or _named_for_evaluation(dataset.site)
+        ):
             continue
         for step in way:
             if kind(step) in ("cache", "unknown"):
@@ -529,6 +533,9 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                     continue
                 if given(step.site, 2, "reshuffle_each_iteration") is not False or id(step.site.call) in seen:
                     break
+                if number(step.site.argument(0, "buffer_size")) == 1:
+                    # A buffer of one element shuffles nothing.
+                    continue
                 pair = _split(takes, skips)
                 if pair is None:
                     break

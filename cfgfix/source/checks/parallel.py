@@ -124,6 +124,9 @@ def stateful_map(program: Program) -> Iterator[Hit]:
         if in_tests(site.scope):
             continue
         dataset = first_dataset(site.result)
+        if dataset is not None and any(step.op == "from_tensors" for step in _parents(dataset)):
+            # One element, or one repeated.
+            continue
         for function in dataset.functions if dataset is not None else ():
             found = next(
                 (

@@ -482,8 +482,8 @@ def output_types(program: Program) -> Iterator[Hit]:
         )
         yield hit_at(
             site,
-            # A map behind it may give the shapes again.
-            severity="info" if shapes is not None or again else None,
+            # A map behind it may give the shapes again; and where an older release may be meant, there is no other way.
+            severity="info" if shapes is not None or again or table.requirement.reaches_below(4) else None,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
             rewrites=_signature(site),
         )

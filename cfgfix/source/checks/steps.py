@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import COMPILED, bound_in_loop, flag, in_tests, kept_eager, short, upstream
+from cfgfix.source.conditions import Conditions
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
@@ -81,7 +82,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             seen.add((id(tape.scope), tape.call.number))
             alone = innermost_loop(tape.scope, tape.call.block) is None
-            if alone and scope.blocks[block].kind == "for" and _few(scope, block):
+            if alone and scope.blocks[block].kind == "for" and _few(program, scope, block):
                 continue
             yield hit_at(
                 tape,
@@ -95,7 +96,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or _switched_off(tape.scope)
                 or (
                     alone
-                    and _few(scope, block, 100)
+                    and _few(program, scope, block, 100)
                     and innermost_loop(scope, scope.blocks[block].parent) is None
                 )
                 or scope.module.path.endswith(".ipynb")
@@ -213,16 +214,19 @@ def _switched_off(scope: Scope) -> bool:
     return False
 
 
-def _few(scope: Scope, block: int, most: int = 10) -> bool:
-    """Tell whether a loop has a small literal count."""
+def _few(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
+    """Tell whether a loop over `range` has a small count that constants of the code give."""
     test = scope.blocks[block].test
     if test is None or test[0] != CALL:
         return False
     call = scope.calls[test[1]]
-    if call.func[0] == NAME and call.func[1] == "range" and len(call.args) == 1:
-        bound = call.args[0]
-        return bound[0] == CONSTANT and isinstance(bound[1], int) and bound[1] <= most
-    return False
+    if call.func[0] != NAME or call.func[1] != "range" or not 1 <= len(call.args) <= 3 or call.keywords:
+        return False
+    conditions = Conditions(program, None)
+    bounds = [conditions.value(arg, scope, before=scope.blocks[block].line) for arg in call.args]
+    if not all(type(bound) is int for bound in bounds) or bounds[2:] == [0]:
+        return False
+    return not range(*bounds)[most : most + 1]
 
 
 def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
@@ -457,7 +461,7 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
                 loop is None
                 or in_tests(site.scope)
                 or site.scope.blocks[loop].kind != "for"
-                or _few(site.scope, loop)
+                or _few(program, site.scope, loop)
             ):
                 continue
             arg = site.call.argument(0, "x")
@@ -468,18 +472,18 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
                 continue
             yield hit_at(
                 site,
-                severity="info" if _seldom(site, loop) else None,
+                severity="info" if _seldom(program, site, loop) else None,
                 values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)},
             )
 
 
-def _seldom(site: Site, loop: int) -> bool:
+def _seldom(program: Program, site: Site, loop: int) -> bool:
     """Tell whether a loop predicts a few times, makes the model anew in each turn, or draws what it predicts: the set-up is little of it."""
     scope = site.scope
     head = _head(site.call.func)
     alone = innermost_loop(scope, scope.blocks[loop].parent) is None
     return (
-        (alone and _few(scope, loop, 100))
+        (alone and _few(program, scope, loop, 100))
         or head in bound_in_loop(scope, loop)
         or any(
             call.method in ("subplots", "imshow", "savefig") and inside(scope, call.block, loop)
@@ -625,7 +629,7 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
             or in_tests(scope)
             or (id(scope), block) in done
             or hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
-            or _few(scope, block)
+            or _few(program, scope, block)
         ):
             continue
         done.add((id(scope), block))

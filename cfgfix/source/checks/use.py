@@ -12,12 +12,24 @@ from cfgfix.source.checks.common import (
     names_in,
     upstream,
 )
-from cfgfix.source.expr import constant, text
+from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, COMPREHENSION, CONSTANT, NAME, Event, Expr, Scope
+from cfgfix.source.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPARE,
+    COMPREHENSION,
+    CONSTANT,
+    NAME,
+    UNARY,
+    Call,
+    Event,
+    Expr,
+    Scope,
+)
 from cfgfix.source.values import Constant, Dataset, Made, Site, alternatives, first_dataset
 
 NEEDLES = (
@@ -72,13 +84,17 @@ def discarded(program: Program) -> Iterator[Hit]:
             if head[0] == NAME:
                 rewrites = (Rewrite("replace", scope, head[2], f"{head[1]} = {head[1]}"),)
             # Without these the data is the same, only time is lost; and Keras's loaders shuffle and make batches themselves.
-            speed = call.method in ("prefetch", "cache") or (
-                call.method in ("shuffle", "batch")
-                and any(
-                    loaded_in_batches(item)
-                    for item in alternatives(site.receiver)
-                    if isinstance(item, Dataset)
+            speed = (
+                call.method in ("prefetch", "cache")
+                or (
+                    call.method in ("shuffle", "batch")
+                    and any(
+                        loaded_in_batches(item)
+                        for item in alternatives(site.receiver)
+                        if isinstance(item, Dataset)
+                    )
                 )
+                or (call.method == "shuffle" and _shuffled_after(scope, event, head))
             )
             yield hit_at(
                 site,
@@ -86,6 +102,22 @@ def discarded(program: Program) -> Iterator[Hit]:
                 rewrites=rewrites,
                 severity="warning" if speed else None,
             )
+
+
+def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
+    """Tell whether a later statement shuffles what the same name holds, and keeps the result."""
+    return any(
+        other.kind == "assign"
+        and other.place[0] > event.place[0]
+        and any(target[:2] == head[:2] for target in other.targets)
+        and other.value is not None
+        and head[0] == NAME
+        and any(
+            part[0] == CALL and scope.calls[part[1]].method == "shuffle" for part in walk(other.value, scope)
+        )
+        and head[1] in names_in(other.value, scope)
+        for other in scope.events()
+    )
 
 
 def _ends_cell(scope: Scope, event: Event) -> bool:
@@ -146,6 +178,8 @@ def next_iter(program: Program) -> Iterator[Hit]:
             continue
         if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
             continue
+        if _kept(site.scope, site.call, loop):
+            continue
         dataset = first_dataset(value.site.args[0])
         shuffled = dataset is not None and any(step.op == "shuffle" for step in (dataset, *upstream(dataset)))
         yield hit_at(
@@ -155,6 +189,29 @@ def next_iter(program: Program) -> Iterator[Hit]:
             severity="info" if _looks(program, site.scope, loop) else "warning" if shuffled else None,
             values={"loop_line": site.scope.blocks[loop].line},
         )
+
+
+def _kept(scope: Scope, call: Call, loop: int) -> bool:
+    """Tell whether the loop takes an element only while it has none: `if sample is None: sample = next(iter(ds))`."""
+    guards = [
+        block.test
+        for block in scope.block_chain(call.block)
+        if block.kind == "if" and block.branch and block.test
+    ]
+    tested = {
+        name
+        for test in guards
+        if (test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] == "is")
+        or (test[0] == UNARY and test[1] == "not")
+        for name in names_in(test, scope)
+    }
+    return any(
+        event.kind == "assign"
+        and inside(scope, event.block, loop)
+        and event.place[0] <= call.place[0] <= event.place[2]
+        and any(target[0] == NAME and target[1] in tested for target in event.targets)
+        for event in scope.events()
+    )
 
 
 _PICTURES = frozenset({"imshow", "plot", "savefig", "subplot"})
