@@ -151,8 +151,14 @@ class Api:
         entry = self._parameters.get(name)
         if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
             return None
-        # A callable that takes any keyword (`**kwargs`) is not known to refuse one.
-        return int(entry["names"].get(parameter, 0)) | int(entry["open"])
+        # A callable that takes any keyword (`**kwargs`) is not known to refuse one, nor is what the table does not have: an attribute
+        # that holds a callable, as `compiled_loss` does in Keras 2.
+        known: int = entry["known"]
+        return (
+            int(entry["names"].get(parameter, 0))
+            | int(entry["open"])
+            | ((1 << len(self.versions)) - 1) & ~known
+        )
 
     def deprecated(self, name: str) -> tuple[int, str] | None:
         """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""

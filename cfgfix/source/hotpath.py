@@ -412,7 +412,7 @@ class HotPaths:
                     for decorator in scope.decorators:
                         func = outer.calls[decorator[1]].func if decorator[0] == "c" else decorator
                         name = self.program.static_name(func, outer)
-                        if name is not None and name.endswith(".function") and name.startswith("tensorflow"):
+                        if name is not None and name.endswith(".function") and name.startswith("tensorflow."):
                             seen.add((GRAPH, id(scope), 0))
                             yield Root(GRAPH, scope, None, "@tf.function")
                 owner = self.program.owner(scope)

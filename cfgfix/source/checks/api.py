@@ -506,7 +506,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
                 name = f"keras.Model.{method}"
-            if name == "keras.Model.loss":
+            if name == "keras.Model.loss" or _overridden(program, site):
                 # `compile` puts the loss that it was given in the place of the method.
                 continue
         for keyword, _ in site.call.keywords:
@@ -540,6 +540,26 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
                 else (),
             )
             break
+
+
+def _overridden(program: Program, site: Site) -> bool:
+    """Tell whether a method that an object calls on itself may be one of a class below it, as `call` of a model always is."""
+    func = site.call.func
+    params = site.scope.params
+    return (
+        func[0] == ATTRIBUTE
+        and func[1][0] == NAME
+        and bool(params)
+        and func[1][1] == params[0][0]
+        and (
+            func[2] == "call"
+            or any(
+                scope.name == func[2] and scope.kind == "function" and program.owner(scope) is not None
+                for module in program.modules
+                for scope in module.summary.scopes
+            )
+        )
+    )
 
 
 def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:

@@ -284,6 +284,9 @@ def _switched_off(program: Program) -> str:
     return ""
 
 
+_BATCHED = ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length")
+
+
 def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
     """A dataset without prefetch where TensorFlow injects none: looped over in a `tf.function`, or `prefetch(0)`."""
     hot = hot_paths(program)
@@ -303,7 +306,11 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             "from_tensors",
         ):
             continue
-        if not any(step.functions for step in (dataset, *_parents(dataset))):
+        way = (dataset, *_parents(dataset))
+        if not any(step.functions for step in way) or not any(step.op in _BATCHED for step in way):
+            # Elements one by one, such as the lines of a small file, feed no training.
+            continue
+        if dataset.op == "zip" and any(parent.op == "prefetch" for parent in dataset.parents):
             continue
         yield hit_at(
             dataset.site,
