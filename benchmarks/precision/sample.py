@@ -56,6 +56,7 @@ READINGS = (
     "recent",
     "further",
     "more",
+    "packages",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

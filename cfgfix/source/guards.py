@@ -72,12 +72,20 @@ def expects_absence(
             if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
                 return True
         outer = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-        if outer is not None and any(_asks(decorator, outer) for decorator in here.decorators):
+        if outer is not None and any(
+            _asks(decorator, outer) or _skips(decorator, outer) for decorator in here.decorators
+        ):
             # `@skipIf(version < ...)`.
             return True
         block = here.block
         here = outer
     return False
+
+
+def _skips(decorator: Expr, scope: Scope) -> bool:
+    """Tell whether a decorator keeps a test from running: `@unittest.skip("why")`."""
+    func = scope.calls[decorator[1]].func if decorator[0] == CALL else decorator
+    return (dotted(func) or "") in ("unittest.skip", "pytest.mark.skip", "skip")
 
 
 def _left_before(scope: Scope, block: int, line: int) -> bool:
@@ -142,6 +150,10 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
     if ready.search(shown):
         return True
     for part in walk(test, scope):
+        # What a comprehension hides from the text: `tuple(int(x) for x in tf.__version__.split("."))`.
+        asks = part[0] == ATTRIBUTE and part[2] == "__version__"
+        if asks and not sharp and (keras or dotted(part) != "keras.__version__"):
+            return True
         if part[0] != NAME:
             continue
         here: Scope | None = scope

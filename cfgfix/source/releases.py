@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cfgfix.records import dataclass
 from cfgfix.source.api import Api, Presence, load
@@ -251,6 +251,18 @@ def absence_expected(reference: Reference, *, keras: bool = True) -> bool:
     return expects_absence(reference.scope, reference.block, reference.place, keras=keras)
 
 
+def callers_ask(program: Program, scope: Scope, depth: int = 3) -> bool:
+    """Tell whether a function is called in the program, and only from where its callers ask for a release or a name first."""
+    if scope.kind != "function" or depth == 0:
+        return False
+    sites = program.flow.callers(scope)
+    return bool(sites) and all(
+        expects_absence(site.scope, site.call.block, site.call.place)
+        or callers_ask(program, site.scope, depth - 1)
+        for site in sites
+    )
+
+
 def doubtful(program: Program, reference: Reference) -> bool:
     """Tell whether a name of TensorFlow may be something else, or is never looked up.
 
@@ -423,9 +435,8 @@ def asked_for(table: Api) -> str:
     if table.requirement.inferred:
         return "the code imports tensorflow_addons, which ends before TensorFlow 2.16"
     if table.requirement.stated:
-        return (
-            f"{table.requirement.path} asks for {table.requirement.stated}, which ends before TensorFlow 2.16"
-        )
+        end = table.requirement.text.rpartition("<")[2]
+        return f"{table.requirement.path} asks for {table.requirement.stated}, which ends before TensorFlow {end}"
     if table.requirement.text:
         return f"{table.requirement.path} asks for {table.requirement.text}"
     if table.requirement.whatever:
@@ -636,14 +647,16 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
     table = api(program)
     seen: set[tuple[int, str, int]] = set()
     failing: dict[int, list[str]] = {}
+    ready: dict[int, list[str]] = {}
     graded = []
     for reference in references(program):
         grade = _grade(table, reference.presence)
         if grade is None or id(reference.scope.module) in _for_another_release(program):
             continue
         graded.append((reference, grade))
-        if reference.expr is None and not absence_expected(reference):
-            failing.setdefault(id(reference.scope.module), []).append(reference.raw)
+        if reference.expr is None:
+            names = ready if absence_expected(reference) else failing
+            names.setdefault(id(reference.scope.module), []).append(reference.raw)
     for reference, grade in graded:
         key = (id(reference.scope.module), reference.presence.name, reference.place[0])
         if key in seen or doubtful(program, reference):
@@ -654,13 +667,31 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
         ):
             # The import of it raises first, and is told.
             continue
+        if callers_ask(program, reference.scope):
+            continue
         seen.add(key)
         severity, confidence = grade
+        if reference.expr is not None and _brought_by(reference, ready.get(id(reference.scope.module), ())):
+            # The file is ready for the import to fail: what needs it is for the releases that have it.
+            severity = "info"
         place = reference.place if reference.expr is not None else None
         if severity == "error" and behind_a_default(reference.scope, reference.block, place):
             # Only a caller that gives another value than the default comes to the name.
             severity = "warning"
         yield reference, severity, confidence
+
+
+def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
+    """Tell whether a name is a part of what some imports bring, and begins with the very name that one of them binds."""
+    head = reference.expr
+    while head is not None and head[0] == ATTRIBUTE:
+        head = head[1]
+    if head is None or head[0] != NAME:
+        return False
+    here: Scope | None = reference.scope
+    while here is not None and head[1] not in here.imports:
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return here is not None and here.imports[head[1]] in names
 
 
 def before_the_table(table: Api) -> bool:

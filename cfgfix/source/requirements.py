@@ -51,6 +51,9 @@ _NAMED = re.compile(
     r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*["'])?"""
     r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
 )
+_NAMED_KERAS = re.compile(
+    r"""(?<![\w.-])keras["']?\s*(?:=\s*["'])?((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
+)
 _COMPUTED = re.compile(
     r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:===?|~=|!=|<=|>=|<|>)?\s*(?:\{|%s|["']\s*\+)"""
 )
@@ -65,6 +68,9 @@ _TABLE = re.compile(
     r"""\s*(\d+(?:\.\d+)*)["']"""
 )
 """A line of Poetry's table of dependencies: a bare number means that release, `^2.4` and `~2.4` what is compatible with it."""
+_TABLE_KERAS = re.compile(
+    r"""^["']?keras["']?\s*=\s*(?:\{[^}]*?version\s*=\s*)?["'](\^|~(?!=))?\s*(\d+(?:\.\d+)*)["']"""
+)
 _ITEM = re.compile(
     r"""^(?:[-*+\u2022]|\d+[.)])\s+[*`\[]*tensorflow(?:[-_ ]?(?:cpu|gpu|macos))?[*`\]]*(?:\(https?:[^)\s]*\))?[\s:*]*"""
     r"""(?:\(\s*)?(?P<rest>\S.{0,60})""",
@@ -389,7 +395,38 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
     )
-    return before_keras_3(made) if any(one.addons for _, one in said) else made
+    if any(one.addons for _, one in said):
+        return before_keras_3(made)
+    keras = next((one.keras for _, one in said if one.keras), "")
+    return _with_keras(made, keras) if keras and (made.text or made.whatever) else made
+
+
+def _with_keras(requirement: Requirement, keras: str) -> Requirement:
+    """Return a requirement that ends where what is asked for of Keras ends, where that is Keras 2.
+
+    TensorFlow 2.6 to 2.15 each install the Keras of their own number and no other, as TensorFlow 2.8.4 `keras>=2.8.0rc0,<2.9`
+    (METADATA of the wheels of 2.8.4 to 2.12.1); TensorFlow 2.16 and later install Keras 3.
+    """
+    asked = Requirement("", keras, ())
+    if any(asked.admits((3, minor, 0)) for minor in range(40)):
+        return requirement
+    last = max(
+        (minor for minor in range(6, 16) if asked.admits((2, minor, 0)) or asked.admits((2, minor, 99))),
+        default=15,
+    )
+    end = f"<2.{last + 1}"
+    if (
+        requirement.computed
+        or not requirement.admits((2, last, 0))
+        or not any(requirement.admits((2, minor, 0)) for minor in range(last + 1, 40))
+    ):
+        return requirement
+    return replace(
+        requirement,
+        text=f"{requirement.text},{end}" if requirement.text else f"tensorflow{end}",
+        stated=f"{requirement.text or 'tensorflow'} and {keras}",
+        whatever=False,
+    )
 
 
 def _included_in(path: str) -> list[str]:
@@ -444,6 +481,7 @@ class _Said:
     computed: bool = False
     two: bool = False
     whatever: bool = False
+    keras: str = ""
 
 
 def _said_in(path: str, *, installs: bool = False) -> _Said | None:
@@ -454,7 +492,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         return None
     if len(data) > MAX_BYTES:
         return None
-    named, keras_2, addons, computed, two = "", False, False, False, False
+    named, keras, keras_2, addons, computed, two = "", "", False, False, False, False
     whole = data.decode("utf-8", "replace")
     whatever = (
         not installs and path.endswith((".py", ".toml")) and _WHATEVER.search(whole[:MAX_LIST]) is not None
@@ -476,9 +514,10 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
             two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
-    if not (named or keras_2 or addons or computed or whatever):
+        keras = keras or _asked_in(bare, "keras")
+    if not (named or keras_2 or addons or computed or whatever or keras):
         return None
-    return _Said(named, keras_2, addons, computed, two, whatever)
+    return _Said(named, keras_2, addons, computed, two, whatever, keras)
 
 
 def _listed_in(path: str) -> _Said | None:
@@ -507,19 +546,23 @@ def _listed_in(path: str) -> _Said | None:
     return None
 
 
-def _asked_in(line: str) -> str:
-    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of TensorFlow's release."""
-    table = _TABLE.match(line)
+_PACKAGES = {"tensorflow": (_TABLE, _NAMED), "keras": (_TABLE_KERAS, _NAMED_KERAS)}
+
+
+def _asked_in(line: str, package: str = "tensorflow") -> str:
+    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of the package's release."""
+    in_table, in_list = _PACKAGES[package]
+    table = in_table.match(line)
     if table is not None:
         sign, number = table[1], table[2]
         if sign is None:
-            return f"tensorflow=={number}"
+            return f"{package}=={number}"
         major, _, rest = number.partition(".")
         minor = rest.partition(".")[0]
         above = f"{int(major) + 1}" if sign == "^" or not minor else f"{major}.{int(minor) + 1}"
-        return f"tensorflow>={number},<{above}"
-    match = _NAMED.search(line)
+        return f"{package}>={number},<{above}"
+    match = in_list.search(line)
     if match is None:
         return ""
     parts = [f"{'==' if operator == '=' else operator}{text}" for operator, text in _PART.findall(match[1])]
-    return "tensorflow" + ",".join(parts)
+    return package + ",".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import tensorflow_alias
+from cfgfix.source.checks.common import only_tried, tensorflow_alias
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
@@ -600,7 +600,6 @@ def _head(expr: Expr) -> str:
     return str(expr[1]) if expr[0] == NAME else ""
 
 
-_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})
 _SET_RATES = frozenset({"LearningRateScheduler", "LRScheduler"})
 
 
@@ -609,11 +608,7 @@ def _loses_rate(site: Site) -> bool:
     calls = [call for scope in site.scope.module.summary.scopes for call in scope.calls]
     if any((dotted(call.func) or "").rpartition(".")[2] in _SET_RATES for call in calls):
         return False
-    tried = any(
-        item.test is not None and "__name__" in text(item.test, site.scope)
-        for item in site.scope.block_chain(site.call.block)
-    )
-    return not tried or any(call.method in _TRAINING for call in calls)
+    return not only_tried(site.scope, site.call.block)
 
 
 def optimizer_lr(program: Program) -> Iterator[Hit]:
@@ -646,8 +641,11 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
     for site, value, three, takes in _optimizers(program, "decay"):
         if value[0] == CONSTANT and value[1] is None:
             continue
-        if three and site.call.keyword("lr") is not None:
-            # That raises, and is told.
+        if three and (
+            site.call.keyword("lr") is not None
+            or type(constant(site.call.argument(0, "learning_rate"))) is int
+        ):
+            # That raises: a rate has to be a float (Keras 3.15, keras/src/optimizers/base_optimizer.py:176).
             continue
         zero = value[0] == CONSTANT and value[1] == 0
         weights = "weight_decay" in text(value, site.scope).lower()

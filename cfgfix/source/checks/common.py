@@ -429,6 +429,22 @@ def method_of(site: Site) -> str:
     return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
 
 
+TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})
+"""Methods by which Keras and TensorFlow train."""
+
+
+def only_tried(scope: Scope, block: int) -> bool:
+    """Tell whether a place stands under `if __name__ == "__main__"` in a file that trains nothing: a library shows itself."""
+    from cfgfix.source.expr import text
+
+    tried = any(
+        item.test is not None and "__name__" in text(item.test, scope) for item in scope.block_chain(block)
+    )
+    return tried and not any(
+        call.method in TRAINING for item in scope.module.summary.scopes for call in item.calls
+    )
+
+
 def names_in(expr: Expr, scope: Scope) -> set[str]:
     """Return the plain names in an expression; those inside a lambda too."""
     from cfgfix.source.expr import walk

@@ -768,6 +768,14 @@ def dataset_on_gpu(program: Program) -> Iterator[Hit]:
             device = _device_of(program, site.scope, block.test)
             if device is not None and "gpu" in device.lower():
                 seen.add((id(site.scope), number))
+                if any(
+                    call.func[0] == ATTRIBUTE
+                    and call.func[1][:2] == (NAME, "self")
+                    and inside(site.scope, call.block, number)
+                    for call in site.scope.calls
+                ):
+                    # The device is for what the methods compute.
+                    continue
                 yield hit_at(site, values={"device": device, "op": method})
 
 

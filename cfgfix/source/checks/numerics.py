@@ -74,7 +74,11 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         yield hit_at(
             tape,
             # A policy behind a switch may be off in the runs that count.
-            severity="warning"
+            severity="info"
+            if program.owner(policy.scope) is not None
+            and policy.scope is not scope
+            and not program.flow.callers(policy.scope)
+            else "warning"
             if any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
             else None,
             values={"function": scope.qualname or "the module", "line": policy.call.place[0]},

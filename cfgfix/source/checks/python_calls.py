@@ -13,6 +13,7 @@ from cfgfix.source.checks.common import (
     inside_function,
     loaded_in_batches,
     names_in,
+    only_tried,
     short,
     shows_pictures,
     tensorflow_alias,
@@ -277,9 +278,12 @@ def _computes(scope: Scope) -> bool:
 
 
 def _one_pass(reach: Reach) -> bool:
-    """Tell whether the function that reads a dataset is named for predicting or exporting: that is one pass, and no step waits for it."""
+    """Tell whether a dataset is for predicting or exporting, or to show a library: that is one pass, and no step waits for it."""
     root = reach.root.site
-    return root is not None and re.search(r"predict|export|infer", root.scope.name.lower()) is not None
+    return root is not None and (
+        re.search(r"predict|export|infer", root.scope.name.lower()) is not None
+        or only_tried(root.scope, root.call.block)
+    )
 
 
 def _batched_before(reach: Reach) -> str | None:
@@ -476,13 +480,17 @@ def output_types(program: Program) -> Iterator[Hit]:
         shapes = call.argument(2, "output_shapes")
         made = next((item for item in alternatives(site.result) if isinstance(item, Dataset)), None)
         again = made is not None and any(
-            _shaped(program, function.scope, set(), _GIVEN_SHAPES)
+            (
+                step.op == "padded_batch"
+                and step.site is not None
+                and step.site.call.argument(1, "padded_shapes") is not None
+            )
+            or any(_shaped(program, function.scope, set(), _GIVEN_SHAPES) for function in step.functions)
             for step in downstream(made)
-            for function in step.functions
         )
         yield hit_at(
             site,
-            # A map behind it may give the shapes again; and where an older release may be meant, there is no other way.
+            # A map or padded_batch behind it may give the shapes again; and where an older release may be meant, there is no other way.
             severity="info" if shapes is not None or again or table.requirement.reaches_below(4) else None,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
             rewrites=_signature(site),

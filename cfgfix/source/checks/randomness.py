@@ -77,6 +77,12 @@ def in_function(program: Program) -> Iterator[Hit]:
     for site, reach in _drawn(program, GRAPH):
         if hot.reach(site.scope, ELEMENT) is not None:
             continue
+        if any(
+            item.kind == "if" and item.test is not None and "eager" in text(item.test, site.scope).lower()
+            for item in site.scope.block_chain(site.call.block)
+        ):
+            # A mode that asks for eager steps draws in each of them.
+            continue
         if site.scope.name in ("build", "__init__") or any(
             target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets
         ):

@@ -6,7 +6,16 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, bound_in_loop, flag, in_tests, kept_eager, short, upstream
+from cfgfix.source.checks.common import (
+    COMPILED,
+    TRAINING,
+    bound_in_loop,
+    flag,
+    in_tests,
+    kept_eager,
+    short,
+    upstream,
+)
 from cfgfix.source.conditions import Conditions
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
@@ -299,14 +308,24 @@ def eager_switch(program: Program) -> Iterator[Hit]:
         ):
             if is_true(site.call.keyword("jit_compile")):
                 continue
+            needed = _needs_eager(site.scope)
             yield hit_at(
                 site,
+                severity="info" if needed else None,
                 values={"what": "every step of this model runs"},
-                rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
+                rewrites=()
+                if needed
+                else (Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
+                no_fix="a step of it reads values with .numpy(), which no graph has" if needed else None,
             )
 
 
-_TRAINING = ("fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize")
+def _needs_eager(scope: Scope) -> bool:
+    """Tell whether a step of a model in the same file reads values with `.numpy()`, which no graph has."""
+    return any(
+        item.name in ("train_step", "call") and any(call.method == "numpy" for call in item.calls)
+        for item in scope.module.summary.scopes
+    )
 
 
 def _trains(program: Program, scope: Scope) -> bool:
@@ -319,7 +338,7 @@ def _trains(program: Program, scope: Scope) -> bool:
             continue
         seen.add(id(here))
         for call in here.calls:
-            if call.method in _TRAINING:
+            if call.method in TRAINING:
                 return True
         if depth < 3:
             pending += [
@@ -710,6 +729,21 @@ def _head(expr: Expr) -> str:
     return str(expr[1]) if expr[0] == NAME else ""
 
 
+def _kept_policy(site: Site) -> bool:
+    """Tell whether a policy is put back: `old = global_policy()`, and later `set_global_policy(old)`."""
+    given = site.call.argument(0, "policy")
+    return (
+        given is not None
+        and given[0] == NAME
+        and any(
+            event.value is not None
+            and any(target[:2] == given[:2] for target in event.targets)
+            and re.search(r"global_policy\(|dtype_policy\(", text(event.value, site.scope)) is not None
+            for event in site.scope.events()
+        )
+    )
+
+
 def policy_late(program: Program) -> Iterator[Hit]:
     """The precision policy set after layers of the same scope were made."""
     for name in (
@@ -722,6 +756,8 @@ def policy_late(program: Program) -> Iterator[Hit]:
                 continue
             policy = site.argument(0, "policy")
             if isinstance(policy, Constant) and policy.value in ("float32", None):
+                continue
+            if _kept_policy(site):
                 continue
             earlier = None
             later = False

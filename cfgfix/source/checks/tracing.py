@@ -168,6 +168,8 @@ def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bo
     for _ in range(4):
         for event in scope.events():
             if event.kind in ("assign", "augment") and event.value is not None:
+                if _static_shape(event.value, scope):
+                    continue
                 computed = any(
                     (part[0] == NAME and part[1] in names)
                     or (part[0] == CALL and _is_tensor_call(program, scope, part[1]))
@@ -186,6 +188,22 @@ def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bo
     if head[0] == CALL:
         return _is_tensor_call(program, scope, head[1])
     return False
+
+
+def _static_shape(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a static shape or a part of it, such as `x.shape[0]` or `x.get_shape().as_list()`."""
+    while True:
+        if expr[0] == SUBSCRIPT:
+            expr = expr[1]
+        elif expr[0] == CALL:
+            expr = scope.calls[expr[1]].func
+            if expr[0] != ATTRIBUTE or expr[2] not in ("as_list", "get_shape"):
+                return False
+            if expr[2] == "get_shape":
+                return True
+            expr = expr[1]
+        else:
+            return bool(expr[0] == ATTRIBUTE and expr[2] == "shape")
 
 
 def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
