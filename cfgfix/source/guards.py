@@ -37,7 +37,13 @@ _SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
 
 
 def expects_absence(
-    scope: Scope, block: int, place: Place | None = None, *, keras: bool = True, eager: bool = True
+    scope: Scope,
+    block: int,
+    place: Place | None = None,
+    *,
+    keras: bool = True,
+    eager: bool = True,
+    tries: bool = True,
 ) -> bool:
     """Tell whether a place is only reached where a name is there, or is ready for it not to be.
 
@@ -49,6 +55,8 @@ def expects_absence(
         place: The span of the expression itself, so that `hasattr(a, "b") and a.b` in one expression counts too.
         keras: Whether asking for Keras 2 or 3 counts, which says nothing of a name that no TensorFlow has.
         eager: Whether asking for eager execution counts, which says nothing of a name that every release has.
+        tries: Whether standing in a `try`, and asking whether an import succeeded, count; around a call they are as a rule for
+            something else.
     """
     if place is not None and ready_inline(scope, block, place, keras=keras, eager=eager):
         return True
@@ -61,12 +69,12 @@ def expects_absence(
             return True
         line = here.place[0]
         for item in here.block_chain(block):
-            if item.kind in ("try", "except"):
+            if tries and item.kind in ("try", "except"):
                 return True
             if (
                 item.kind == "if"
                 and item.test is not None
-                and _asks(item.test, here, keras=keras, eager=eager)
+                and _asks(item.test, here, keras=keras, eager=eager, imports=tries)
             ):
                 return True
             if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
@@ -136,10 +144,18 @@ def _other_backend(test: Expr) -> bool:
     )
 
 
-def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, sharp: bool = False) -> bool:
+def _asks(
+    test: Expr,
+    scope: Scope,
+    *,
+    keras: bool = True,
+    eager: bool = True,
+    sharp: bool = False,
+    imports: bool = True,
+) -> bool:
     """Tell whether a test asks for a release or a name, itself or through a name that was given such a test.
 
-    With `sharp` only for a name, or for a release behind 2.0.
+    With `sharp` only for a name, or for a release behind 2.0; `imports` counts a name that tells whether an import succeeded.
     """
     shown = text(test, scope)
     ready, sure = (_SHARP, _SHARP) if sharp else (_READY, _SURE)
@@ -161,7 +177,7 @@ def _asks(test: Expr, scope: Scope, *, keras: bool = True, eager: bool = True, s
             here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
         if here is None or here.kind == "class":
             continue
-        if not sharp and _tells_of_import(here, part[1]):
+        if imports and not sharp and _tells_of_import(here, part[1]):
             return True
         for event in here.events():
             if event.kind == "define":

@@ -257,7 +257,7 @@ def callers_ask(program: Program, scope: Scope, depth: int = 3) -> bool:
         return False
     sites = program.flow.callers(scope)
     return bool(sites) and all(
-        expects_absence(site.scope, site.call.block, site.call.place)
+        expects_absence(site.scope, site.call.block, site.call.place, eager=False, tries=False)
         or callers_ask(program, site.scope, depth - 1)
         for site in sites
     )

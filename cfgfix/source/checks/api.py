@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import only_tried, tensorflow_alias
+from cfgfix.source.checks.common import number, only_tried, tensorflow_alias
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
@@ -133,8 +133,8 @@ def _never_taken(program: Program, reference: Reference) -> bool:
     """Tell whether a place is the other side of `hasattr` for a name that every release asked for has."""
     table = api(program)
     scope = reference.scope
-    for number in block_numbers(scope, reference.block):
-        item = scope.blocks[number]
+    for around in block_numbers(scope, reference.block):
+        item = scope.blocks[around]
         test, branch = item.test, item.branch
         if item.kind != "if" or test is None:
             continue
@@ -611,17 +611,23 @@ def _loses_rate(site: Site) -> bool:
     return not only_tried(site.scope, site.call.block)
 
 
+def _refused(site: Site) -> bool:
+    decay = site.call.keyword("decay")
+    return decay is not None and not (decay[0] == CONSTANT and decay[1] is None)
+
+
 def optimizer_lr(program: Program) -> Iterator[Hit]:
     """`lr=` of an optimizer, which raises in Keras 3 and is dropped by the new optimizers of Keras 2."""
     for site, _, three, takes in _optimizers(program, "lr"):
+        if not three and _refused(site):
+            # The new optimizers of Keras 2 raise for `decay` first, which is told.
+            continue
         yield hit_at(
             site,
             values={
                 "optimizer": site.name.rpartition(".")[2],
                 "what": "raises ValueError in Keras 3"
                 if three
-                else "is ignored from TensorFlow 2.11 on"
-                if site.call.keyword("decay") is not None
                 else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
                 "asked": asked_for(api(program)),
             },
@@ -639,11 +645,10 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 def optimizer_decay(program: Program) -> Iterator[Hit]:
     """`decay=` of an optimizer, which Keras 3 ignores, and the new optimizers of Keras 2 refuse."""
     for site, value, three, takes in _optimizers(program, "decay"):
-        if value[0] == CONSTANT and value[1] is None:
+        if not _refused(site):
             continue
         if three and (
-            site.call.keyword("lr") is not None
-            or type(constant(site.call.argument(0, "learning_rate"))) is int
+            site.call.keyword("lr") is not None or number(site.argument(0, "learning_rate")) is not None
         ):
             # That raises: a rate has to be a float (Keras 3.15, keras/src/optimizers/base_optimizer.py:176).
             continue
