@@ -551,15 +551,21 @@ def _overridden(program: Program, site: Site) -> bool:
         and func[1][0] == NAME
         and bool(params)
         and func[1][1] == params[0][0]
-        and (
-            func[2] == "call"
-            or any(
-                scope.name == func[2] and scope.kind == "function" and program.owner(scope) is not None
-                for module in program.modules
-                for scope in module.summary.scopes
-            )
-        )
+        and (func[2] == "call" or func[2] in _methods(program))
     )
+
+
+def _methods(program: Program) -> frozenset[str]:
+    """Return the names of all methods of the program's classes, found once."""
+    found: frozenset[str] | None = program.facts.get("methods")
+    if found is None:
+        found = program.facts["methods"] = frozenset(
+            scope.name
+            for module in program.modules
+            for scope in module.summary.scopes
+            if scope.kind == "function" and program.owner(scope) is not None
+        )
+    return found
 
 
 def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:

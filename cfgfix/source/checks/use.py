@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import (
@@ -193,11 +194,8 @@ def next_iter(program: Program) -> Iterator[Hit]:
 
 def _kept(scope: Scope, call: Call, loop: int) -> bool:
     """Tell whether the loop takes an element only while it has none: `if sample is None: sample = next(iter(ds))`."""
-    guards = [
-        block.test
-        for block in scope.block_chain(call.block)
-        if block.kind == "if" and block.branch and block.test
-    ]
+    within = itertools.takewhile(lambda block: block is not scope.blocks[loop], scope.block_chain(call.block))
+    guards = [block.test for block in within if block.kind == "if" and block.branch and block.test]
     tested = {
         name
         for test in guards
