@@ -57,6 +57,7 @@ READINGS = (
     "further",
     "more",
     "packages",
+    "registry",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

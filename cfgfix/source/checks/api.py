@@ -37,7 +37,7 @@ from cfgfix.source.releases import (
     written_for_one,
 )
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
-from cfgfix.source.values import Site
+from cfgfix.source.values import UNKNOWN, External, Made, Site, alternatives
 
 NEEDLES = IMPORTS
 
@@ -506,7 +506,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
                 name = f"keras.Model.{method}"
-            if name == "keras.Model.loss" or _overridden(program, site):
+            if name == "keras.Model.loss" or _overridden(program, site) or _of_others(site):
                 # `compile` puts the loss that it was given in the place of the method.
                 continue
         for keyword, _ in site.call.keywords:
@@ -540,6 +540,15 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
                 else (),
             )
             break
+
+
+def _of_others(site: Site) -> bool:
+    """Tell whether what a method is called on may be something else than Keras's as well, such as an attribute with several kinds."""
+    return any(
+        value is UNKNOWN
+        or (isinstance(value, (Made, External)) and not value.name.startswith(("keras.", "tensorflow.")))
+        for value in alternatives(site.receiver)
+    )
 
 
 def _overridden(program: Program, site: Site) -> bool:
@@ -586,7 +595,8 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         # Everything the project asks for up to some release before Keras 3: the newest decides.
         return
     for site in program.flow.under("keras.optimizers."):
-        if site.name.count(".") != 2:
+        if site.name.count(".") != 2 or site.raw.startswith("tensorflow.python."):
+            # The copy of Keras inside TensorFlow is never Keras 3.
             continue
         if not site.name.rpartition(".")[2][:1].isupper() or not is_tf_keras(site.scope):
             continue
@@ -658,6 +668,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
         ):
             # That raises: a rate has to be a float (Keras 3.15, keras/src/optimizers/base_optimizer.py:176).
             continue
+        rate = site.call.argument(0, "learning_rate")
         zero = value[0] == CONSTANT and value[1] == 0
         weights = "weight_decay" in text(value, site.scope).lower()
         yield hit_at(
@@ -670,7 +681,9 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
                 if zero
                 else "the weights are not decayed; weight_decay is for that"
                 if weights
-                else "the learning rate never falls; give it a schedule",
+                else "the learning rate never falls; give it a schedule"
+                if (rate is None or rate[0] == CONSTANT) and _loses_rate(site)
+                else "it does not make the learning rate fall",
             },
             severity="info" if zero and three else where_known(api(program), "warning") if takes else None,
             rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),

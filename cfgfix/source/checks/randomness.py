@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, short
+from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, short, switched_eager
 from cfgfix.source.expr import MISSING, constant, text, walk
 from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
@@ -87,7 +87,13 @@ def in_function(program: Program) -> Iterator[Hit]:
             target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets
         ):
             continue
-        yield hit_at(site, flow=reach.flow(), values={"call": short(site), "via": reach.via})
+        yield hit_at(
+            site,
+            flow=reach.flow(),
+            # A program that turns compiling off somewhere may draw in every call.
+            severity="info" if any(True for _ in switched_eager(program)) else None,
+            values={"call": short(site), "via": reach.via},
+        )
 
 
 def constant_seed(program: Program) -> Iterator[Hit]:
