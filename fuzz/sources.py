@@ -1,10 +1,14 @@
 """Fuzz the source summariser: any text gives a summary that survives packing, and the checks run over what it says.
 
+For some inputs the checks run once more over the same program with few names left, so that functions, classes, decorators and
+attributes come to name each other.
+
 python fuzz/sources.py 600
 """
 
 from __future__ import annotations
 
+import ast
 import marshal
 import os
 import random
@@ -29,6 +33,69 @@ def ordered(data: object) -> object:
     return type(data)(map(ordered, data)) if isinstance(data, (list, tuple)) else data
 
 
+class Tangle(ast.NodeTransformer):
+    """Gives most names one of a few, and some functions and classes a decorator or a base of such a name."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.share = rng.choice([0.2, 0.5, 0.9])
+        self.names: dict[str, str] = {}
+
+    def few(self) -> str:
+        return self.rng.choice("abcdefgh")
+
+    def name(self, name: str) -> str:
+        if name in ("tf", "keras", "self", "range", "iter", "next", "super"):
+            return name
+        return self.names.setdefault(name, self.few() if self.rng.random() < self.share else name)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.name(node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.arg = self.name(node.arg)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        self.generic_visit(node)
+        if self.rng.random() < self.share / 3:
+            node.attr = self.few()
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        node.name = self.name(node.name)
+        if self.rng.random() < 0.2:
+            name = ast.Name(self.few())
+            node.decorator_list.append(self.rng.choice([name, ast.Call(name, [ast.Name(self.few())], [])]))
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        node.name = self.name(node.name)
+        if self.rng.random() < 0.3:
+            node.bases.append(ast.Name(self.few()))
+        return node
+
+
+def tangled(text: str, rng: random.Random) -> bytes:
+    """Return a program with few names, its statements in another order."""
+    tree = Tangle(rng).visit(ast.parse(text))
+    if rng.random() < 0.5:
+        rng.shuffle(tree.body)
+    return b"import tensorflow as tf\n" + ast.unparse(ast.fix_missing_locations(tree)).encode(
+        "utf-8", "replace"
+    )
+
+
+def checked(data: bytes) -> None:
+    scan(
+        [PythonFile("m.py", ".", (len(data), 0, 0, 0))], RULES, FACTS, severity=lambda _rule, level: level,
+        key=0, overlay={"m.py": data}, use_cache=False,
+    )  # fmt: skip
+
+
 def target(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
     with common.no_side_effects():
@@ -37,11 +104,14 @@ def target(data: bytes) -> None:
         again = pack(unpack(marshal.loads(marshal.dumps(packed))))  # noqa: S302 - its own bytes
         if repr(ordered(again)) != repr(ordered(packed)):
             raise AssertionError("packing changes a summary")
-    if random.Random(zlib.crc32(data)).random() < 0.3 and summary.problem is None:
-        scan(
-            [PythonFile("m.py", ".", (len(data), 0, 0, 0))], RULES, FACTS, severity=lambda _rule, level: level,
-            key=0, overlay={"m.py": data}, use_cache=False,
-        )  # fmt: skip
+    rng = random.Random(zlib.crc32(data))
+    if rng.random() < 0.3 and summary.problem is None:
+        checked(data)
+        try:
+            other = tangled(text, rng)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        checked(other)
 
 
 FACTS: list[ConfigFacts] = []
