@@ -66,6 +66,9 @@ class Workload:
     warmup: int = 1
     note: str = ""
     """What the work is made of, where that depends on what is at hand."""
+    files: int = 0
+    lines: int = 0
+    """How much each command reads, where its speed is to be shown as well."""
 
 
 def run_once(command: Command) -> tuple[float, float, float]:
@@ -121,6 +124,19 @@ def table(timings: dict[str, Timing], base: str) -> list[str]:
         rows.append(
             f"| {name} | {1000 * statistics.median(timing.cpu):.1f} | {1000 * statistics.median(timing.wall):.1f} | {max(timing.peak):.0f} | {share} |"
         )
+    return rows
+
+
+def rates(timings: dict[str, Timing], files: int, lines: int) -> list[str]:
+    """Return a Markdown table of how many files and lines a second each command reads: of its CPU time, and by the clock."""
+    rows = [
+        "| command | files/s, CPU | lines/s, CPU | files/s, clock | lines/s, clock |",
+        "|---|---|---|---|---|",
+    ]
+    for name, timing in timings.items():
+        cpu, wall = statistics.median(timing.cpu), statistics.median(timing.wall)
+        shown = " | ".join(f"{count / seconds:,.0f}" for seconds in (cpu, wall) for count in (files, lines))
+        rows.append(f"| {name} | {shown} |")
     return rows
 
 

@@ -2,6 +2,7 @@
 
     python benchmarks/scan.py PROJECT [PROJECT ...] [--tensorflow] [--fixers] [--peers FOLDER] [--rounds N]
 
+For each command: CPU and wall time, peak memory, the ratio of cfgfix to it, and the files and lines it reads in a second.
 `--tensorflow` adds TensorFlow's own Python tree, taken out of its wheel. `--fixers` adds Fixit and TorchFix on the first
 project. Every tool runs from its own virtual environment with compiled bytecode; cfgfix from its wheel. CPU seconds (user
 and system, children included) are what is compared, since a busy machine stretches the clock and not the work.
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import paired
-from paired import PINNED, Command, Workload, machine, measure, own_environment, peer, table
+from paired import PINNED, Command, Workload, machine, measure, own_environment, peer, rates, table
 
 READING = "import sys, pathlib\nfor p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n    p.read_bytes()"
 LISTING = "import os, sys\nfor f, _, names in os.walk(sys.argv[1]):\n    for n in names:\n        os.stat(os.path.join(f, n))"
@@ -186,7 +187,7 @@ class Scan:
         in_two = [self.cold_in_two()] if both else []
         known = [self.other_output(), self.other_rules(), self.unchanged()]
         commands = [self.cold(), *in_two, *known, *floors, *self.ruff()]
-        return Workload(title, commands, rounds, 0, self.note())
+        return Workload(title, commands, rounds, 0, self.note(), self.files, self.lines)
 
 
 NAMES = ("scan", "fixers", "tensorflow", "memory-code")
@@ -255,7 +256,10 @@ def main() -> None:
             scan = Scan(project.resolve(), place, options.peers, own)
             works.append(scan.all(project.name, options.rounds))
             if options.fixers and number == 0:
-                works.append(Workload(project.name, [scan.cold(), *scan.fixers()], options.rounds, 0))
+                commands = [scan.cold(), *scan.fixers()]
+                works.append(
+                    Workload(project.name, commands, options.rounds, 0, scan.note(), scan.files, scan.lines)
+                )
         if options.tensorflow:
             tree = Scan(tensorflow_tree(options.peers, place), place, options.peers, own)
             works.append(tree.all("TensorFlow", options.rounds))
@@ -264,6 +268,7 @@ def main() -> None:
             print(f"\n{work.title}: {work.note}", flush=True)
             timings = measure(work.commands, work.rounds, work.warmup)
             print("\n".join(table(timings, work.commands[0].name)), flush=True)
+            print("\n" + "\n".join(rates(timings, work.files, work.lines)), flush=True)
 
 
 if __name__ == "__main__":

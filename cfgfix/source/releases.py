@@ -688,10 +688,8 @@ def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
         head = head[1]
     if head is None or head[0] != NAME:
         return False
-    here: Scope | None = reference.scope
-    while here is not None and head[1] not in here.imports:
-        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-    return here is not None and here.imports[head[1]] in names
+    here = _binder(reference.scope, head[1])
+    return here is not None and here.imports.get(head[1]) in names
 
 
 def before_the_table(table: Api) -> bool:

@@ -227,7 +227,7 @@ def printed(program: Program) -> Iterator[Hit]:
         ):
             continue
         # The static shape is the same in every call of one trace, and known while tracing.
-        values = [arg for arg in site.call.args if not _is_text(arg) and arg[0:3:2] != (ATTRIBUTE, "shape")]
+        values = [arg for arg in site.call.args if not _is_text(arg) and not _static_shape(arg, site.scope)]
         if not values or _says_traced(site):
             continue
         if not any(
