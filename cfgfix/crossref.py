@@ -469,7 +469,7 @@ def findings_in_code(
             except CfgfixError:
                 return
         source = sources[spot.path]
-        from cfgfix.source.rewrite import Offsets
+        from cfgfix.source.texts import Offsets
 
         offsets = Offsets(source.text)
         start = offsets.offset(spot.line, spot.column)

@@ -58,6 +58,7 @@ READINGS = (
     "more",
     "packages",
     "registry",
+    "untouched",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -40,7 +40,16 @@ class Rewrite:
         `drop-keyword`: the call loses the keyword `name`;
         `rename-keyword`: the keyword `name` of the call is called `text`;
         `signature`: the call's `output_types` and `output_shapes` become `output_signature=text`;
-        `drop-statement`: the statement goes, with what stands on its line; `pass` where it was the only one.
+        `drop-statement`: the statement goes, with what stands on its line; `pass` where it was the only one;
+        `drop-item`: the dictionary loses the key `name`;
+        `append`: the link `text`, such as `.prefetch(2)`, is put behind the call, laid out like the chain;
+        `move-link`: the method call goes before or `behind` the one at `target`; `statement` is the statement that goes
+            with it, where there is nothing else in it;
+        `move-statement`: the statement and `others` go before or `behind` the one at `target`, unless they use names of
+            `without`;
+        `insert`: the lines of `text` are put before or `behind` the statement;
+        `decorate`: the line `text` is put right above the definition;
+        `lines`: the statement, or what begins it, becomes the lines of `text`.
     """
 
     kind: str
@@ -48,6 +57,11 @@ class Rewrite:
     place: Place
     text: str = ""
     name: str = ""
+    target: Place | None = None
+    behind: bool = False
+    statement: Place | None = None
+    others: tuple[Place, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,54 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cfgfix.edits import Edit, ReplaceText, splice
+from cfgfix.source import layout
 from cfgfix.source.hit import Rewrite
 from cfgfix.source.summary import Call, Place, Scope
-
-
-class CannotRewriteError(Exception):
-    """A rewrite that cannot be made exactly; the message is the reason."""
-
-
-class Offsets:
-    """Places of the parser (lines from 1, columns in UTF-8 bytes) to offsets in the text."""
-
-    __slots__ = ("_starts", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        starts = [0]
-        position = 0
-        if "\r" not in text:
-            for line in text.split("\n")[:-1]:
-                position += len(line) + 1
-                starts.append(position)
-            self._starts = starts
-            return
-        while True:
-            feed, back = text.find("\n", position), text.find("\r", position)
-            if feed < 0 and back < 0:
-                break
-            if back >= 0 and (feed < 0 or back < feed):
-                position = back + 2 if text.startswith("\r\n", back) else back + 1
-            else:
-                position = feed + 1
-            starts.append(position)
-        self._starts = starts
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line and UTF-8 column; beyond the text, its end."""
-        if line > len(self._starts):
-            return len(self.text)
-        start = self._starts[line - 1]
-        end = self._starts[line] if line < len(self._starts) else len(self.text)
-        row = self.text[start:end]
-        if row.isascii():
-            return min(start + column, len(self.text))
-        return start + len(row.encode()[:column].decode("utf-8", "ignore"))
-
-    def span(self, place: Place) -> tuple[int, int]:
-        """Return the offsets of a place."""
-        return self.offset(place[0], place[1]), self.offset(place[2], place[3])
+from cfgfix.source.texts import CannotRewriteError, Offsets
 
 
 def contains(outer: Place, inner: Place) -> bool:
@@ -141,7 +97,12 @@ def changes(rewrites: Iterable[Rewrite], offsets: Offsets) -> tuple[ReplaceText,
     Raises:
         CannotRewriteError: One of them cannot be made exactly.
     """
-    return tuple(_change(rewrite, offsets) for rewrite in rewrites)
+    found: list[ReplaceText] = []
+    for rewrite in rewrites:
+        found += (
+            layout.change(rewrite, offsets) if rewrite.kind in layout.KINDS else (_change(rewrite, offsets),)
+        )
+    return tuple(found)
 
 
 def _change(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
@@ -155,6 +116,8 @@ def _change(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     node = _parse(text[start:end])
     if rewrite.kind == "rename":
         return _minimal(text, start, end, _unwrapped(_renamed(node, rewrite.text)))
+    if rewrite.kind == "drop-item":
+        return _minimal(text, start, end, _unwrapped(_without_item(node, rewrite.name)))
     import libcst
 
     if not isinstance(node, libcst.Call):
@@ -258,23 +221,42 @@ def _with_keyword(node: Any, name: str, value: str) -> Any:
 
 
 def _without_keyword(node: Any, name: str) -> Any:
+    for position, item in enumerate(node.args):
+        if item.keyword is not None and item.keyword.value == name:
+            return node.with_changes(args=_taken_out(list(node.args), position, "whitespace_after_arg"))
+    raise CannotRewriteError(f"the call has no argument {name}")
+
+
+def _without_item(node: Any, name: str) -> Any:
     import libcst
 
-    arguments = list(node.args)
-    for position, item in enumerate(arguments):
-        if item.keyword is not None and item.keyword.value == name:
-            if "#" in _code(item):
-                raise CannotRewriteError("a comment stands beside the argument")
-            del arguments[position]
-            if position == len(arguments) and arguments:
-                last = arguments[-1]
-                if "#" in _code(last.comma) if isinstance(last.comma, libcst.Comma) else False:
-                    raise CannotRewriteError("a comment stands before the argument")
-                arguments[-1] = last.with_changes(
-                    comma=item.comma, whitespace_after_arg=item.whitespace_after_arg
-                )
-            return node.with_changes(args=arguments)
-    raise CannotRewriteError(f"the call has no argument {name}")
+    for position, item in enumerate(node.elements if isinstance(node, libcst.Dict) else ()):
+        key = getattr(item, "key", None)
+        if isinstance(key, libcst.SimpleString) and key.evaluated_value == name:
+            return node.with_changes(elements=_taken_out(list(node.elements), position, None))
+    raise CannotRewriteError(f"the dictionary has no {name}")
+
+
+def _taken_out(items: list[Any], position: int, after: str | None) -> list[Any]:
+    """Return arguments or entries without one of them; the last one left ends as the last one did.
+
+    Raises:
+        CannotRewriteError: A comment stands beside it.
+    """
+    import libcst
+
+    gone = items.pop(position)
+    if "#" in _code(gone):
+        raise CannotRewriteError("a comment stands beside it")
+    if position == len(items) and items:
+        last = items[-1]
+        if isinstance(last.comma, libcst.Comma) and "#" in _code(last.comma):
+            raise CannotRewriteError("a comment stands before it")
+        ends = {"comma": gone.comma}
+        if after is not None:
+            ends[after] = getattr(gone, after)
+        items[-1] = last.with_changes(**ends)
+    return items
 
 
 def _with_renamed_keyword(node: Any, name: str, new: str) -> Any:
@@ -295,7 +277,7 @@ def _drop(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     while line_end < len(text) and text[line_end] not in "\r\n":
         line_end += 1
     alone = not text[line_start:start].strip() and not text[end:line_end].strip()
-    siblings = _siblings(rewrite.scope, rewrite.place)
+    siblings = layout.siblings(rewrite.scope, rewrite.place)
     if siblings <= 1:
         return ReplaceText(start, end, "pass")
     if not alone:
@@ -305,17 +287,6 @@ def _drop(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     elif line_end < len(text):
         line_end += 1
     return ReplaceText(line_start, line_end, "")
-
-
-def _siblings(scope: Scope, place: Place) -> int:
-    """Return how many statements the suite of a statement has; the summary leaves some kinds out, so few is safe."""
-    suites = [scope.body]
-    while suites:
-        suite = suites.pop()
-        if any(event.place == place for event in suite):
-            return len(suite)
-        suites += [body for event in suite for _, body in event.bodies]
-    return 1
 
 
 def _minimal(text: str, start: int, end: int, new: str) -> ReplaceText:
@@ -352,8 +323,9 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
         raise ProofError("the result is not Python any more") from error
     offsets = Offsets(before)
     spans = [(item.start, item.end) for item in edits]
+    sides = (_Side(offsets, spans), _Side(Offsets(after), _moved(edits)))
     try:
-        _same_suite(old.body, new.body, spans, offsets, ast)
+        _same_suite(old.body, new.body, sides, ast)
     except RecursionError as error:
         raise ProofError("the file nests too deep to be proven") from error
     expected = sorted(_with_edited(before, _comments(before), edits))
@@ -388,54 +360,70 @@ def _with_edited(text: str, comments: list[tuple[int, str]], edits: Sequence[Rep
             yield left
 
 
-def _same_suite(
-    old: list[Any], new: list[Any], spans: list[tuple[int, int]], offsets: Offsets, ast: Any
-) -> None:
-    kept = list(old)
-    if len(old) != len(new):
-        # Only a dropped statement may change the number: it must lie within an edit.
-        kept = [node for node in old if not _covered(node, spans, offsets)]
-        if len(kept) != len(new):
-            raise ProofError("statements would appear or vanish")
-    for before, after in zip(kept, new, strict=True):
-        if not _touched(before, spans, offsets):
+class _Side:
+    """One text of a proof, before or after: its places, and where the edits lie in it."""
+
+    __slots__ = ("offsets", "spans")
+
+    def __init__(self, offsets: Offsets, spans: list[tuple[int, int]]) -> None:
+        self.offsets = offsets
+        self.spans = spans
+
+    def span(self, node: Any) -> tuple[int, int]:
+        """Return the offsets of a statement, decorators included."""
+        decorators = getattr(node, "decorator_list", None)
+        line, column = (
+            (decorators[0].lineno, decorators[0].col_offset) if decorators else (node.lineno, node.col_offset)
+        )
+        return self.offsets.offset(line, column), self.offsets.offset(node.end_lineno, node.end_col_offset)
+
+    def touched(self, node: Any) -> bool:
+        """Tell whether an edit lies in a statement or at its edge."""
+        start, end = self.span(node)
+        return any(a <= end and b >= start for a, b in self.spans)
+
+    def covered(self, node: Any) -> bool:
+        """Tell whether a statement lies in an edit as a whole."""
+        start, end = self.span(node)
+        return any(a <= start and b >= end for a, b in self.spans)
+
+
+def _moved(edits: Sequence[ReplaceText]) -> list[tuple[int, int]]:
+    """Return where the new text of each edit lies in the edited text."""
+    found: list[tuple[int, int]] = []
+    shift = 0
+    for item in sorted(edits, key=lambda item: (item.start, item.end)):
+        found.append((item.start + shift, item.start + shift + len(item.new)))
+        shift += len(item.new) - (item.end - item.start)
+    return found
+
+
+def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast: Any) -> None:
+    """Hold two suites against each other: statements come, go or move only as a whole, within edits."""
+    was, now = sides
+    kept = [node for node in old if not was.covered(node)]
+    left = [node for node in new if not now.covered(node)]
+    if len(kept) != len(left):
+        raise ProofError("statements would appear or vanish")
+    for before, after in zip(kept, left, strict=True):
+        if not (was.touched(before) or (hasattr(after, "body") and now.touched(after))):
             if ast.dump(before) != ast.dump(after):
                 raise ProofError(f"the statement at line {before.lineno} would change too")
             continue
         if type(before) is not type(after):
             if not hasattr(before, "body") and not hasattr(after, "body"):
                 continue
-            if not _covered(before, spans, offsets):
-                raise ProofError(f"the statement at line {before.lineno} would become another one")
-            continue
+            raise ProofError(f"the statement at line {before.lineno} would become another one")
         for name in ("body", "orelse", "finalbody"):
             inner_old, inner_new = getattr(before, name, None), getattr(after, name, None)
             if isinstance(inner_old, list) and isinstance(inner_new, list):
-                _same_suite(inner_old, inner_new, spans, offsets, ast)
+                _same_suite(inner_old, inner_new, sides, ast)
         for inner_before, inner_after in zip(
             [*getattr(before, "handlers", []), *getattr(before, "cases", [])],
             [*getattr(after, "handlers", []), *getattr(after, "cases", [])],
             strict=True,
         ):
-            _same_suite(inner_before.body, inner_after.body, spans, offsets, ast)
-
-
-def _span(node: Any, offsets: Offsets) -> tuple[int, int]:
-    decorators = getattr(node, "decorator_list", None)
-    line, column = (
-        (decorators[0].lineno, decorators[0].col_offset) if decorators else (node.lineno, node.col_offset)
-    )
-    return offsets.offset(line, column), offsets.offset(node.end_lineno, node.end_col_offset)
-
-
-def _touched(node: Any, spans: list[tuple[int, int]], offsets: Offsets) -> bool:
-    start, end = _span(node, offsets)
-    return any(a <= end and b >= start for a, b in spans)
-
-
-def _covered(node: Any, spans: list[tuple[int, int]], offsets: Offsets) -> bool:
-    start, end = _span(node, offsets)
-    return any(a <= start and b >= end for a, b in spans)
+            _same_suite(inner_before.body, inner_after.body, sides, ast)
 
 
 def _comments(text: str) -> list[tuple[int, str]]:

@@ -22,8 +22,9 @@ from cfgfix.source.guards import never_reached
 from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
-from cfgfix.source.rewrite import CannotRewriteError, Offsets, changes, confirm
+from cfgfix.source.rewrite import changes, confirm
 from cfgfix.source.summary import Place, Scope
+from cfgfix.source.texts import CannotRewriteError, Offsets
 
 PREFIX = "source."
 TEACHING = frozenset(

@@ -286,7 +286,7 @@ class Scope:
                     names = dict.fromkeys(name for name, _ in event.extra)
                 else:
                     for target in event.targets:
-                        _bind(target, names)
+                        bind(target, names)
                 for item in names:
                     bound.setdefault(item, []).append(event)
         return bound.get(name, [])
@@ -303,14 +303,15 @@ class Scope:
         return [found for found in self.block_chain(block) if found.kind in ("for", "while", "comprehension")]
 
 
-def _bind(target: Expr, names: dict[str, None]) -> None:
+def bind(target: Expr, names: dict[str, None]) -> None:
+    """Add the names that an assignment target binds."""
     if target[0] == NAME:
         names[target[1]] = None
     elif target[0] == ITEMS:
         for item in target[2]:
-            _bind(item, names)
+            bind(item, names)
     elif target[0] == STARRED:
-        _bind(target[1], names)
+        bind(target[1], names)
 
 
 class ModuleSummary:

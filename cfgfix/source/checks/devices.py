@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import flag, in_tests, method_of, value_named
-from cfgfix.source.expr import constant, dotted, text
-from cfgfix.source.hit import Hit, Step, at, hit_at
+from cfgfix.source.checks.moves import free_name
+from cfgfix.source.expr import MISSING, constant, dotted, place_of, text
+from cfgfix.source.guards import statement_of
+from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
+from cfgfix.source.layout import siblings
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.releases import api, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
@@ -330,8 +334,35 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
                 if _caught(growth.scope, growth.call.block)
                 else "error",
                 related=(at(limit, label="the memory limit"),),
+                **_without_growth(growth, limit, first=first),
             )
             break
+
+
+def _without_growth(growth: Site, limit: Site, *, first: bool) -> dict[str, Any]:
+    """Return the fix that takes memory growth out where the same GPUs have a limit; with it the loop that sets nothing else."""
+    scope = growth.scope
+    argument, other = growth.call.args[0], limit.call.args[0]
+    if _only_sometimes(growth, limit) or (argument[0] == NAME) is not (other[0] == NAME):
+        return {"no_fix": "growth holds for runs or GPUs that have no limit"}
+    event = statement_of(scope, growth.call.block, growth.call.place)
+    if event is None or event.kind != "expr" or event.value != (CALL, growth.call.number):
+        return {"no_fix": "it is no statement of its own"}
+    if scope.blocks[event.block].kind == "try" and siblings(scope, event.place) == 1:
+        return {"no_fix": "nothing else stands in its try"}
+    loop = next(
+        (
+            item
+            for item in scope.events()
+            if item.kind == "for" and [body for _, body in item.bodies] == [[event]]
+        ),
+        event,
+    )
+    return {
+        "rewrites": (Rewrite("drop-statement", scope, loop.place),),
+        # Set first, growth is left out as it is; set second, it raises, and the two may be wanted the other way round.
+        "safety": "safe" if first else "unsafe",
+    }
 
 
 def _only_sometimes(growth: Site, limit: Site) -> bool:
@@ -425,7 +456,27 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
             flow=(),
             values={"list": shown},
             severity="error" if id(site.scope.module) in several else "info",
+            **_growth_for_all(site, device[1]),
         )
+
+
+def _growth_for_all(site: Site, devices: Expr) -> dict[str, Any]:
+    """Return the fix that sets memory growth for all GPUs of a list."""
+    scope = site.scope
+    event = statement_of(scope, site.call.block, site.call.place)
+    name = free_name(scope, "gpu", "device", "physical_device")
+    listed, call = dotted(devices), dotted(site.call.func)
+    if (
+        event is None
+        or event.value != (CALL, site.call.number)
+        or event.kind != "expr"
+        or name is None
+        or listed is None
+        or call is None
+    ):
+        return {"no_fix": "the list of GPUs has no name of its own"}
+    lines = f"for {name} in {listed}:\n    {call}({name}, True)"
+    return {"rewrites": (Rewrite("lines", scope, event.place, lines),)}
 
 
 def _one_only(site: Site, shown: str) -> bool:
@@ -528,6 +579,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         severity="info"
                         if "LOG_LEVEL" in name or not _read_at_import(program) or _for_children(scope, event)
                         else "warning",
+                        **_above_import(module.scope, scope, event, line, name),
                     )
             elif name in _DEVICE_TIME:
                 first = next(
@@ -550,7 +602,66 @@ def environment_late(program: Program) -> Iterator[Hit]:
                             "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
                         },
                         related=(at(first, label="the devices are set up here"),),
+                        **_above_devices(scope, event, first),
                     )
+
+
+def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
+    """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
+    goal = next((item for item in top.body if item.kind == "import" and item.place[0] == line), None)
+    if scope is not top or event.block != 0 or goal is None or not _plain(event, scope):
+        return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}
+    package = next(
+        (
+            item
+            for item in top.body
+            if item.kind == "import" and {source for _, source in item.extra} == {"os"}
+        ),
+        None,
+    )
+    if package is None:
+        return {"no_fix": "os is not imported by a statement of its own"}
+    late = package.place > goal.place
+    first, others = (package.place, (event.place,)) if late else (event.place, ())
+    return {
+        "rewrites": (Rewrite("move-statement", top, first, target=goal.place, others=others),),
+        # A level of the log changes no run; other kernels change the last digits.
+        "safety": "safe" if "LOG_LEVEL" in name else "unsafe",
+    }
+
+
+def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
+    """Return the fix that puts the statement that sets a variable above the first use of a device."""
+    goal = statement_of(scope, first.call.block, first.call.place)
+    if goal is None or goal.block != event.block or goal.bodies or not _plain(event, scope):
+        return {"no_fix": "it stands under another condition than the first use of a device"}
+    if not any(item.kind == "import" and item.place < goal.place for item in scope.binding("os")) and (
+        scope.kind == "module" or "os" in scope.imports
+    ):
+        return {"no_fix": "os is imported later"}
+    return {
+        "rewrites": (Rewrite("move-statement", scope, event.place, target=goal.place),),
+        # Other GPUs may be seen then than were seen before.
+        "safety": "unsafe",
+    }
+
+
+def _plain(event: Event, scope: Scope) -> bool:
+    """Tell whether a statement sets `os.environ[...]` to a constant."""
+    value = event.value
+    if event.kind == "expr" and value is not None and value[0] == CALL:
+        # `os.environ.setdefault(...)` and `os.putenv(...)`.
+        call = scope.calls[value[1]]
+        return (dotted(call.func) or "").startswith("os.") and all(
+            constant(item) is not MISSING for item in call.args
+        )
+    return (
+        event.kind == "assign"
+        and constant(value) is not MISSING
+        and len(event.targets) == 1
+        and event.targets[0][0] == SUBSCRIPT
+        and dotted(event.targets[0][1]) == "os.environ"
+    )
 
 
 _STARTS_PROCESSES = re.compile(
@@ -725,7 +836,13 @@ def oversubscribed(program: Program) -> Iterator[Hit]:
             continue
         shown = _times_cpus(program, site.scope, value)
         if shown is not None:
-            yield hit_at(site, flow=(), values={"value": shown})
+            place = place_of(value, site.scope)
+            yield hit_at(
+                site,
+                flow=(),
+                values={"value": shown},
+                rewrites=(Rewrite("replace", site.scope, place, "0"),) if place is not None else (),
+            )
 
 
 def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> str | None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.api import Api
 from cfgfix.source.checks.common import value_named
-from cfgfix.source.expr import constant, dotted, text
+from cfgfix.source.expr import constant, dotted, place_of, text
 from cfgfix.source.flow import only_tells
-from cfgfix.source.guards import expects_absence
+from cfgfix.source.guards import expects_absence, statement_of
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Program
 from cfgfix.source.releases import IMPORTS, api, block_numbers, with_other_releases, written_for_one
-from cfgfix.source.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Scope
 
 NEEDLES = IMPORTS
 
@@ -264,7 +264,18 @@ def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
         for key, value in argument[1]:
             if key is not None and key[0] == CONSTANT and isinstance(key[1], str):
                 on = value[0] == CONSTANT and value[1] is True
-                yield Hit(site.scope, key[-1], site.call.block, {"key": key[1]}), key[1], on
+                place = place_of(argument, site.scope)
+                event = statement_of(site.scope, site.call.block, site.call.place)
+                rewrites: tuple[Rewrite, ...] = ()
+                if len(argument[1]) == 1 and event is not None and event.value == (CALL, site.call.number):
+                    rewrites = (Rewrite("drop-statement", site.scope, event.place),)
+                elif place is not None:
+                    rewrites = (Rewrite("drop-item", site.scope, place, name=key[1]),)
+                yield (
+                    Hit(site.scope, key[-1], site.call.block, {"key": key[1]}, rewrites=rewrites),
+                    key[1],
+                    on,
+                )
 
 
 def unknown_optimizer_option(program: Program) -> Iterator[Hit]:
@@ -283,6 +294,7 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
                 hit.place,
                 hit.block,
                 {"key": key, "what": "removes the assertions and prints of the graph"},
+                rewrites=hit.rewrites,
             )
         elif on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(hit):
             yield Hit(
@@ -290,6 +302,7 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
                 hit.place,
                 hit.block,
                 {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
+                rewrites=hit.rewrites,
             )
 
 

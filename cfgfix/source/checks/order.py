@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import (
     downstream,
@@ -12,12 +13,14 @@ from cfgfix.source.checks.common import (
     in_tests,
     inside_function,
     is_augmentation,
+    is_autotune,
     names_in,
     number,
     possible,
     short,
     ways,
 )
+from cfgfix.source.checks.moves import ELSEWHERE, move
 from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.guards import statement_of, unnegated
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -131,6 +134,12 @@ def _statement(site: Site) -> Event | None:
     return None
 
 
+def _before(moved: Site, goal: Site) -> dict[str, Any]:
+    """Return the fix that puts a step before another one, or why there is none."""
+    rewrites = move(moved, goal, behind=False)
+    return {"rewrites": rewrites, "no_fix": None if rewrites else ELSEWHERE}
+
+
 def device_literal(program: Program) -> Iterator[Hit]:
     """`prefetch_to_device` with a GPU written into the code, in a program that distributes."""
     if not any(program.flow.under("tensorflow.distribute.")):
@@ -157,7 +166,24 @@ def not_last(program: Program) -> Iterator[Hit]:
             values={"op": work.op, "line_of": work.site.call.name_place[0]},
             needs=_needs(work),
             related=(at(work.site, label="done after the buffer"),),
+            **_to_the_end(dataset, later),
         )
+
+
+def _to_the_end(dataset: Dataset, later: list[Dataset]) -> dict[str, Any]:
+    """Return the fix that puts a prefetch behind the last step of its pipeline."""
+    assert dataset.site is not None
+    end = later[-1].site
+    if end is None or len(later) != len({id(step.site and step.site.call) for step in later}):
+        return {"no_fix": ELSEWHERE}
+    rewrites = move(dataset.site, end, behind=True)
+    small = is_autotune(dataset.site.argument(0, "buffer_size"))
+    return {
+        "rewrites": rewrites,
+        "no_fix": None if rewrites else ELSEWHERE,
+        # A number then counts batches, not examples, which takes as many times the memory.
+        "safety": "safe" if small else "unsafe",
+    }
 
 
 def twice(program: Program) -> Iterator[Hit]:
@@ -182,7 +208,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
     """`shuffle` of whole batches."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or _named_for_evaluation(dataset.site):
+        if in_tests(dataset.site.scope) or named_for_evaluation(dataset.site):
             continue
         for step in way:
             name = kind(step)
@@ -209,6 +235,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     values={"batch": name, "line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="batched here"),),
+                    **_before(dataset.site, step.site),
                 )
                 break
 
@@ -332,7 +359,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         if (
             _meant(dataset.site.scope, dataset.site.call.block)
             or _not_for_training(dataset.site)
-            or _named_for_evaluation(dataset.site)
+            or named_for_evaluation(dataset.site)
         ):
             continue
         for step in way:
@@ -349,6 +376,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                     values={"line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="shuffled here, before the cache"),),
+                    **_before(dataset.site, step.site),
                 )
                 break
 
@@ -385,7 +413,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
         if (
             in_tests(dataset.site.scope)
             or _not_for_training(dataset.site)
-            or _named_for_evaluation(dataset.site)
+            or named_for_evaluation(dataset.site)
             or _meant(dataset.site.scope, dataset.site.call.block)
         ):
             continue
@@ -422,6 +450,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                             *((p.scope, p.call.block) for p in path),
                         ),
                         related=(at(step.site, label="the random map"), at(site, label="drawn here")),
+                        **_before(dataset.site, step.site),
                     )
                     break
 
@@ -440,7 +469,7 @@ def _not_for_training(site: Site) -> bool:
     return False
 
 
-def _named_for_evaluation(site: Site) -> bool:
+def named_for_evaluation(site: Site) -> bool:
     """Tell whether what is cached, or what gets it, is named for evaluation, as in `validation_data=validation.cache()`."""
     statement = statement_of(site.scope, site.call.block, site.call.place)
     said = [text(site.call.func, site.scope)]
@@ -473,6 +502,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
                         values={"decode": short(site), "line_of": way[0].site.call.name_place[0]},
                         needs=(*_needs(way[0]), *((p.scope, p.call.block) for p in path)),
                         related=(at(way[0].site, label="decodes"),),
+                        **_before(dataset.site, way[0].site),
                     )
                     break
 
@@ -503,6 +533,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
                     values={"line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="repeated here"),),
+                    **_before(dataset.site, step.site),
                 )
                 break
 
@@ -622,8 +653,19 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
                 # Of data without an end nothing is left out for good.
                 severity="warning" if any(kind(other) == "repeat" for other in way) else None,
                 related=(at(site, label="a random order, another one on every worker"),),
+                **(_before(dataset.site, site) if name == "shuffle" else _in_order(site)),
             )
             break
+
+
+def _in_order(files: Site) -> dict[str, Any]:
+    """Return the fix that lists files in one order."""
+    if len(files.call.args) > 1:
+        return {"no_fix": "shuffle is given by position"}
+    return {
+        "rewrites": (Rewrite("keyword", files.scope, files.call.place, "False", "shuffle"),),
+        "title": "List the files in one order, shuffle=False",
+    }
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -15,10 +15,10 @@ from cfgfix.source.checks.common import (
     number,
     short,
     shows_pictures,
-    tensorflow_alias,
 )
+from cfgfix.source.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.source.checks.python_calls import reads_in_python
-from cfgfix.source.checks.sizes import EXPENSIVE
+from cfgfix.source.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -139,7 +139,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
             if found is None:
                 continue
             inner, path = found
-            alias = tensorflow_alias(site.scope)
+            name = autotune(program, site.scope)
             assert dataset is not None
             yield hit_at(
                 site,
@@ -157,14 +157,10 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 },
                 needs=((inner.scope, inner.call.block), *((p.scope, p.call.block) for p in path)),
                 related=(at(inner, label="keeps state"),),
-                rewrites=(
-                    Rewrite(
-                        "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
-                    ),
-                )
-                if alias
+                rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+                if name
                 else (),
-                no_fix=None if alias else "TensorFlow has no name of its own in this module",
+                no_fix=None if name else NO_ALIAS,
             )
             break
 
@@ -241,7 +237,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             reason = off
         if not reason:
             continue
-        alias = tensorflow_alias(site.scope)
+        name = autotune(program, site.scope)
         yield hit_at(
             site,
             flow=flow,
@@ -252,14 +248,10 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             and not written_for_one(program, site.scope)
             else "info",
             values={"reason": reason},
-            rewrites=(
-                Rewrite(
-                    "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
-                ),
-            )
-            if alias
+            rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+            if name
             else (),
-            no_fix=None if alias else "TensorFlow has no name of its own in this module",
+            no_fix=None if name else NO_ALIAS,
         )
 
 
@@ -317,17 +309,18 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             values={"reason": f"the loop at line {scope.blocks[block].line} is compiled by tf.function"},
             needs=((scope, block),),
             flow=reach.flow(),
+            **buffered(program, dataset.site),
         )
     for site in program.flow.named(f"{DATASET}.prefetch"):
         if number(site.argument(0, "buffer_size")) == 0:
-            alias = tensorflow_alias(site.scope)
+            name = autotune(program, site.scope)
             yield hit_at(
                 site,
                 # Written out, a buffer of none is as a rule meant: what makes the elements may depend on the steps.
                 severity="info",
                 values={"reason": "prefetch(0) asks for no buffer and keeps TensorFlow from adding one"},
-                rewrites=(Rewrite("replace", site.scope, _argument_place(site), f"{alias}.data.AUTOTUNE"),)
-                if alias and (site.call.argument(0, "buffer_size") or ("",))[0] == "k"
+                rewrites=(Rewrite("replace", site.scope, _argument_place(site), name),)
+                if name and (site.call.argument(0, "buffer_size") or ("",))[0] == "k"
                 else (),
             )
 
@@ -373,6 +366,8 @@ def vectorize(program: Program) -> Iterator[Hit]:
             values={"what": what, "line_of": dataset.site.call.name_place[0]},
             needs=((dataset.site.scope, dataset.site.call.block),),
             related=(at(dataset.site, label="batched afterwards"),),
+            rewrites=move(first.site, dataset.site, behind=True),
+            no_fix=ELSEWHERE,
         )
 
 
@@ -442,16 +437,12 @@ def interleave_calls(program: Program) -> Iterator[Hit]:
         )
         if cycle is None or calls is None or cycle < 1 or calls <= cycle:
             continue
-        alias = tensorflow_alias(site.scope)
+        name = autotune(program, site.scope)
         yield hit_at(
             site,
             values={"calls": calls, "cycle": cycle},
-            rewrites=(
-                Rewrite(
-                    "keyword", site.scope, site.call.place, f"{alias}.data.AUTOTUNE", "num_parallel_calls"
-                ),
-            )
-            if alias and site.call.keyword("num_parallel_calls") is not None
+            rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+            if name and site.call.keyword("num_parallel_calls") is not None
             else (),
         )
 
@@ -472,7 +463,7 @@ def sequential_interleave(program: Program) -> Iterator[Hit]:
                 )
                 for inner, _ in inside_function(program, function)
             ):
-                alias = tensorflow_alias(site.scope)
+                name = autotune(program, site.scope)
                 yield hit_at(
                     site,
                     rewrites=(
@@ -480,11 +471,11 @@ def sequential_interleave(program: Program) -> Iterator[Hit]:
                             "keyword",
                             site.scope,
                             site.call.place,
-                            f"{alias}.data.AUTOTUNE",
+                            name,
                             "num_parallel_calls",
                         ),
                     )
-                    if alias
+                    if name
                     else (),
                 )
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import (
     downstream,
@@ -14,9 +15,10 @@ from cfgfix.source.checks.common import (
     short,
     upstream,
 )
-from cfgfix.source.checks.order import DECODES, kind
+from cfgfix.source.checks.moves import ELSEWHERE, autotune, move
+from cfgfix.source.checks.order import DECODES, kind, named_for_evaluation
 from cfgfix.source.checks.steps import padded_element
-from cfgfix.source.hit import Hit, at, hit_at
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, hot_paths, innermost_loop
 from cfgfix.source.program import Program
 from cfgfix.source.values import Dataset, Element, External, Function, Items, Made, Site, Value, alternatives
@@ -57,7 +59,19 @@ def unbuffered_end(program: Program) -> Iterator[Hit]:
             site,
             values={"op": end.op, "loop_line": scope.blocks[block].line},
             needs=((scope, block),),
+            **buffered(program, site),
         )
+
+
+def buffered(program: Program, site: Site) -> dict[str, Any]:
+    """Return the fix that puts a prefetch behind the last step of a pipeline."""
+    name = autotune(program, site.scope)
+    if name is None:
+        return {"no_fix": NO_ALIAS}
+    return {"rewrites": (Rewrite("append", site.scope, site.call.place, f".prefetch({name})"),)}
+
+
+NO_ALIAS = "TensorFlow has no name of its own in this module"
 
 
 def map_after_cache(program: Program) -> Iterator[Hit]:
@@ -82,6 +96,8 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
             values={"work": short(work), "cache_line": cache.site.call.name_place[0]},
             needs=((cache.site.scope, cache.site.call.block),),
             related=(at(cache.site, label="the cache"), at(work, label="done again in every epoch")),
+            rewrites=move(cache.site, site, behind=True),
+            no_fix=ELSEWHERE,
         )
 
 
@@ -164,6 +180,10 @@ def open_batch_for_xla(program: Program) -> Iterator[Hit]:
                 values={"function": site.targets[0].scope.name, "line": site.call.name_place[0]},
                 needs=((site.scope, site.call.block),),
                 related=(at(site, label="XLA compiles for each new shape here"),),
+                rewrites=()
+                if named_for_evaluation(batch.site)
+                else (Rewrite("keyword", batch.site.scope, batch.site.call.place, "True", "drop_remainder"),),
+                no_fix="every example counts in an evaluation",
             )
 
 

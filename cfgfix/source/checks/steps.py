@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import (
     COMPILED,
@@ -12,10 +13,13 @@ from cfgfix.source.checks.common import (
     bound_in_loop,
     flag,
     in_tests,
+    inside_function,
     kept_eager,
     short,
+    tensorflow_alias,
     upstream,
 )
+from cfgfix.source.checks.moves import free_name
 from cfgfix.source.conditions import Conditions
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
@@ -23,8 +27,8 @@ from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
 from cfgfix.source.releases import api, is_tf_keras, keras_three, where_known, written_for_one
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Event, Expr, Scope
-from cfgfix.source.values import Constant, Dataset, Element, Items, Made, Site, Value, alternatives
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Event, Expr, Scope
+from cfgfix.source.values import Constant, Dataset, Element, Function, Items, Made, Site, Value, alternatives
 
 NEEDLES = (
     *COMPILED,
@@ -111,7 +115,69 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or scope.module.path.endswith(".ipynb")
                 else None,
                 values={"function": tape.scope.qualname, "loop_line": _loop_line(tape, scope, block)},
+                **_compiled(program, tape.scope, target, alone=alone),
             )
+
+
+_SIDE_EFFECTS = (
+    "print",
+    "input",
+    "open",
+    "float",
+    "int",
+    "bool",
+    "isinstance",
+    "next",
+    "iter",
+    "getattr",
+    "setattr",
+)
+
+
+def _compiled(program: Program, scope: Scope, target: Function, *, alone: bool) -> dict[str, Any]:
+    """Return the fix that compiles a step, where nothing in it is Python that has to run in every step."""
+    alias = tensorflow_alias(scope)
+    if not alone:
+        return {"no_fix": "the step stands in the loop itself: make it a function first"}
+    if (
+        alias is None
+        or scope.kind != "function"
+        or scope.generator
+        or scope.is_async
+        or target.scope is not scope
+    ):
+        return {"no_fix": "which function is the step is for you to say"}
+    if _on_purpose(scope) or _switched_off(scope):
+        return {"no_fix": "it looks as if it were meant to run without"}
+    kept = _python_in(program, scope)
+    if kept is not None:
+        return {"no_fix": f"{kept} would run once, while the step is traced, or not at all"}
+    return {"rewrites": (Rewrite("decorate", scope, scope.place, f"@{alias}.function"),)}
+
+
+def _python_in(program: Program, step: Scope) -> str | None:
+    """Return what a step does that is Python and no part of the graph, as text; None for nothing."""
+    scopes = {id(step): step}
+    for site, _ in inside_function(program, step):
+        scopes.setdefault(id(site.scope), site.scope)
+        if site.name.startswith(("numpy.", "time.", "random.", "logging.", "wandb.", "builtins.open")):
+            return short(site)
+    for scope in scopes.values():
+        for call in scope.calls:
+            if call.method in ("numpy", "append", "item", "update", "set_description", "info", "write"):
+                return text(call.func, scope)
+            if call.func[0] == NAME and call.func[1] in _SIDE_EFFECTS:
+                return text(call.func, scope)
+        for event in scope.events():
+            if event.kind in ("assign", "augment") and any(
+                target[0] in (ATTRIBUTE, SUBSCRIPT) for target in event.targets
+            ):
+                return text(event.targets[0], scope)
+            if event.kind in ("raise", "yield", "delete") or (event.kind == "try"):
+                return event.kind
+        if scope.outer:
+            return "what it sets outside"
+    return None
 
 
 def _on_purpose(scope: Scope) -> bool:
@@ -819,7 +885,34 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
                 else "the loss was not scaled, so nothing keeps small gradients from becoming 0"
             },
             severity=None if three else "info" if either else "warning",
+            **(
+                _scaled_loss(applies[0])
+                if three
+                else {"no_fix": "with Keras 2 the gradients have to be unscaled as well"}
+            ),
         )
+
+
+def _scaled_loss(apply: Site) -> dict[str, Any]:
+    """Return the fix that takes the gradient of the scaled loss: it is scaled on the tape, behind the statement that makes it."""
+    scope = apply.scope
+    optimizer = dotted(apply.call.func[1])
+    name = free_name(scope, "scaled_loss")
+    gradients = [call for call in scope.calls if call.method == "gradient" and call.args]
+    if optimizer is None or name is None or len(gradients) != 1 or gradients[0].args[0][0] != NAME:
+        return {"no_fix": "which loss is meant is for you to say"}
+    loss = gradients[0].args[0]
+    made = [event for event in scope.binding(loss[1]) if event.kind in ("assign", "augment")]
+    if not made or any(scope.blocks[event.block].kind != "with" for event in made[-1:]):
+        return {"no_fix": "the loss is not made in the block of the tape itself"}
+    return {
+        "rewrites": (
+            Rewrite(
+                "insert", scope, made[-1].place, f"{name} = {optimizer}.scale_loss({loss[1]})", behind=True
+            ),
+            Rewrite("replace", scope, loss[-1], name),
+        )
+    }
 
 
 def old_scaling(program: Program) -> Iterator[Hit]:

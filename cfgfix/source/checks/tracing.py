@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import (
     COMPILED,
@@ -15,8 +16,9 @@ from cfgfix.source.checks.common import (
     switched_eager,
     tensorflow_alias,
 )
-from cfgfix.source.expr import dotted, text, walk
-from cfgfix.source.guards import before_in_expression, ready_inline
+from cfgfix.source.checks.moves import out_of_loop
+from cfgfix.source.expr import constant, dotted, place_of, text, walk
+from cfgfix.source.guards import before_in_expression, ready_inline, statement_of
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import (
     ELEMENT,
@@ -34,11 +36,13 @@ from cfgfix.source.summary import (
     ATTRIBUTE,
     BINARY,
     CALL,
+    COMPARE,
     CONSTANT,
     FORMAT,
     NAME,
     SUBSCRIPT,
     Call,
+    Event,
     Expr,
     Place,
     Scope,
@@ -610,7 +614,23 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
     for site in program.flow.named("tensorflow.function"):
         if in_tests(site.scope) or site.call.number < 0:
             continue
-        yield from _in_loop(site.scope, site.call.block, site.call.name_place)
+        event = statement_of(site.scope, site.call.block, site.call.place)
+        named = (
+            event
+            if event is not None
+            and event.kind == "assign"
+            and event.value == (CALL, site.call.number)
+            and len(event.targets) == 1
+            and event.targets[0][0] == NAME
+            else None
+        )
+        yield from _in_loop(
+            site.scope,
+            site.call.block,
+            site.call.name_place,
+            named,
+            named.targets[0][1] if named is not None else "",
+        )
     for module in program.modules:
         for scope in module.summary.scopes:
             outer = program.outer(scope)
@@ -619,10 +639,18 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
             for decorator in scope.decorators:
                 if decorator[0] != CALL and program.static_name(decorator, outer) == "tensorflow.function":
                     place = decorator[-1]
-                    yield from _in_loop(outer, scope.block, place)
+                    event = next(
+                        (
+                            item
+                            for item in outer.events()
+                            if item.kind == "define" and item.extra == scope.number
+                        ),
+                        None,
+                    )
+                    yield from _in_loop(outer, scope.block, place, event, scope.name)
 
 
-def _in_loop(scope: Scope, block: int, place: tuple[int, int, int, int]) -> Iterator[Hit]:
+def _in_loop(scope: Scope, block: int, place: Place, event: Event | None, name: str) -> Iterator[Hit]:
     loop = innermost_loop(scope, block)
     if loop is None:
         return
@@ -633,7 +661,14 @@ def _in_loop(scope: Scope, block: int, place: tuple[int, int, int, int]) -> Iter
         func = scope.calls[item.test[1]].func
         if func[0] != NAME or func[1] not in ("range", "tqdm", "trange"):
             return
-    yield Hit(scope, place, block, {"loop_line": item.line})
+    yield Hit(
+        scope,
+        place,
+        block,
+        {"loop_line": item.line},
+        rewrites=out_of_loop(scope, event, loop, name) if event is not None else (),
+        no_fix="it is not made by a statement of its own in the loop",
+    )
 
 
 def scalar_argument(program: Program) -> Iterator[Hit]:
@@ -660,8 +695,53 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
                         "what": changing,
                         "function": compiled[0].scope.name,
                     },
+                    **_as_tensor(site, compiled, expr),
                 )
                 break
+
+
+def _as_tensor(site: Site, compiled: list[Function], expr: Expr) -> dict[str, Any]:
+    """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
+
+    That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
+    """
+    alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
+    if alias is None or place is None or expr[0] != NAME:
+        return {"no_fix": "what is computed from the counter may be no integer"}
+    function = compiled[0]
+    offset = int(function.receiver is not None) + function.partial
+    parameter = next((name for name, value in site.call.keywords if value is expr), None)
+    if parameter is None and expr in site.call.args:
+        index = site.call.args.index(expr) + offset
+        parameter = function.scope.params[index][0] if index < len(function.scope.params) else None
+    if parameter is None or len(compiled) != 1 or not _takes_tensor(function.scope, parameter):
+        return {"no_fix": f"{function.scope.name} may need it as a Python number"}
+    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr[1]})"),)}
+
+
+def _takes_tensor(scope: Scope, name: str) -> bool:
+    """Tell whether every use of a parameter works alike for a tensor of integers."""
+    if scope.number in (item.parent for item in scope.module.summary.scopes):
+        # A function inside may use it.
+        return False
+    uses = fine = 0
+    for event in scope.events():
+        for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
+            for part in walk(expr, scope) if expr is not None else ():
+                if part[:2] == (NAME, name):
+                    uses += 1
+                elif part[0] == CALL:
+                    call = scope.calls[part[1]]
+                    summary = ".summary." in (dotted(call.func) or "")
+                    step = call.keyword("step") if summary else None
+                    first = call.args[0] if call.method == "cast" and call.args else None
+                    fine += sum(item is not None and item[:2] == (NAME, name) for item in (step, first))
+                elif part[0] == COMPARE and len(part[2]) == 1:
+                    sides = (part[1], part[2][0][1])
+                    fine += any(item[:2] == (NAME, name) for item in sides) and any(
+                        type(constant(item)) is int for item in sides
+                    )
+    return uses == fine
 
 
 def _signature_given(functions: list[Function]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import (
     bound_in_loop,
@@ -11,13 +12,18 @@ from cfgfix.source.checks.common import (
     loaded_in_batches,
     method_of,
     names_in,
+    tensorflow_alias,
     upstream,
 )
-from cfgfix.source.expr import constant, text, walk
+from cfgfix.source.checks.moves import free_name, out_of_loop
+from cfgfix.source.checks.order import kind
+from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
+from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program
+from cfgfix.source.releases import api
 from cfgfix.source.summary import (
     ATTRIBUTE,
     CALL,
@@ -153,7 +159,36 @@ def options_copy(program: Program) -> Iterator[Hit]:
                     sites = _sites(program, scope)
                 site = sites.get(base[1])
                 if site is not None and method_of(site) == "options":
-                    yield hit_at(site, values={})
+                    yield hit_at(site, values={}, **_with_options(event, target, site))
+
+
+def _with_options(event: Event, target: Expr, site: Site) -> dict[str, Any]:
+    """Return the fix that gives a dataset options of its own, in three lines for one."""
+    scope = site.scope
+    alias = tensorflow_alias(scope)
+    name = free_name(scope, "options", "dataset_options")
+    dataset = site.call.func[1]
+    if (
+        alias is None
+        or name is None
+        or len(event.targets) != 1
+        or dataset[0] != NAME
+        or dataset[1] in scope.outer
+    ):
+        return {"no_fix": "the dataset has no name here that could be given the options"}
+    place = target[-1]
+    path: list[str] = []
+    while target[0] == ATTRIBUTE:
+        path.insert(0, target[2])
+        target = target[1]
+    return {
+        "rewrites": (
+            Rewrite("lines", scope, place, f"{name} = {alias}.data.Options()\n{'.'.join((name, *path))}"),
+            Rewrite(
+                "insert", scope, event.place, f"{dataset[1]} = {dataset[1]}.with_options({name})", behind=True
+            ),
+        )
+    }
 
 
 def next_iter(program: Program) -> Iterator[Hit]:
@@ -189,7 +224,24 @@ def next_iter(program: Program) -> Iterator[Hit]:
             # Of a shuffled dataset each turn gets another batch, if a dear one.
             severity="info" if _looks(program, site.scope, loop) else "warning" if shuffled else None,
             values={"loop_line": site.scope.blocks[loop].line},
+            **_one_iterator(site, inner, loop),
         )
+
+
+def _one_iterator(site: Site, inner: Call, loop: int) -> dict[str, Any]:
+    """Return the fix that begins the dataset once, before the loop."""
+    scope = site.scope
+    name = free_name(scope, "iterator", "batches")
+    head = next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
+    dataset = dotted(inner.args[0])
+    if name is None or head is None or dataset is None or scope.blocks[loop].kind == "comprehension":
+        return {"no_fix": "there is no place before the loop for the iterator"}
+    return {
+        "rewrites": (
+            Rewrite("insert", scope, head.place, f"{name} = iter({dataset})"),
+            Rewrite("replace", scope, inner.place, name),
+        )
+    }
 
 
 def _kept(scope: Scope, call: Call, loop: int) -> bool:
@@ -275,7 +327,22 @@ def rebuilt(program: Program) -> Iterator[Hit]:
             site,
             values={"loop_line": site.scope.blocks[loop].line},
             related=(at(mapped[0].site, label="traced again in every turn"),) if mapped[0].site else (),
+            **_built_once(site, loop),
         )
+
+
+def _built_once(site: Site, loop: int) -> dict[str, Any]:
+    """Return the fix that puts the statement that builds a dataset before the loop."""
+    event = statement_of(site.scope, site.call.block, site.call.place)
+    rewrites: tuple[Rewrite, ...] = ()
+    if (
+        event is not None
+        and event.kind == "assign"
+        and len(event.targets) == 1
+        and event.targets[0][0] == NAME
+    ):
+        rewrites = out_of_loop(site.scope, event, loop, event.targets[0][1])
+    return {"rewrites": rewrites, "no_fix": "the pipeline is not built by a single statement of the loop"}
 
 
 def _timed(program: Program, scope: Scope, loop: int) -> bool:
@@ -301,17 +368,36 @@ def counted(program: Program) -> Iterator[Hit]:
             if inner.func[0] == NAME and inner.func[1] == "list" and len(inner.args) == 1:
                 dataset = _value(program, site.scope, inner.args[0])
                 if dataset is not None:
-                    yield _count(site, dataset)
+                    yield _count(program, site, dataset, inner.args[0])
     for site in program.flow.named("builtins.sum"):
         if len(site.call.args) == 1 and site.call.args[0][0] == COMPREHENSION and not in_tests(site.scope):
             parts = site.call.args[0][2]
             if len(parts) == 2 and parts[1][0] == CONSTANT and parts[1][1] == 1:
                 dataset = _value(program, site.scope, parts[0])
                 if dataset is not None:
-                    yield _count(site, dataset)
+                    yield _count(program, site, dataset, parts[0])
 
 
-def _count(site: Site, dataset: Dataset) -> Hit:
+_COUNTED = frozenset(
+    {
+        "range",
+        "from_tensor_slices",
+        "from_tensors",
+        "zip",
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "take",
+        "skip",
+        "cache",
+    }
+    | {"prefetch", "enumerate", "shard", "concatenate", "with_options", "either"}
+)
+"""Steps behind which a dataset knows how many elements it has (tried on TensorFlow 2.8 and 2.21)."""
+
+
+def _count(program: Program, site: Site, dataset: Dataset, expr: Expr) -> Hit:
     unknown = next(
         (
             step.op
@@ -339,7 +425,16 @@ def _count(site: Site, dataset: Dataset) -> Hit:
             if unknown
             else ": ds.cardinality() knows it"
         },
+        rewrites=(Rewrite("replace", site.scope, site.call.place, f"int({expr[1]}.cardinality())"),)
+        if all(kind(step) in _COUNTED for step in (dataset, *upstream(dataset))) and _has_cardinality(program)
+        else (),
+        no_fix="cardinality() would be -2 where the number is not known, or TensorFlow before 2.3 has it elsewhere",
     )
+
+
+def _has_cardinality(program: Program) -> bool:
+    mask = api(program).member(DATASET, "cardinality") or 0
+    return mask & api(program).wanted == api(program).wanted
 
 
 def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
