@@ -12,9 +12,10 @@ from cfgfix.source.conditions import Conditions
 from cfgfix.source.entering import excluded
 from cfgfix.source.expr import walk
 from cfgfix.source.flow import DATASET, WITH_FUNCTION, Flow
+from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Step, at, steps_to
 from cfgfix.source.program import Program
-from cfgfix.source.summary import BOOLEAN, CHOICE, CONSTANT, NAME, Block, Place, Scope
+from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
 from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of
 
 ELEMENT = "element"
@@ -279,6 +280,46 @@ def ways_of(program: Program) -> Ways:
     return found
 
 
+def _overwritten(site: Site) -> bool:
+    """Tell whether what a call makes is given a name, and the name something else before anything looks at it."""
+    scope = site.scope
+    event = statement_of(scope, site.call.block, site.call.place)
+    if (
+        event is None
+        or event.kind != "assign"
+        or event.value != (CALL, site.call.number)
+        or len(event.targets) != 1
+    ):
+        return False
+    target = event.targets[0]
+    if target[0] != NAME or scope.loops(event.block) or target[1] in scope.outer:
+        return False
+    around = set(_numbers(scope, event.block))
+    for later in scope.events():
+        if later.place <= event.place:
+            continue
+        given = [
+            part for part in (later.value, *(later.extra if later.kind == "with" else ())) if part is not None
+        ]
+        if (
+            any(part[:2] == target[:2] for expr in given for part in walk(expr, scope))
+            or later.kind == "define"
+        ):
+            return False
+        if any(item[:2] == target[:2] for item in later.targets):
+            if later.block in around and later.kind == "assign":
+                return True
+            if later.kind != "assign":
+                return False
+    return False
+
+
+def _numbers(scope: Scope, block: int) -> Iterator[int]:
+    while block >= 0:
+        yield block
+        block = scope.blocks[block].parent
+
+
 class HotPaths:
     """All hot roots of a program and what they reach."""
 
@@ -353,7 +394,7 @@ class HotPaths:
         seen: set[tuple[str, int, int]] = set()
         for dataset in self.flow.datasets:
             site = dataset.site
-            if site is None or not dataset.functions:
+            if site is None or not dataset.functions or _overwritten(site):
                 continue
             generator = dataset.op == "from_generator"
             for function in dataset.functions:

@@ -95,14 +95,22 @@ def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
     moved = _called(scope, rewrite.place)
     start, dot, end = _link(scope, moved, offsets)
     goal_start, goal_dot, goal_end = _link(scope, _called(scope, rewrite.target), offsets)
-    at = goal_end if rewrite.behind else goal_start
-    text = offsets.text[goal_start:goal_dot] + offsets.text[dot:end]
-    if rewrite.statement is not None:
-        gone = lines_of(scope, rewrite.statement, offsets)
-        if offsets.text[offsets.span(rewrite.statement)[1] : gone[1]].strip():
-            raise CannotRewriteError("a comment stands on its line")
-        return ReplaceText(at, at, text), ReplaceText(*gone, "")
-    return ReplaceText(at, at, text), ReplaceText(start, end, "")
+    before, own, link = offsets.text[goal_start:goal_dot], offsets.text[start:dot], offsets.text[dot:end]
+    if "\n" not in own:
+        own = before
+    if rewrite.behind:
+        put = ReplaceText(goal_end, goal_end, (before if "\n" in before else own) + link)
+    elif own == before:
+        put = ReplaceText(goal_start, goal_start, before + link)
+    else:
+        # The goal takes the line that the other one had.
+        put = ReplaceText(goal_start, goal_dot, before + link + own)
+    if rewrite.statement is None:
+        return put, ReplaceText(start, end, "")
+    gone = lines_of(scope, rewrite.statement, offsets)
+    if offsets.text[offsets.span(rewrite.statement)[1] : gone[1]].strip() or _comment_above(gone[0], offsets):
+        raise CannotRewriteError("a comment stands beside it")
+    return put, ReplaceText(*gone, "")
 
 
 def _indent(offsets: Offsets, place: Place) -> str:
@@ -146,6 +154,13 @@ def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
     if text.startswith("\r\n", stop):
         return begin, stop + 2
     return begin, min(stop + 1, len(text))
+
+
+def _comment_above(begin: int, offsets: Offsets) -> bool:
+    """Tell whether the line above one is a comment."""
+    return offsets.text[:begin].rstrip("\r\n").rpartition("\n")[2].lstrip().startswith(
+        "#"
+    ) and not offsets.text[:begin].endswith(("\n\n", "\n\r\n", "\r\r"))
 
 
 def _reindented(lines: str, old: str, new: str) -> str:
@@ -202,6 +217,8 @@ def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ..
     gone: list[ReplaceText] = []
     for place in (rewrite.place, *rewrite.others):
         begin, stop = lines_of(scope, place, offsets)
+        if _comment_above(begin, offsets):
+            raise CannotRewriteError("a comment stands above it, which may be about more than it")
         lines = offsets.text[begin:stop]
         if not lines.endswith(("\n", "\r")):
             lines += newline(offsets.text)

@@ -433,6 +433,28 @@ TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients
 """Methods by which Keras and TensorFlow train."""
 
 
+def never_entered(program: Program, scope: Scope) -> bool:
+    """Tell whether a function of a script is named nowhere but in its own definition, comments aside.
+
+    A script is a file that does something when it is run; what a module only offers is for others to call.
+    """
+    top = scope.module.summary.scopes[0]
+    if scope.kind != "function" or scope.parent != 0 or not any(event.kind == "expr" for event in top.body):
+        return False
+    told: dict[int, bool] = program.facts.setdefault("never entered", {})
+    known = told.get(id(scope))
+    if known is None:
+        name = re.compile(rf"\b{re.escape(scope.name)}\b")
+        lines = [line.partition("#")[0] for line in scope.module.source_file().text.splitlines()]
+        known = told[id(scope)] = sum(len(name.findall(line)) for line in lines) <= 1 and not any(
+            source.rpartition(".")[2] == scope.name
+            for module in program.modules
+            for inner in module.summary.scopes
+            for source in inner.imports.values()
+        )
+    return known
+
+
 def only_tried(scope: Scope, block: int) -> bool:
     """Tell whether a place stands under `if __name__ == "__main__"` in a file that trains nothing: a library shows itself."""
     from cfgfix.source.expr import text

@@ -215,6 +215,8 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             if name in _REGROUPS or name in ("shuffle", "unknown"):
                 break
             if name in _BATCH and step.site is not None:
+                if number(step.site.argument(0, "batch_size")) == 1:
+                    break
                 if step.site.scope is not dataset.site.scope:
                     # Batches of another function may be windows or pairs that belong together.
                     break
@@ -363,7 +365,8 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         ):
             continue
         for step in way:
-            if kind(step) in ("cache", "unknown"):
+            if kind(step) in ("cache", "unknown") or _endless(step):
+                # A cache that is never full is never read.
                 break
             if kind(step) == "shuffle" and step.site is not None:
                 if flag(step.site.argument(2, "reshuffle_each_iteration")) is False:
@@ -379,6 +382,14 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                     **_before(dataset.site, step.site),
                 )
                 break
+
+
+def _endless(step: Dataset) -> bool:
+    """Tell whether a step repeats its dataset without an end."""
+    if kind(step) != "repeat" or step.site is None:
+        return False
+    count = step.site.argument(0, "count")
+    return count is None or number(count) == -1 or (isinstance(count, Constant) and count.value is None)
 
 
 def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:

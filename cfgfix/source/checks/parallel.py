@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import (
     flag,
@@ -366,9 +368,26 @@ def vectorize(program: Program) -> Iterator[Hit]:
             values={"what": what, "line_of": dataset.site.call.name_place[0]},
             needs=((dataset.site.scope, dataset.site.call.block),),
             related=(at(dataset.site, label="batched afterwards"),),
-            rewrites=move(first.site, dataset.site, behind=True),
-            no_fix=ELSEWHERE,
+            **_batched_first(first.site, dataset.site, function.scope),
         )
+
+
+def _batched_first(site: Site, batch: Site, function: Scope) -> dict[str, Any]:
+    """Return the fix that puts a map behind batch; one that parses single examples then parses batches of them."""
+    rewrites = move(site, batch, behind=True)
+    single = next((call for call in function.calls if call.method == "parse_single_example"), None)
+    if not rewrites:
+        return {"no_fix": ELSEWHERE}
+    if single is None:
+        return {"rewrites": rewrites}
+    source = function.module.source_file().text
+    if function.module is not site.scope.module or (
+        function.kind != "lambda" and len(re.findall(rf"\b{re.escape(function.name)}\b", source)) > 2
+    ):
+        return {
+            "no_fix": "parse_single_example has to become parse_example, and others may call the function"
+        }
+    return {"rewrites": (*rewrites, Rewrite("rename", function, single.func[3], "parse_example"))}
 
 
 _ELEMENTWISE = frozenset(

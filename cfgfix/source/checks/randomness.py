@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, short, switched_eager
+from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, never_entered, short, switched_eager
 from cfgfix.source.expr import MISSING, constant, text, walk
 from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
@@ -91,7 +91,9 @@ def in_function(program: Program) -> Iterator[Hit]:
             site,
             flow=reach.flow(),
             # A program that turns compiling off somewhere may draw in every call.
-            severity="info" if any(True for _ in switched_eager(program)) else None,
+            severity="info"
+            if any(True for _ in switched_eager(program)) or never_entered(program, reach.root.scope)
+            else None,
             values={"call": short(site), "via": reach.via},
         )
 

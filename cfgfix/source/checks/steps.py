@@ -10,7 +10,6 @@ from typing import Any
 from cfgfix.source.checks.common import (
     COMPILED,
     TRAINING,
-    bound_in_loop,
     flag,
     in_tests,
     inside_function,
@@ -106,6 +105,12 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or _switched_off(target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
+                or any(
+                    # What makes a model in every step cannot be compiled as it is.
+                    _MAKES_MODEL.fullmatch(made.name)
+                    for inner in (tape.scope, target.scope)
+                    for made in program.flow.within(inner)
+                )
                 or _switched_off(tape.scope)
                 or (
                     alone
@@ -114,7 +119,13 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 )
                 or scope.module.path.endswith(".ipynb")
                 else None,
-                values={"function": tape.scope.qualname, "loop_line": _loop_line(tape, scope, block)},
+                values={
+                    "function": tape.scope.qualname,
+                    "what": "computes and applies gradients"
+                    if any(call.method in _APPLIES for call in tape.scope.calls)
+                    else "computes gradients",
+                    "loop_line": _loop_line(tape, scope, block),
+                },
                 **_compiled(program, tape.scope, target, alone=alone),
             )
 
@@ -149,6 +160,10 @@ def _compiled(program: Program, scope: Scope, target: Function, *, alone: bool) 
         return {"no_fix": "which function is the step is for you to say"}
     if _on_purpose(scope) or _switched_off(scope):
         return {"no_fix": "it looks as if it were meant to run without"}
+    if any(_MAKES_MODEL.fullmatch(made.name) for made in program.flow.within(scope)):
+        return {
+            "no_fix": "it makes a model each time, which a compiled function may do in its first call only"
+        }
     kept = _python_in(program, scope)
     if kept is not None:
         return {"no_fix": f"{kept} would run once, while the step is traced, or not at all"}
@@ -323,11 +338,15 @@ def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
     return None
 
 
+_APPLIES = ("apply_gradients", "apply", "minimize")
+_MAKES_MODEL = re.compile(r"keras\.(?:applications\.(?:\w+\.)?[A-Z]\w*|layers\.[A-Z]\w*|Model|Sequential)")
+
+
 def _applies(program: Program, scope: Scope, seen: set[int]) -> bool:
     if id(scope) in seen or len(seen) > 20:
         return False
     seen.add(id(scope))
-    if any(call.method in ("apply_gradients", "apply", "minimize") for call in scope.calls):
+    if any(call.method in _APPLIES for call in scope.calls):
         return True
     return any(
         _applies(program, target.scope, seen)
@@ -377,13 +396,28 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             needed = _needs_eager(site.scope)
             yield hit_at(
                 site,
-                severity="info" if needed else None,
+                severity="info" if needed or _only_called(site) else None,
                 values={"what": "every step of this model runs"},
                 rewrites=()
                 if needed
                 else (Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
                 no_fix="a step of it reads values with .numpy(), which no graph has" if needed else None,
             )
+
+
+_RUNS = frozenset(
+    f"{name}{ending}"
+    for name in ("fit", "evaluate", "predict", "train", "test")
+    for ending in ("", "_on_batch", "_generator", "_step")
+)
+
+
+def _only_called(site: Site) -> bool:
+    """Tell whether a script compiles a model and never lets Keras run it: then the switch has no effect."""
+    module = site.scope.module
+    return site.scope.kind == "module" and not any(
+        call.method in _RUNS for scope in module.summary.scopes for call in scope.calls
+    )
 
 
 def _needs_eager(scope: Scope) -> bool:
@@ -557,24 +591,8 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
                 continue
             yield hit_at(
                 site,
-                severity="info" if _seldom(program, site, loop) else None,
                 values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)},
             )
-
-
-def _seldom(program: Program, site: Site, loop: int) -> bool:
-    """Tell whether a loop predicts a few times, makes the model anew in each turn, or draws what it predicts: the set-up is little of it."""
-    scope = site.scope
-    head = _head(site.call.func)
-    alone = innermost_loop(scope, scope.blocks[loop].parent) is None
-    return (
-        (alone and _few(program, scope, loop, 100))
-        or head in bound_in_loop(scope, loop)
-        or any(
-            call.method in ("subplots", "imshow", "savefig") and inside(scope, call.block, loop)
-            for call in scope.calls
-        )
-    )
 
 
 def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:

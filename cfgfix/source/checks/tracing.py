@@ -12,6 +12,7 @@ from cfgfix.source.checks.common import (
     flag,
     in_tests,
     inside_function,
+    never_entered,
     short,
     switched_eager,
     tensorflow_alias,
@@ -231,7 +232,11 @@ def printed(program: Program) -> Iterator[Hit]:
         ):
             continue
         # The static shape is the same in every call of one trace, and known while tracing.
-        values = [arg for arg in site.call.args if not _is_text(arg) and not _static_shape(arg, site.scope)]
+        values = [
+            arg
+            for arg in site.call.args
+            if not _is_text(arg) and not _static_shape(arg, site.scope) and not _is_type(arg, site.scope)
+        ]
         if not values or _says_traced(site):
             continue
         if not any(
@@ -280,6 +285,11 @@ def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
         if event.value is not None
         for part in walk(event.value, scope)
     )
+
+
+def _is_type(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is `type(...)`, which tracing knows."""
+    return expr[0] == CALL and scope.calls[expr[1]].func[:2] == (NAME, "type")
 
 
 def _is_text(expr: Expr) -> bool:
@@ -519,7 +529,12 @@ def variable(program: Program) -> Iterator[Hit]:
             block.kind in ("if", "try", "except", "with") for block in site.scope.block_chain(site.call.block)
         ):
             continue
-        yield hit_at(site, flow=reach.flow(), values={"via": reach.via})
+        yield hit_at(
+            site,
+            flow=reach.flow(),
+            severity="info" if never_entered(program, reach.root.scope) else None,
+            values={"via": reach.via},
+        )
 
 
 def unrolled(program: Program) -> Iterator[Hit]:
