@@ -216,7 +216,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 break
             if name in _BATCH and step.site is not None:
                 if number(step.site.argument(0, "batch_size")) == 1:
-                    break
+                    continue
                 if step.site.scope is not dataset.site.scope:
                     # Batches of another function may be windows or pairs that belong together.
                     break
