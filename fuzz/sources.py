@@ -1,4 +1,5 @@
-"""Fuzz the source summariser: any text gives a summary that survives packing, and the checks run over what it says.
+"""Fuzz the source summariser: any text gives a summary that survives packing, and the checks run over what it says;
+what their fixes make is Python, or refused.
 
 For some inputs the checks run once more over the same program with few names left, so that functions, classes, decorators and
 attributes come to name each other.
@@ -18,7 +19,10 @@ import common
 
 with common.instrument():
     from cfgfix.catalog.load import builtin
+    from cfgfix.edits import ReplaceText
+    from cfgfix.files import SourceFile
     from cfgfix.source.discover import PythonFile
+    from cfgfix.source.rewrite import ProofError, prove
     from cfgfix.source.scan import ConfigFacts, scan, source_rules
     from cfgfix.source.summary import pack, summarise, unpack
 
@@ -90,10 +94,20 @@ def tangled(text: str, rng: random.Random) -> bytes:
 
 
 def checked(data: bytes) -> None:
-    scan(
+    """Check a program and make every fix: proven, it is Python still, and else refused."""
+    result = scan(
         [PythonFile("m.py", ".", (len(data), 0, 0, 0))], RULES, FACTS, severity=lambda _rule, level: level,
         key=0, overlay={"m.py": data}, use_cache=False,
     )  # fmt: skip
+    text = SourceFile.from_bytes(data, "m.py").text if any(result.findings.values()) else ""
+    for finding in (item for items in result.findings.values() for item in items):
+        if finding.fix is None:
+            continue
+        try:
+            after = prove(text, [item for item in finding.fix.changes if isinstance(item, ReplaceText)])
+        except ProofError:
+            continue
+        ast.parse(after)
 
 
 def target(data: bytes) -> None:

@@ -600,7 +600,9 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
             continue
         if not site.name.rpartition(".")[2][:1].isupper() or not is_tf_keras(site.scope):
             continue
-        value = site.call.keyword(parameter)
+        value = (
+            site.call.argument(0, parameter) if parameter == "learning_rate" else site.call.keyword(parameter)
+        )
         if (
             value is not None
             and not expects_absence(site.scope, site.call.block, site.call.place)
@@ -655,6 +657,30 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
             rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
             if site.call.keyword("learning_rate") is None
             else (),
+        )
+
+
+def optimizer_integer(program: Program) -> Iterator[Hit]:
+    """A learning rate that is an integer, which Keras 3 refuses."""
+    for site, value, three, _ in _optimizers(program, "learning_rate"):
+        rate = number(site.argument(0, "learning_rate"))
+        if not three or rate is None or site.call.keyword("lr") is not None:
+            continue
+        two = any(
+            api(program).requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
+        )
+        yield hit_at(
+            site,
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "rate": rate,
+                "asked": asked_for(api(program)),
+            },
+            severity=where_known(api(program), "warning") if two else None,
+            rewrites=(Rewrite("replace", site.scope, value[-1], f"{rate}.0"),)
+            if value[0] == CONSTANT
+            else (),
+            no_fix="the number stands elsewhere, and may be used there as an integer",
         )
 
 
