@@ -1,6 +1,6 @@
-"""Fuzz the source summariser: any text gives a summary that survives packing, and the checks run over what it says;
-what their fixes make is Python, or refused.
+"""Fuzz the source summariser: any text gives a summary that survives packing, and the checks run over what it says.
 
+What their fixes make is Python, or they are refused.
 For some inputs the checks run once more over the same program with few names left, so that functions, classes, decorators and
 attributes come to name each other.
 
