@@ -99,10 +99,10 @@ def checked(data: bytes) -> None:
         [PythonFile("m.py", ".", (len(data), 0, 0, 0))], RULES, FACTS, severity=lambda _rule, level: level,
         key=0, overlay={"m.py": data}, use_cache=False,
     )  # fmt: skip
-    text = SourceFile.from_bytes(data, "m.py").text if any(result.findings.values()) else ""
-    for finding in (item for items in result.findings.values() for item in items):
-        if finding.fix is None:
-            continue
+    fixed = [item for items in result.findings.values() for item in items if item.fix is not None]
+    text = SourceFile.from_bytes(data, "m.py").text if fixed else ""
+    for finding in fixed:
+        assert finding.fix is not None
         try:
             after = prove(text, [item for item in finding.fix.changes if isinstance(item, ReplaceText)])
         except ProofError:

@@ -59,6 +59,7 @@ READINGS = (
     "packages",
     "registry",
     "untouched",
+    "unmet",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

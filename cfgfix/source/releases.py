@@ -394,7 +394,24 @@ def _for_another_release(program: Program) -> set[int]:
                     for number in block_numbers(scope, event.block)
                 )
                 (tested if under else plain).update(targets)
-    found = program.facts["for_another_release"] = tested - plain
+    found = program.facts["for_another_release"] = (tested - plain) | _named_for_one(program)
+    return found
+
+
+_NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
+
+
+def _named_for_one(program: Program) -> set[int]:
+    """Return the modules whose file is named for TensorFlow 1, `train_tf1.py`, beside its twin for 2, `train_tf2.py`, by identity."""
+    names = {os.path.splitext(module.path)[0]: module for module in program.modules}
+    found: set[int] = set()
+    for path, module in names.items():
+        folder, name = os.path.split(path)
+        match = _NAMED.search(name)
+        if match is not None and match["major"] == "1":
+            at = match.start("major")
+            if os.path.join(folder, f"{name[:at]}2{name[at + 1 :]}") in names:
+                found.add(id(module))
     return found
 
 

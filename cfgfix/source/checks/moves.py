@@ -39,8 +39,9 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     first, last = (moved, goal) if behind else (goal, moved)
     if goal.scope is not scope or moved.call.opaque or not _starts(moved.call):
         return ()
-    way = _way(scope, last.call, first.call)
-    if way is None:
+    passed: list[str] = []
+    way = _way(scope, last.call, first.call, passed)
+    if way is None or not _REGROUPS.isdisjoint(passed):
         return ()
     given = [*moved.call.args, *(value for _, value in moved.call.keywords)]
     used = {name for item in given for name in names_in(item, scope)}
@@ -68,13 +69,34 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     )
 
 
+_REGROUPS = frozenset(
+    {
+        "apply",
+        "flat_map",
+        "group_by_window",
+        "interleave",
+        "rebatch",
+        "scan",
+        "unbatch",
+        "window",
+        "zip",
+        "take",
+        "skip",
+    }
+)
+"""Steps behind which elements are others: what moves across them would be about other things, file names for examples."""
+
+
 def _starts(call: Call) -> bool:
     """Tell whether a call is a link: a method of something."""
     return bool(call.func[0] == ATTRIBUTE)
 
 
-def _way(scope: Scope, last: Call, first: Call) -> list[Event] | None:
-    """Return the statements by which a dataset goes from one link of a chain to a later one, or None where it may go elsewhere too."""
+def _way(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event] | None:
+    """Return the statements by which a dataset goes from one link of a chain to a later one, or None where it may go elsewhere too.
+
+    The methods between the two are added to `passed`.
+    """
     event = _assignment(scope, last)
     if event is None:
         return None
@@ -87,6 +109,8 @@ def _way(scope: Scope, last: Call, first: Call) -> list[Event] | None:
                 return way or [event]
             if call.func[0] != ATTRIBUTE:
                 return None
+            if call is not last:
+                passed.append(call.func[2])
             here = call.func[1]
         if here[0] != NAME:
             return None

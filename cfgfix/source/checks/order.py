@@ -536,7 +536,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
         if in_tests(dataset.site.scope):
             continue
         for step in way:
-            if kind(step) in ("shuffle", "interleave", "flat_map", "unknown"):
+            if kind(step) in _REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
                 break
             if kind(step) == "repeat" and step.site is not None:
                 yield hit_at(
