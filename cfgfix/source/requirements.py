@@ -395,10 +395,32 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
     )
+    made = _constrained(folder, made, looked)
     if any(one.addons for _, one in said):
         return before_keras_3(made)
     keras = next((one.keras for _, one in said if one.keras), "")
     return _with_keras(made, keras) if keras and (made.text or made.whatever) else made
+
+
+def _constrained(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
+    """Return a requirement with what a constraints file beside it pins: `pip install -c constraints.txt`."""
+    if requirement.computed:
+        return requirement
+    for name in _listed(folder, (".txt",)):
+        if not name.lower().startswith("constraint"):
+            continue
+        place = os.path.join(folder, name)
+        looked.append(place)
+        one = _said_in(place)
+        pinned = one.text.removeprefix("tensorflow") if one is not None else ""
+        if not pinned:
+            continue
+        text = f"{requirement.text},{pinned}" if requirement.text else f"tensorflow{pinned}"
+        shown = os.path.relpath(place)
+        return replace(
+            requirement, path=place if shown.startswith("..") else shown, text=text, whatever=False
+        )
+    return requirement
 
 
 def _with_keras(requirement: Requirement, keras: str) -> Requirement:

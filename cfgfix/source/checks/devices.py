@@ -267,8 +267,11 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=(),
-            # Where a script begins nothing has started the devices yet, and so nothing makes it fail.
-            severity="info" if site.scope.kind == "module" and _before(site, program) is None else None,
+            # Where a script begins nothing has started the devices yet, and so nothing makes it fail; the number of threads
+            # changes no result.
+            severity="info"
+            if (site.scope.kind == "module" and _before(site, program) is None) or site.name in _THREADS
+            else None,
             values={"setter": site.name.rpartition(".")[2], "handler": line},
         )
 

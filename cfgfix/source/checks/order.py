@@ -208,7 +208,11 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
     """`shuffle` of whole batches."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope) or named_for_evaluation(dataset.site):
+        if (
+            in_tests(dataset.site.scope)
+            or named_for_evaluation(dataset.site)
+            or _not_for_training(dataset.site)
+        ):
             continue
         for step in way:
             name = kind(step)
@@ -445,10 +449,13 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                 )
                 if found is not None:
                     site, path = found
+                    again = any(_augments(program, later) for later in downstream(dataset))
                     yield hit_at(
                         dataset.site,
                         # Under a condition it may be just the data that is not trained on.
-                        severity="warning"
+                        severity="info"
+                        if again
+                        else "warning"
                         if any(
                             item.kind == "if"
                             for item in dataset.site.scope.block_chain(dataset.site.call.block)
@@ -461,9 +468,22 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                             *((p.scope, p.call.block) for p in path),
                         ),
                         related=(at(step.site, label="the random map"), at(site, label="drawn here")),
-                        **_before(dataset.site, step.site),
+                        **(
+                            {
+                                "no_fix": "what is drawn behind the cache may be the augmentation, and this be meant to stay"
+                            }
+                            if again
+                            else _before(dataset.site, step.site)
+                        ),
                     )
                     break
+
+
+def _augments(program: Program, step: Dataset) -> bool:
+    """Tell whether a step draws random numbers for each element."""
+    return kind(step) == "map" and any(
+        is_augmentation(site) for function in step.functions for site, _ in inside_function(program, function)
+    )
 
 
 def _not_for_training(site: Site) -> bool:

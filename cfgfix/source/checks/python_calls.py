@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -96,7 +97,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                 or reader is not None
                 or light
                 or shows_pictures(site.scope)
-                or _one_pass(reach)
+                or _one_pass(program, reach)
                 or written_for_one(program, site.scope)
                 else None,
                 values={"call": short(site), "via": reach.via},
@@ -277,12 +278,34 @@ def _computes(scope: Scope) -> bool:
     return False
 
 
-def _one_pass(reach: Reach) -> bool:
-    """Tell whether a dataset is for predicting or exporting, or to show a library: that is one pass, and no step waits for it."""
+_ONE_PASS = re.compile(r"predict|export|infer|serializ|tf_?record|evaluat", re.IGNORECASE)
+"""Words of functions that go through a dataset once."""
+_ONE_PASS_FILE = re.compile(
+    r"^(?:predict|export|infer|inference|evaluate|evaluation|convert|serialize)[\w-]*\.py$", re.IGNORECASE
+)
+"""Files that do nothing else."""
+
+
+def _one_pass(program: Program, reach: Reach) -> bool:
+    """Tell whether a dataset is for predicting, evaluating or writing, or to show or test a library: one pass, and no step waits for it."""
     root = reach.root.site
-    return root is not None and (
-        re.search(r"predict|export|infer", root.scope.name.lower()) is not None
-        or only_tried(root.scope, root.call.block)
+    if root is None:
+        return False
+    scope = root.scope
+    if (
+        _ONE_PASS.search(scope.name)
+        or _ONE_PASS_FILE.match(os.path.basename(scope.module.path))
+        or in_tests(scope)
+        or only_tried(scope, root.call.block)
+    ):
+        return True
+    return any(
+        inner.call.method in ("SerializeToString", "serialize_tensor", "serialize_sparse")
+        for made in alternatives(root.result)
+        if isinstance(made, Dataset)
+        for step in downstream(made)
+        for function in step.functions
+        for inner, _ in inside_function(program, function)
     )
 
 

@@ -87,6 +87,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if (
                 _calls_compiled(program, tape.scope)
+                or _stops(tape.scope)
                 or _wrapped(program, target.scope)
                 or _uses_numpy(tape)
                 or any(_decorated(way) for way in _way_to(program, target.scope, tape.scope))
@@ -195,6 +196,11 @@ def _python_in(program: Program, step: Scope) -> str | None:
     return None
 
 
+def _stops(scope: Scope) -> bool:
+    """Tell whether a function stops in a debugger."""
+    return any((call.method == "set_trace") or call.func[:2] == (NAME, "breakpoint") for call in scope.calls)
+
+
 def _on_purpose(scope: Scope) -> bool:
     """Tell whether a function or its file is named for debugging or for eager execution."""
     words = f"{os.path.basename(scope.module.path)} {scope.qualname}".lower()
@@ -228,7 +234,18 @@ def _plays(call: Call, scope: Scope) -> bool:
 def _loop_line(tape: Site, scope: Scope, block: int) -> int:
     """Return the line of the loop around a tape: in its own function where there is one, or else where that is called."""
     inner = innermost_loop(tape.scope, tape.call.block)
+    while inner is not None and _once(tape.scope, inner):
+        inner = innermost_loop(tape.scope, tape.scope.blocks[inner].parent)
     return scope.blocks[block].line if inner is None else tape.scope.blocks[inner].line
+
+
+def _once(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop is written with one turn: `for _ in range(1)`."""
+    test = scope.blocks[loop].test
+    if test is None or test[0] != CALL:
+        return False
+    call = scope.calls[test[1]]
+    return call.func[:2] == (NAME, "range") and [constant(item) for item in call.args] == [1]
 
 
 def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
