@@ -896,7 +896,12 @@ def dataset_on_gpu(program: Program) -> Iterator[Hit]:
                 ):
                     # The device is for what the methods compute.
                     continue
-                yield hit_at(site, values={"device": device, "op": method})
+                yield hit_at(
+                    site,
+                    # What is measured under a device is as a rule the layers, not the data.
+                    severity="info" if "benchmark" in site.scope.module.path.lower() else None,
+                    values={"device": device, "op": method},
+                )
 
 
 def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:

@@ -20,7 +20,7 @@ from cfgfix.source.checks.common import (
     tensorflow_alias,
     upstream,
 )
-from cfgfix.source.expr import children, constant, dotted, text
+from cfgfix.source.expr import children, constant, dotted, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
@@ -189,9 +189,24 @@ def _no_counterpart(program: Program, group: list[Site]) -> str | None:
             for inner, _ in inside_function(program, function):
                 if inner.name.startswith(_NO_READER):
                     return short(inner)
+            found = _item_of_dataset(function.scope)
+            if found is not None:
+                return found
             library = _augments(program, function.scope) if site is group[0] else None
             if library is not None:
                 return library
+    return None
+
+
+def _item_of_dataset(scope: Scope) -> str | None:
+    """Return the item of a Python dataset that a function takes, `self.dataset[index]`: whatever that runs is Python."""
+    for event in scope.events():
+        for part in walk(event.value, scope) if event.value is not None else ():
+            if part[0] == SUBSCRIPT and (dotted(part[1]) or "").rpartition(".")[2].lower() in (
+                "dataset",
+                "data_set",
+            ):
+                return text(part, scope)
     return None
 
 

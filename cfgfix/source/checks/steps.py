@@ -109,8 +109,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or any(
                     # What makes a model in every step cannot be compiled as it is.
                     _MAKES_MODEL.fullmatch(made.name)
-                    for inner in (tape.scope, target.scope)
-                    for made in program.flow.within(inner)
+                    for made, _ in inside_function(program, target.scope)
                 )
                 or _switched_off(tape.scope)
                 or (
