@@ -294,7 +294,7 @@ def _overwritten(site: Site) -> bool:
     target = event.targets[0]
     if target[0] != NAME or scope.loops(event.block) or target[1] in scope.outer:
         return False
-    around = set(_numbers(scope, event.block))
+    around = set(scope.block_numbers(event.block))
     for later in scope.events():
         if later.place <= event.place:
             continue
@@ -312,12 +312,6 @@ def _overwritten(site: Site) -> bool:
             if later.kind != "assign":
                 return False
     return False
-
-
-def _numbers(scope: Scope, block: int) -> Iterator[int]:
-    while block >= 0:
-        yield block
-        block = scope.blocks[block].parent
 
 
 class HotPaths:

@@ -144,7 +144,7 @@ def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, blo
         return []
     around = {0}
     if here is scope:
-        around.update(block_numbers(scope, block))
+        around.update(scope.block_numbers(block))
         found = [item for item in found if item[0].place < expr[-1]] or found
     sources: list[str] = []
     for event, source in found:
@@ -391,7 +391,7 @@ def _for_another_release(program: Program) -> set[int]:
                     scope.blocks[number].kind == "if"
                     and scope.blocks[number].test is not None
                     and "version" in text(scope.blocks[number].test, scope).lower()
-                    for number in block_numbers(scope, event.block)
+                    for number in scope.block_numbers(event.block)
                 )
                 (tested if under else plain).update(targets)
     found = program.facts["for_another_release"] = (tested - plain) | _named_for_one(program)
@@ -413,13 +413,6 @@ def _named_for_one(program: Program) -> set[int]:
             if os.path.join(folder, f"{name[:at]}2{name[at + 1 :]}") in names:
                 found.add(id(module))
     return found
-
-
-def block_numbers(scope: Scope, block: int) -> Iterator[int]:
-    """Yield a block and those around it, by number."""
-    while block >= 0:
-        yield block
-        block = scope.blocks[block].parent
 
 
 def shown(name: str) -> str:

@@ -298,6 +298,12 @@ class Scope:
             yield found
             block = found.parent
 
+    def block_numbers(self, block: int) -> Iterator[int]:
+        """Yield the numbers of a block and of the blocks around it, innermost first."""
+        while block >= 0:
+            yield block
+            block = self.blocks[block].parent
+
     def loops(self, block: int) -> list[Block]:
         """Return the loops around a block, innermost first."""
         return [found for found in self.block_chain(block) if found.kind in ("for", "while", "comprehension")]

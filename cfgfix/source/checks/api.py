@@ -18,7 +18,6 @@ from cfgfix.source.releases import (
     api,
     asked_for,
     before_the_table,
-    block_numbers,
     bound_twice,
     doubtful,
     eras,
@@ -133,7 +132,7 @@ def _never_taken(program: Program, reference: Reference) -> bool:
     """Tell whether a place is the other side of `hasattr` for a name that every release asked for has."""
     table = api(program)
     scope = reference.scope
-    for around in block_numbers(scope, reference.block):
+    for around in scope.block_numbers(reference.block):
         item = scope.blocks[around]
         test, branch = item.test, item.branch
         if item.kind != "if" or test is None:

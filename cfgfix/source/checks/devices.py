@@ -371,9 +371,11 @@ def _without_growth(growth: Site, limit: Site, *, first: bool) -> dict[str, Any]
 def _only_sometimes(growth: Site, limit: Site) -> bool:
     """Tell whether a limit stands behind a condition that growth does not stand behind: it is for some runs only."""
     inner = {
-        number for number in _chain(limit.scope, limit.call.block) if limit.scope.blocks[number].kind == "if"
+        number
+        for number in limit.scope.block_numbers(limit.call.block)
+        if limit.scope.blocks[number].kind == "if"
     }
-    return bool(inner - set(_chain(growth.scope, growth.call.block)))
+    return bool(inner - set(growth.scope.block_numbers(growth.call.block)))
 
 
 def _same_list(first: Site, second: Site) -> bool:
@@ -409,13 +411,13 @@ def _limits_nothing(site: Site) -> bool:
 def _exclusive(scope: Scope, first: int, second: int) -> bool:
     """Tell whether two blocks never run together: the sides of one `if`, or a `try` and its handler."""
     sides: dict[str, bool] = {}
-    for number in _chain(scope, first):
+    for number in scope.block_numbers(first):
         item = scope.blocks[number]
         if item.kind == "if" and item.test is not None:
             sides[text(item.test, scope)] = item.branch
         if item.kind == "except" and not inside(scope, second, number):
             return True
-    for number in _chain(scope, second):
+    for number in scope.block_numbers(second):
         item = scope.blocks[number]
         if (
             item.kind == "if"
@@ -426,12 +428,6 @@ def _exclusive(scope: Scope, first: int, second: int) -> bool:
         if item.kind == "except" and not inside(scope, first, number):
             return True
     return False
-
-
-def _chain(scope: Scope, block: int) -> Iterator[int]:
-    while block >= 0:
-        yield block
-        block = scope.blocks[block].parent
 
 
 def growth_for_one(program: Program) -> Iterator[Hit]:
@@ -881,7 +877,7 @@ def dataset_on_gpu(program: Program) -> Iterator[Hit]:
         method = method_of(site)
         if method not in ("map", "batch", "padded_batch", "shuffle", "interleave", "filter", "cache"):
             continue
-        for number in _chain(site.scope, site.call.block):
+        for number in site.scope.block_numbers(site.call.block):
             block = site.scope.blocks[number]
             if block.kind != "with" or block.test is None or (id(site.scope), number) in seen:
                 continue

@@ -11,7 +11,7 @@ from cfgfix.source.flow import only_tells
 from cfgfix.source.guards import expects_absence, statement_of
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Program
-from cfgfix.source.releases import IMPORTS, api, block_numbers, with_other_releases, written_for_one
+from cfgfix.source.releases import IMPORTS, api, with_other_releases, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Scope
 
 NEEDLES = IMPORTS
@@ -119,9 +119,7 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             continue
         # The first one ends the block; what is wrong behind it never runs.
         seen.add((id(scope), block))
-        around = set(block_numbers(scope, event.block)) - set(
-            block_numbers(scope, scope.blocks[block].parent)
-        )
+        around = set(scope.block_numbers(event.block)) - set(scope.block_numbers(scope.blocks[block].parent))
         gone_too = {id(other) for where, other, *_ in _removed(program) if where is scope}
         later = [
             item
@@ -179,7 +177,7 @@ def _option_hit(table: Api, scope: Scope, event: Event, target: Expr, path: str,
 
 def _swallowing(scope: Scope, block: int) -> int | None:
     """Return the `try` block around a place whose handler goes on after an AttributeError, or None."""
-    for number in block_numbers(scope, block):
+    for number in scope.block_numbers(block):
         if scope.blocks[number].kind == "try":
             for other in range(number + 1, len(scope.blocks)):
                 item = scope.blocks[other]
@@ -309,7 +307,7 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
 def _policy_beside(hit: Hit) -> bool:
     """Tell whether the same branch sets a policy in half precision: Keras then scales the loss of what it compiles."""
     scope = hit.scope
-    around = set(block_numbers(scope, hit.block))
+    around = set(scope.block_numbers(hit.block))
     for call in scope.calls:
         name = call.method or (call.func[1] if call.func[0] == NAME else "")
         if (

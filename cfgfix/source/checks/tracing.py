@@ -774,7 +774,7 @@ def _signature_given(functions: list[Function]) -> bool:
 def _counters(scope: Scope, block: int) -> set[str]:
     """Return the names that loops around a block count in Python: over `range` or `enumerate`."""
     found: set[str] = set()
-    loops = {number for number in _chain(scope, block) if scope.blocks[number].kind == "for"}
+    loops = {number for number in scope.block_numbers(block) if scope.blocks[number].kind == "for"}
     for event in scope.events():
         if event.kind != "for" or not event.bodies or event.bodies[0][0] not in loops or event.value is None:
             continue
@@ -793,12 +793,6 @@ def _counters(scope: Scope, block: int) -> set[str]:
         ):
             found.add(target[2][0][1])
     return found
-
-
-def _chain(scope: Scope, block: int) -> Iterator[int]:
-    while block >= 0:
-        yield block
-        block = scope.blocks[block].parent
 
 
 def _changing_number(expr: Expr, scope: Scope, counters: set[str]) -> str | None:
