@@ -126,6 +126,20 @@ class Module:
         return self.summary.scopes[0] if self.summary.scopes else None
 
 
+MAX_REEXPORTS = 60
+"""Most steps from a name to where it is defined, through modules that import it from one another."""
+
+
+class _Search:
+    """One search for where a name is defined: how deep it is, and what it has looked through, by module and name."""
+
+    __slots__ = ("depth", "seen")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.seen: set[tuple[int, str]] = set()
+
+
 class Program:
     """The files of a project and what links them.
 
@@ -153,6 +167,7 @@ class Program:
         self.files = {os.path.normpath(file.path): file for file in files}
         self._names: dict[str, str] | None = None
         self._found: dict[tuple[str, int], Value] = {}
+        self._members: dict[tuple[int, str], Value] = {}
         self._bits: dict[str, int] = {}
         self.modules: list[Module] = []
         """Modules that the prefilter lets through, in order of path."""
@@ -311,20 +326,18 @@ class Program:
         key = names.get(name)
         return self._load(key) if key is not None else None
 
-    def find(self, name: str, importer: Module | None = None, depth: int = 0) -> Value:
+    def find(self, name: str, importer: Module | None = None) -> Value:
         """Return what a dotted import source stands for: a module, class or function of the project, or an external."""
-        if depth == 0:
-            key = (name, id(importer))
-            known = self._found.get(key)
-            if known is None:
-                known = self._found[key] = self._find(name, importer, 0)
-            return known
-        return self._find(name, importer, depth)
+        key = (name, id(importer))
+        known = self._found.get(key)
+        if known is None:
+            known = self._found[key] = self._find(name, importer, _Search())
+        return known
 
-    def _find(self, name: str, importer: Module | None, depth: int) -> Value:
+    def _find(self, name: str, importer: Module | None, search: _Search) -> Value:
         if importer is not None:
             name = absolute(name, importer)
-        if depth > 12:
+        if search.depth > MAX_REEXPORTS:
             return External(name)
         module = self.module(name, importer)
         if module is not None:
@@ -333,37 +346,53 @@ class Program:
         if head:
             above = self.module(head, importer)
             if above is None and "." in head:
-                outer = self.find(head, importer, depth + 1)
+                search.depth += 1
+                outer = self._find(head, importer, search)
+                search.depth -= 1
                 if isinstance(outer, ClassValue):
                     child = outer.scope.children.get(last)
                     if child is not None:
                         return self.defined(outer.scope.module.summary.scopes[child])
                 above = outer.module if isinstance(outer, ModuleValue) else None
             if above is not None:
-                return self.member(above, last, depth + 1)
+                return self._member(above, last, search)
         return External(name)
 
-    def member(self, module: Module, name: str, depth: int = 0) -> Value:
+    def member(self, module: Module, name: str) -> Value:
         """Return what a module's top-level name stands for, through re-exports."""
+        key = (id(module), name)
+        known = self._members.get(key)
+        if known is None:
+            known = self._members[key] = self._member(module, name, _Search())
+        return known
+
+    def _member(self, module: Module, name: str, search: _Search) -> Value:
         scope = module.scope
-        if scope is None or depth > 12:
+        key = (id(module), name)
+        if scope is None or search.depth > MAX_REEXPORTS or key in search.seen:
+            # What was looked through before in one search has no answer: with `import *` in a circle there are many ways to it.
             return External(f"{module.name}.{name}")
+        search.seen.add(key)
         child = scope.children.get(name)
         if child is not None:
             return self.defined(module.summary.scopes[child])
-        source = scope.imports.get(name)
-        if source is not None:
-            return self.find(source, module, depth + 1)
-        if module.is_package or not scope.names:
-            inner = self.module(f"{module.name}.{name}")
-            if inner is not None:
-                return ModuleValue(inner)
-        for star in scope.stars:
-            found = self.find(star, module, depth + 1)
-            if isinstance(found, ModuleValue) and found.module is not module:
-                value = self.member(found.module, name, depth + 1)
-                if not isinstance(value, External):
-                    return value
+        search.depth += 1
+        try:
+            source = scope.imports.get(name)
+            if source is not None:
+                return self._find(source, module, search)
+            if module.is_package or not scope.names:
+                inner = self.module(f"{module.name}.{name}")
+                if inner is not None:
+                    return ModuleValue(inner)
+            for star in scope.stars:
+                found = self._find(star, module, search)
+                if isinstance(found, ModuleValue) and found.module is not module:
+                    value = self._member(found.module, name, search)
+                    if not isinstance(value, External):
+                        return value
+        finally:
+            search.depth -= 1
         return External(f"{module.name}.{name}")
 
     def defined(self, scope: Scope) -> Value:

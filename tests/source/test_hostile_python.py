@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cfgfix.engine import Request, check
 from cfgfix.settings import Settings
 from cfgfix.source.discover import decode
+from cfgfix.source.program import Program
 from cfgfix.source.summary import MAX_BYTES, summarise
 
 HEAD = "import tensorflow as tf\nds = tf.data.Dataset.range(3).map(abs)\n"
@@ -93,6 +95,36 @@ def test_a_cycle_of_imports_and_of_classes(tmp_path: Path) -> None:
         "a.py",
         "from b import *\nimport tensorflow as tf\nclass A(B): pass\nclass C(C): pass\nds = make(ds)\nds.map(ds)\n",
     )
+
+
+def test_modules_that_import_everything_from_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = 0
+    inner = Program._member
+
+    def counted(*args: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        return inner(*args)
+
+    monkeypatch.setattr(Program, "_member", counted)
+    package = tmp_path / "net"
+    package.mkdir()
+    count = 25
+    names = [f"part{number}" for number in range(count)]
+    stars = "".join(f"from .{name} import *\n" for name in names)
+    (package / "__init__.py").write_text("import tensorflow as tf\n" + stars)
+    for number, name in enumerate(names):
+        (package / f"{name}.py").write_text(
+            f"from net import *\n{stars}"
+            f"def build{number}(files):\n    ds = make(files)\n    ds = tf.data.TFRecordDataset(files).map(decode)\n"
+            f"    return other.thing.missing(ds), build{(number + 1) % count}(files)\n"
+        )
+    text = "from net import *\n" + HEAD + "build0([])\n"
+    assert "SRC001" not in {rule for rule, _ in found(tmp_path, "main.py", text)}
+    # Without a memory of what was looked through, each name would go as many ways as the circle has.
+    assert looked < 1000 * count * count
 
 
 @pytest.mark.parametrize(
