@@ -60,6 +60,7 @@ READINGS = (
     "registry",
     "untouched",
     "unmet",
+    "unseen",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -277,7 +277,15 @@ def doubtful(program: Program, reference: Reference) -> bool:
     head = reference.expr
     while head[0] == ATTRIBUTE:
         head = head[1]
-    return _assigned(reference.scope, head[1]) or _in_annotation(reference)
+    return (
+        _assigned(reference.scope, head[1])
+        or _in_annotation(reference)
+        or any(
+            # `global tf; import tensorflow.compat.v1 as tf` in a function.
+            head[1] in scope.outer and head[1] in scope.imports
+            for scope in reference.scope.module.summary.scopes
+        )
+    )
 
 
 def _set_by_program(program: Program) -> set[str]:

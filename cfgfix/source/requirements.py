@@ -51,9 +51,6 @@ _NAMED = re.compile(
     r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*["'])?"""
     r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
 )
-_NAMED_KERAS = re.compile(
-    r"""(?<![\w.-])keras["']?\s*(?:=\s*["'])?((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
-)
 _COMPUTED = re.compile(
     r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:===?|~=|!=|<=|>=|<|>)?\s*(?:\{|%s|["']\s*\+)"""
 )
@@ -68,9 +65,6 @@ _TABLE = re.compile(
     r"""\s*(\d+(?:\.\d+)*)["']"""
 )
 """A line of Poetry's table of dependencies: a bare number means that release, `^2.4` and `~2.4` what is compatible with it."""
-_TABLE_KERAS = re.compile(
-    r"""^["']?keras["']?\s*=\s*(?:\{[^}]*?version\s*=\s*)?["'](\^|~(?!=))?\s*(\d+(?:\.\d+)*)["']"""
-)
 _ITEM = re.compile(
     r"""^(?:[-*+\u2022]|\d+[.)])\s+[*`\[]*tensorflow(?:[-_ ]?(?:cpu|gpu|macos))?[*`\]]*(?:\(https?:[^)\s]*\))?[\s:*]*"""
     r"""(?:\(\s*)?(?P<rest>\S.{0,60})""",
@@ -395,7 +389,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
     )
-    made = _constrained(folder, made, looked)
+    made = _with_others(_constrained(folder, made, looked), first.others)
     if any(one.addons for _, one in said):
         return before_keras_3(made)
     keras = next((one.keras for _, one in said if one.keras), "")
@@ -436,17 +430,40 @@ def _with_keras(requirement: Requirement, keras: str) -> Requirement:
         (minor for minor in range(6, 16) if asked.admits((2, minor, 0)) or asked.admits((2, minor, 99))),
         default=15,
     )
-    end = f"<2.{last + 1}"
+    return _ending(requirement, last, keras)
+
+
+def _with_others(requirement: Requirement, others: Sequence[str]) -> Requirement:
+    """Return a requirement that ends where another package that the same file asks for is too old for TensorFlow."""
+    if not (requirement.text or requirement.whatever):
+        return requirement
+    for text in others:
+        package = re.match(r"\w+", text)
+        assert package is not None
+        asked = Requirement("", text, ())
+        for least, minor in _NEEDS[package[0]]:
+            later = (
+                (major, number, patch) for major in (1, 2, 3) for number in range(60) for patch in range(10)
+            )
+            if not any(version >= least and asked.admits(version) for version in later):
+                requirement = _ending(requirement, minor - 1, text)
+                break
+    return requirement
+
+
+def _ending(requirement: Requirement, last: int, because: str) -> Requirement:
+    """Return a requirement that ends with TensorFlow 2.`last`, where it admits that release and later ones."""
     if (
         requirement.computed
         or not requirement.admits((2, last, 0))
         or not any(requirement.admits((2, minor, 0)) for minor in range(last + 1, 40))
     ):
         return requirement
+    end = f"<2.{last + 1}"
     return replace(
         requirement,
         text=f"{requirement.text},{end}" if requirement.text else f"tensorflow{end}",
-        stated=f"{requirement.text or 'tensorflow'} and {keras}",
+        stated=f"{requirement.text or 'tensorflow'} and {because}",
         whatever=False,
     )
 
@@ -504,6 +521,7 @@ class _Said:
     two: bool = False
     whatever: bool = False
     keras: str = ""
+    others: tuple[str, ...] = ()
 
 
 def _said_in(path: str, *, installs: bool = False) -> _Said | None:
@@ -515,6 +533,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     if len(data) > MAX_BYTES:
         return None
     named, keras, keras_2, addons, computed, two = "", "", False, False, False, False
+    others: dict[str, str] = {}
     whole = data.decode("utf-8", "replace")
     whatever = (
         not installs and path.endswith((".py", ".toml")) and _WHATEVER.search(whole[:MAX_LIST]) is not None
@@ -537,9 +556,14 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
         keras = keras or _asked_in(bare, "keras")
+        for package in _NEEDS:
+            if package in bare and package not in others:
+                asked = _asked_in(bare, package)
+                if asked:
+                    others[package] = asked
     if not (named or keras_2 or addons or computed or whatever or keras):
         return None
-    return _Said(named, keras_2, addons, computed, two, whatever, keras)
+    return _Said(named, keras_2, addons, computed, two, whatever, keras, tuple(others.values()))
 
 
 def _listed_in(path: str) -> _Said | None:
@@ -568,7 +592,28 @@ def _listed_in(path: str) -> _Said | None:
     return None
 
 
-_PACKAGES = {"tensorflow": (_TABLE, _NAMED), "keras": (_TABLE_KERAS, _NAMED_KERAS)}
+def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return how a table of Poetry's and a list ask for a package."""
+    return (
+        re.compile(
+            rf"""^["']?{package}["']?\s*=\s*(?:\{{[^}}]*?version\s*=\s*)?["'](\^|~(?!=))?\s*(\d+(?:\.\d+)*)["']"""
+        ),
+        re.compile(
+            rf"""(?<![\w.-]){package}["']?\s*(?:=\s*["'])?((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
+        ),
+    )
+
+
+_NEEDS: dict[str, tuple[tuple[Version, int], ...]] = {
+    "numpy": (((1, 20, 0), 8), ((1, 22, 0), 12), ((1, 23, 5), 14)),
+    "h5py": (((3, 10, 0), 16),),
+}
+"""The least release of a package that TensorFlow 2.N and later need: pairs of that release and N (METADATA of the wheels of 2.7.0,
+2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0)."""
+_PACKAGES = {
+    "tensorflow": (_TABLE, _NAMED),
+    **{package: _patterns(package) for package in ("keras", *_NEEDS)},
+}
 
 
 def _asked_in(line: str, package: str = "tensorflow") -> str:

@@ -335,6 +335,8 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
                 if first
                 else "warning"
                 if _caught(growth.scope, growth.call.block)
+                or _only_sometimes(growth, limit)
+                or _only_sometimes(limit, growth)
                 else "error",
                 related=(at(limit, label="the memory limit"),),
                 **_without_growth(growth, limit, first=first),
@@ -800,6 +802,8 @@ def remapped(program: Program) -> Iterator[Hit]:
                 site,
                 flow=(),
                 values={"device": shown, "count": found[0], "by": found[1], "last": found[0] - 1},
+                # What a handler is ready for may be wanted.
+                severity="info" if _caught(site.scope, site.call.block) else None,
             )
 
 

@@ -528,8 +528,14 @@ def output_types(program: Program) -> Iterator[Hit]:
         )
         yield hit_at(
             site,
-            # A map or padded_batch behind it may give the shapes again; and where an older release may be meant, there is no other way.
-            severity="info" if shapes is not None or again or table.requirement.reaches_below(4) else None,
+            # A map or padded_batch behind it may give the shapes again; and where an older release may be meant, as where none is
+            # named, there is no other way.
+            severity="info"
+            if shapes is not None
+            or again
+            or table.requirement.reaches_below(4)
+            or not (table.requirement.text or table.requirement.whatever)
+            else None,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
             rewrites=_signature(site),
         )

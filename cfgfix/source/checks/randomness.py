@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, never_entered, short, switched_eager
 from cfgfix.source.expr import MISSING, constant, text, walk
+from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL
+from cfgfix.source.summary import ATTRIBUTE, CALL, NAME
 from cfgfix.source.values import Site
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED)
@@ -83,6 +84,8 @@ def in_function(program: Program) -> Iterator[Hit]:
         ):
             # A mode that asks for eager steps draws in each of them.
             continue
+        if _unused(site):
+            continue
         if site.scope.name in ("build", "__init__") or any(
             target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets
         ):
@@ -96,6 +99,25 @@ def in_function(program: Program) -> Iterator[Hit]:
             else None,
             values={"call": short(site), "via": reach.via},
         )
+
+
+def _unused(site: Site) -> bool:
+    """Tell whether what is drawn is given a name that nothing mentions again."""
+    scope = site.scope
+    event = statement_of(scope, site.call.block, site.call.place)
+    if event is None or event.kind != "assign" or len(event.targets) != 1 or event.targets[0][0] != NAME:
+        return False
+    name = event.targets[0][1]
+    shown = [
+        part
+        for other in scope.events()
+        if other is not event
+        for expr in (other.value, *other.targets, *(other.extra if other.kind == "with" else ()))
+        if expr is not None
+        for part in walk(expr, scope)
+    ]
+    inner = any(item.parent == scope.number for item in scope.module.summary.scopes)
+    return not inner and name not in scope.outer and all(part[:2] != (NAME, name) for part in shown)
 
 
 def constant_seed(program: Program) -> Iterator[Hit]:

@@ -525,6 +525,8 @@ def variable(program: Program) -> Iterator[Hit]:
         reach = _graph(program, site.scope, site)
         if reach is None or not _compiled_for_sure(reach) or reach.path:
             continue
+        if _raises_wanted(site.scope):
+            continue
         if site.scope.name in ("build", "__init__") or any(
             block.kind in ("if", "try", "except", "with") for block in site.scope.block_chain(site.call.block)
         ):
@@ -535,6 +537,23 @@ def variable(program: Program) -> Iterator[Hit]:
             severity="info" if never_entered(program, reach.root.scope) else None,
             values={"via": reach.via},
         )
+
+
+def _raises_wanted(function: Scope) -> bool:
+    """Tell whether a function is only called where an error is what is shown: `with assert_raises(ValueError): f(1.0)`."""
+    called = [
+        (scope, call)
+        for scope in function.module.summary.scopes
+        for call in scope.calls
+        if call.func[:2] == (NAME, function.name)
+    ]
+    return bool(called) and all(
+        any(
+            block.kind == "with" and block.test is not None and "raises" in text(block.test, scope).lower()
+            for block in scope.block_chain(call.block)
+        )
+        for scope, call in called
+    )
 
 
 def unrolled(program: Program) -> Iterator[Hit]:
@@ -676,6 +695,13 @@ def _in_loop(scope: Scope, block: int, place: Place, event: Event | None, name: 
         func = scope.calls[item.test[1]].func
         if func[0] != NAME or func[1] not in ("range", "tqdm", "trange"):
             return
+    if any(
+        call.method in ("trace_export", "get_concrete_function", "from_concrete_functions")
+        and inside(scope, call.block, loop)
+        for call in scope.calls
+    ):
+        # Each is made to be traced once, for its graph.
+        return
     yield Hit(
         scope,
         place,

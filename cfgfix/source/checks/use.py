@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -88,7 +90,8 @@ def discarded(program: Program) -> Iterator[Hit]:
             while head[0] == ATTRIBUTE or head[0] == CALL:
                 head = head[1] if head[0] == ATTRIBUTE else scope.calls[head[1]].func
             rewrites: tuple[Rewrite, ...] = ()
-            if head[0] == NAME:
+            endless = call.method == "repeat" and not call.args and not call.keywords
+            if head[0] == NAME and not endless:
                 rewrites = (Rewrite("replace", scope, head[2], f"{head[1]} = {head[1]}"),)
             # Without these the data is the same, only time is lost; and Keras's loaders shuffle and make batches themselves.
             speed = (
@@ -102,13 +105,23 @@ def discarded(program: Program) -> Iterator[Hit]:
                     )
                 )
                 or (call.method == "shuffle" and _shuffled_after(scope, event, head))
+                # Keras begins the dataset anew in each epoch, and what is read once needs no order.
+                or call.method == "repeat"
+                or (call.method == "shuffle" and _READ_ONCE.search(os.path.basename(scope.module.path)))
             )
             yield hit_at(
                 site,
                 values={"method": call.method},
                 rewrites=rewrites,
                 severity="warning" if speed else None,
+                no_fix="with it the dataset has no end, and fit then wants steps_per_epoch"
+                if endless
+                else None,
             )
+
+
+_READ_ONCE = re.compile(r"eval|predict|infer", re.IGNORECASE)
+"""Words of files that go through a dataset once."""
 
 
 def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
