@@ -212,6 +212,8 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             in_tests(dataset.site.scope)
             or named_for_evaluation(dataset.site)
             or _not_for_training(dataset.site)
+            # A buffer of one element shuffles nothing, wherever it stands.
+            or number(dataset.site.argument(0, "buffer_size")) == 1
         ):
             continue
         for step in way:
