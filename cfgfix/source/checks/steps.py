@@ -106,10 +106,13 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or _switched_off(target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
-                or any(
+                or (
                     # What makes a model in every step cannot be compiled as it is.
-                    _MAKES_MODEL.fullmatch(made.name)
-                    for made, _ in inside_function(program, target.scope)
+                    alone
+                    and any(
+                        _MAKES_MODEL.fullmatch(made.name)
+                        for made, _ in inside_function(program, target.scope)
+                    )
                 )
                 or _switched_off(tape.scope)
                 or (
