@@ -37,11 +37,11 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     """
     scope = moved.scope
     first, last = (moved, goal) if behind else (goal, moved)
-    if goal.scope is not scope or moved.call.opaque or not _starts(moved.call):
+    if goal.scope is not scope or moved.call.opaque or moved.call.method is None:
         return ()
     passed: list[str] = []
     way = _way(scope, last.call, first.call, passed)
-    if way is None or not _REGROUPS.isdisjoint(passed):
+    if way is None or not _OTHER_ELEMENTS.isdisjoint(passed):
         return ()
     given = [*moved.call.args, *(value for _, value in moved.call.keywords)]
     used = {name for item in given for name in names_in(item, scope)}
@@ -69,27 +69,12 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     )
 
 
-_REGROUPS = frozenset(
-    {
-        "apply",
-        "flat_map",
-        "group_by_window",
-        "interleave",
-        "rebatch",
-        "scan",
-        "unbatch",
-        "window",
-        "zip",
-        "take",
-        "skip",
-    }
+REGROUPS = frozenset(
+    {"unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "bucket_by_sequence_length"}
 )
-"""Steps behind which elements are others: what moves across them would be about other things, file names for examples."""
-
-
-def _starts(call: Call) -> bool:
-    """Tell whether a call is a link: a method of something."""
-    return bool(call.func[0] == ATTRIBUTE)
+"""Steps behind which elements are others, made of several or parts of one."""
+_OTHER_ELEMENTS = REGROUPS | {"apply", "scan", "zip", "take", "skip"}
+"""Steps that nothing moves across: it would be about other things then, file names for examples."""
 
 
 def _way(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event] | None:
@@ -178,9 +163,14 @@ def _own_statement(scope: Scope, call: Call) -> Event | None:
     return None
 
 
+def loop_head(scope: Scope, loop: int) -> Event | None:
+    """Return the statement whose body a block is, such as the `for` of a loop; a comprehension has none."""
+    return next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
+
+
 def out_of_loop(scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
     """Return the fix that puts a statement of a loop's suite before the loop; empty where it does not stand there by itself."""
-    head = next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
+    head = loop_head(scope, loop)
     if head is None or event.block != loop:
         return ()
     bound = [item for item in scope.binding(own) if item is not event]

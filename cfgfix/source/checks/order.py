@@ -20,7 +20,7 @@ from cfgfix.source.checks.common import (
     short,
     ways,
 )
-from cfgfix.source.checks.moves import ELSEWHERE, move
+from cfgfix.source.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.guards import statement_of, unnegated
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -31,9 +31,6 @@ from cfgfix.source.values import Constant, Dataset, Site
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
 
 _BATCH = frozenset({"batch", "padded_batch", "ragged_batch"})
-_REGROUPS = frozenset(
-    {"unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "bucket_by_sequence_length"}
-)
 
 
 def kind(step: Dataset) -> str:
@@ -218,7 +215,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             continue
         for step in way:
             name = kind(step)
-            if name in _REGROUPS or name in ("shuffle", "unknown"):
+            if name in REGROUPS or name in ("shuffle", "unknown"):
                 break
             if name in _BATCH and step.site is not None:
                 if number(step.site.argument(0, "batch_size")) == 1:
@@ -227,7 +224,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     # Batches of another function may be windows or pairs that belong together.
                     break
                 if any(
-                    kind(other) in _BATCH | _REGROUPS or (kind(other) == "take" and _one(other))
+                    kind(other) in _BATCH | REGROUPS or (kind(other) == "take" and _one(other))
                     for other in downstream(dataset)
                 ):
                     break
@@ -558,7 +555,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
         if in_tests(dataset.site.scope):
             continue
         for step in way:
-            if kind(step) in _REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
+            if kind(step) in REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
                 break
             if kind(step) == "repeat" and step.site is not None:
                 yield hit_at(

@@ -17,7 +17,7 @@ from cfgfix.source.checks.common import (
     tensorflow_alias,
     upstream,
 )
-from cfgfix.source.checks.moves import free_name, out_of_loop
+from cfgfix.source.checks.moves import free_name, loop_head, out_of_loop
 from cfgfix.source.checks.order import kind
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
@@ -245,7 +245,7 @@ def _one_iterator(site: Site, inner: Call, loop: int) -> dict[str, Any]:
     """Return the fix that begins the dataset once, before the loop."""
     scope = site.scope
     name = free_name(scope, "iterator", "batches")
-    head = next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
+    head = loop_head(scope, loop)
     dataset = dotted(inner.args[0])
     if name is None or head is None or dataset is None or scope.blocks[loop].kind == "comprehension":
         return {"no_fix": "there is no place before the loop for the iterator"}
