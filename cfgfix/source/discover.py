@@ -106,25 +106,16 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
                 _add(path, "", found)
 
 
-class _Ignore:
-    """One `.gitignore` file. The library that knows the patterns is asked only about paths that one of them may fit."""
+class _Names:
+    """Names of files and folders that plain patterns stand for: `build`, `*.h5`, `dataset*`, and any other as an expression."""
 
-    __slots__ = ("_always", "_folder", "_lines", "_literals", "_prefixes", "_spec", "_suffixes", "_wild")
+    __slots__ = ("_literals", "_prefixes", "_suffixes", "_wild")
 
-    def __init__(self, folder: str, lines: list[str]) -> None:
-        self._folder = folder
-        self._lines = lines
-        self._spec: Any = None
-        self._always = False
+    def __init__(self, patterns: Iterable[str]) -> None:
         self._literals: set[str] = set()
         suffixes, prefixes, wild = [], [], []
-        for line in lines:
-            part = _telling(line)
-            if part is None:
-                self._always = True
-            elif not part or part in self._literals:
-                continue
-            elif not _WILD.intersection(part):
+        for part in dict.fromkeys(patterns):
+            if not _WILD.intersection(part):
                 self._literals.add(part)
             elif not _WILD.intersection(part[1:]) and part[0] == "*":
                 suffixes.append(part[1:])
@@ -138,6 +129,49 @@ class _Ignore:
         if wild:
             self._wild = re.compile("|".join(map(fnmatch.translate, wild)))
 
+    def hold(self, name: str) -> bool:
+        return (
+            name in self._literals
+            or name.endswith(self._suffixes)
+            or name.startswith(self._prefixes)
+            or (self._wild is not None and self._wild.match(name) is not None)
+        )
+
+
+class _Ignore:
+    """One `.gitignore` file. The library that knows the patterns is asked only about paths that one of them may fit."""
+
+    __slots__ = ("_always", "_folder", "_folders", "_lines", "_maybe", "_names", "_roots", "_spec")
+
+    def __init__(self, folder: str, lines: list[str]) -> None:
+        self._folder = folder
+        self._lines = lines
+        self._spec: Any = None
+        self._always = False
+        self._roots: dict[str | None, list[tuple[str | None, ...]]] = {}
+        """The parts of patterns that begin at this folder, by the first one; None for any name."""
+        maybe: list[str] = []
+        names: list[str] = []
+        folders: list[str] = []
+        for line in lines:
+            part = _telling(line)
+            if part is None:
+                self._always = True
+            elif part:
+                bare = line.rstrip()
+                if "/" in bare[:-1] and "//" not in bare:
+                    root = _rooted(bare.strip("/").split("/"))
+                    if root:
+                        self._roots.setdefault(root[0], []).append(root)
+                        continue
+                maybe.append(part)
+                if part == bare.removesuffix("/"):
+                    (folders if bare.endswith("/") else names).append(part)
+        if self._always or any(line.startswith("!") for line in lines):
+            # What one pattern ignores another one may take back, or make the library refuse the file.
+            names = folders = []
+        self._maybe, self._names, self._folders = _Names(maybe), _Names(names), _Names(folders)
+
     @classmethod
     def read(cls, folder: str) -> _Ignore | None:
         try:
@@ -149,8 +183,17 @@ class _Ignore:
         return cls(folder, lines) if lines else None
 
     def matches(self, path: str, *, folder: bool) -> bool:
-        if not self._always and not any(map(self._may_fit, path.split(os.sep))):
+        head = "" if self._folder == os.curdir else f"{self._folder}{os.sep}"
+        inner = path[len(head) :] if path.startswith(head) else os.path.relpath(path, self._folder)
+        parts = inner.split(os.sep)
+        if (
+            not self._always
+            and not any(map(self._maybe.hold, parts))
+            and not any(_begins(root, parts) for key in (parts[0], None) for root in self._roots.get(key, ()))
+        ):
             return False
+        if any(map(self._names.hold, parts)) or any(map(self._folders.hold, parts if folder else parts[:-1])):
+            return True
         if self._spec is None:
             import pathspec
 
@@ -159,20 +202,26 @@ class _Ignore:
             except ValueError:
                 # A file with a pattern that is none ignores nothing.
                 self._spec = pathspec.GitIgnoreSpec.from_lines([])
-        inner = os.path.relpath(path, self._folder).replace(os.sep, "/")
+        inner = inner.replace(os.sep, "/")
         return bool(self._spec.match_file(inner + "/" if folder else inner))
 
-    def _may_fit(self, part: str) -> bool:
-        """Tell whether the telling part of some pattern fits a part of a path."""
-        return (
-            part in self._literals
-            or part.endswith(self._suffixes)
-            or part.startswith(self._prefixes)
-            or (self._wild is not None and self._wild.match(part) is not None)
-        )
+
+def _rooted(parts: list[str]) -> tuple[str | None, ...]:
+    """Return the parts of a pattern up to the first that stands for several, None for those that are no plain names."""
+    known = parts[: next((number for number, part in enumerate(parts) if "**" in part), len(parts))]
+    return tuple(None if _WILD.intersection(part) or "\\" in part else part for part in known)
+
+
+def _begins(root: tuple[str | None, ...], parts: list[str]) -> bool:
+    """Tell whether a path may be, or lie below, what a pattern stands for."""
+    return len(root) <= len(parts) and all(
+        part is None or part == name for part, name in zip(root, parts, strict=False)
+    )
 
 
 _WILD = frozenset("*?[")
+_ESCAPED = re.compile(r"\\([\w#*?.~$%&+,;:=@ -])")
+"""A letter behind a backslash that stands for itself; in brackets it does so for `fnmatch` too."""
 
 
 def _telling(line: str) -> str | None:
@@ -184,6 +233,8 @@ def _telling(line: str) -> str | None:
     if line.startswith("!"):
         return ""
     line = line.rstrip()
+    if "[" not in line:
+        line = _ESCAPED.sub(r"[\1]", line)
     if "\\" in line or "[^" in line or "[[" in line or line[:1].isspace():
         return None
     parts = [part for part in line.split("/") if part.strip("*")]

@@ -12,7 +12,21 @@ from hypothesis import strategies as st
 from cfgfix.source.discover import _Ignore
 
 PART = st.sampled_from(
-    ["build", "data", "a.py", "train.py", "x1", "__pycache__", "out.egg-info", "[a]", "*", ".hidden"]
+    [
+        "build",
+        "data",
+        "a.py",
+        "train.py",
+        "x1",
+        "__pycache__",
+        "out.egg-info",
+        "[a]",
+        "*",
+        ".hidden",
+        "#a#",
+        ".#a",
+        "!a.py",
+    ]
 )
 PATTERN = st.one_of(
     st.sampled_from(
@@ -30,9 +44,28 @@ PATTERN = st.one_of(
             "[!a]*.py",
             "[^a]*.py",
             "*.egg-info/",
+            "da*/",
+            "*.hidden",
+            "/data",
+            "data/x1",
+            "/x*/",
+            "data/*",
+            "data/*/a.py",
+            "*/build/",
+            "data/**/x1",
+            "/**/data",
+            "data/x1/build",
+            "/\\#a\\#",
+            "data/\\!a.py",
+            "**/build",
             "__*",
             "data/a.py ",
             "\\!a.py",
+            "\\#*\\#",
+            ".\\#*",
+            "\\*",
+            "a\\.py",
+            "x[\\a1]",
             "tra*.py",
             "[a",
             "data/[a/b]",
@@ -41,7 +74,7 @@ PATTERN = st.one_of(
             "/",
         ]
     ),
-    st.text("ab*?[]!/.\\ x1", min_size=1, max_size=8),
+    st.text("ab*?[]!/.\\ x1#", min_size=1, max_size=8),
 )
 
 
