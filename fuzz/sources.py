@@ -22,7 +22,7 @@ with common.instrument():
     from cfgfix.edits import ReplaceText
     from cfgfix.files import SourceFile
     from cfgfix.source.discover import PythonFile
-    from cfgfix.source.rewrite import ProofError, prove
+    from cfgfix.source.proof import ProofError, prove
     from cfgfix.source.scan import ConfigFacts, scan, source_rules
     from cfgfix.source.summary import pack, summarise, unpack
 

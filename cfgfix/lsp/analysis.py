@@ -183,7 +183,7 @@ def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
 
 
 def _proven_source(text: str, fix: Fix) -> bool:
-    from cfgfix.source.rewrite import ProofError, prove
+    from cfgfix.source.proof import ProofError, prove
 
     try:
         prove(text, [change for change in fix.changes if isinstance(change, ReplaceText)])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from cfgfix.edits import Edit, ReplaceText, Safety, compatible
 from cfgfix.findings import Finding
 from cfgfix.records import dataclass
-from cfgfix.source.rewrite import ProofError, prove
+from cfgfix.source.proof import ProofError, prove
 
 MAX_PASSES = 12
 """Most rounds; a round applies every fix that does not overlap another, so two or three are usual."""

@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One change of Python source, by what it does to a node; `source/rewrite.py` carries it out with libcst.
+    """One change of Python source, by what it does to a node; `source/rewrite.py` carries it out.
 
     Kinds, each about the node at `place`:
         `replace`: the expression becomes `text`;
@@ -81,7 +81,7 @@ class Hit:
         safety, title: Where they differ from the rule's fix.
         no_fix: Why there is no fix here although the rule usually has one.
         notes: Further lines for a reader.
-        seen: Whether there is nothing for libcst to confirm: the hit is about the file as a whole.
+        seen: Whether there is nothing to confirm at its place: the hit is about the file as a whole.
     """
 
     scope: Scope

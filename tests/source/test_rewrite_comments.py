@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cfgfix.edits import ReplaceText
-from cfgfix.source.rewrite import ProofError, prove
+from cfgfix.source.proof import ProofError, prove
 
 TEXT = "x = f(1)  # é one\n# two\ny = f(\n    2,  # three\n)\n"
 

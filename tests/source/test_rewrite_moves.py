@@ -9,7 +9,7 @@ import pytest
 from cfgfix.edits import ReplaceText
 from cfgfix.engine import Request, fix
 from cfgfix.settings import Settings
-from cfgfix.source.rewrite import ProofError, prove
+from cfgfix.source.proof import ProofError, prove
 
 
 def fixed(folder: Path, text: str, *rules: str) -> str:

@@ -1,0 +1,150 @@
+"""Hold an edited statement against what it was, as libcst reads both: outside the edits it means what it meant.
+
+Text that no edit names is the same letter by letter; what it means may still change, as `x` does in `not x` when it becomes
+`a or b`. So both trees are walked together. Two parts agree when they are equal, when each lies within an edit, or when they
+are of one kind and their parts agree. A link of a chain that an edit names may be missing in one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Spans = Sequence[tuple[int, int]]
+
+PUNCTUATION = frozenset(
+    {
+        "Comma", "Dot", "AssignEqual", "LeftParen", "RightParen", "LeftSquareBracket", "RightSquareBracket", "LeftCurlyBrace",
+        "RightCurlyBrace", "Colon", "Semicolon", "Comment", "Newline", "EmptyLine", "SimpleWhitespace", "ParenthesizedWhitespace",
+        "TrailingWhitespace", "MaybeSentinel",
+    }
+)  # fmt: skip
+"""Nodes that mean nothing on their own: comments are held elsewhere, and brackets show in the shape of the tree."""
+
+WRAPPERS = frozenset({"Call", "Attribute", "Subscript", "Assign", "Expr"})
+"""What may come or go around a part: a link of a chain, or the target that a statement gets or loses."""
+
+
+class OtherMeaningError(Exception):
+    """The statement means something else outside the edits; the message tells where."""
+
+
+def same_outside(before: str, after: str, gone: Spans, new: Spans) -> None:
+    """Compare two statements, given as modules that hold nothing else.
+
+    Args:
+        before: The text as it was.
+        after: The text as it is to be.
+        gone: The edits, as offsets in `before`.
+        new: The same edits, as offsets in `after`.
+
+    Raises:
+        OtherMeaningError: libcst cannot read one of them, or it means something else outside the edits.
+    """
+    was, now = _Read(before, gone), _Read(after, new)
+    _agree(was, was.root, now, now.root, set())
+
+
+class _Read:
+    """One text as libcst reads it."""
+
+    __slots__ = ("_spans", "edits", "root", "text")
+
+    def __init__(self, text: str, edits: Spans) -> None:
+        import libcst
+        from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
+
+        try:
+            wrapper = MetadataWrapper(libcst.parse_module(text))
+        except (libcst.ParserSyntaxError, RecursionError) as error:
+            raise OtherMeaningError("libcst does not read it") from error
+        self.root = wrapper.module
+        self._spans = wrapper.resolve(ByteSpanPositionProvider)
+        self.text = text.encode()
+        self.edits = [(len(text[:start].encode()), len(text[:end].encode())) for start, end in edits]
+
+    def span(self, node: Any) -> tuple[int, int]:
+        place = self._spans.get(node)
+        return (place.start, place.start + place.length) if place is not None else (0, 0)
+
+    def edit_around(self, node: Any) -> int | None:
+        """Return which edit a part lies in as a whole."""
+        start, end = self.span(node)
+        around = (number for number, (a, b) in enumerate(self.edits) if a <= start < end <= b)
+        return next(around, None)
+
+    def touched(self, node: Any) -> bool:
+        """Tell whether an edit lies in a part or at its edge."""
+        start, end = self.span(node)
+        return any(a <= end and b >= start for a, b in self.edits)
+
+    def parts(self, node: Any) -> tuple[list[Any], dict[int, int]]:
+        """Return the parts of a node that mean something and lie in no edit, and how many lie in each edit."""
+        kept: list[Any] = []
+        named: dict[int, int] = {}
+        for child in node.children:
+            if type(child).__name__ in PUNCTUATION:
+                continue
+            edit = self.edit_around(child)
+            if edit is None:
+                kept.append(child)
+            else:
+                named[edit] = named.get(edit, 0) + 1
+        return kept, named
+
+    def within(self, node: Any) -> Any:
+        """Return what a link is called on or an assignment assigns, when the rest of it lies within edits; else None."""
+        kind = type(node).__name__
+        if kind not in WRAPPERS:
+            return None
+        inner = node.func if kind == "Call" else node.value
+        if inner is None or kind == "Expr":
+            return inner
+        (start, end), (first, last) = self.span(node), self.span(inner)
+        left = bytearray(self.text[start:end])
+        for begin, stop in [*self.edits, (first, last)]:
+            for position in range(max(start, begin), min(stop, end)):
+                left[position - start] = 32
+        return None if left.translate(None, b" \t\r\n\\()") else inner
+
+
+def _agree(was: _Read, old: Any, now: _Read, new: Any, used: set[int]) -> None:
+    if old.deep_equals(new):
+        return
+    inner = was.within(old)
+    if inner is not None:
+        _agree(was, inner, now, new, used)
+        return
+    inner = now.within(new)
+    if inner is not None:
+        _agree(was, old, now, inner, used)
+        return
+    (before, gone), (after, come) = was.parts(old), now.parts(new)
+    named = gone.keys() | come.keys()
+    if (
+        type(old) is not type(new)
+        or len(before) != len(after)
+        or (_letters(old) != _letters(new) and not (was.touched(old) and now.touched(new)))
+        # One part becomes one other, or parts come, or parts go.
+        or any(gone.get(edit, 0) and come.get(edit, 0) and gone[edit] + come[edit] > 2 for edit in named)
+        or named & used
+    ):
+        raise OtherMeaningError(f"`{_code(was, old)}` would become `{_code(now, new)}`")
+    used |= named
+    for one, other in zip(before, after, strict=True):
+        _agree(was, one, now, other, used)
+
+
+def _letters(node: Any) -> list[Any]:
+    """Return what a node holds beside its parts: a name, a number, a star."""
+    return [
+        value
+        for name in type(node).__dataclass_fields__
+        if isinstance(value := getattr(node, name), (str, bool, int, type(None)))
+    ]
+
+
+def _code(side: _Read, node: Any) -> str:
+    start, end = side.span(node)
+    text = " ".join(side.text[start:end].decode("utf-8", "replace").split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
