@@ -61,6 +61,8 @@ READINGS = (
     "untouched",
     "unmet",
     "unseen",
+    "unvisited",
+    "unfamiliar",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

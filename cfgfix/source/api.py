@@ -13,7 +13,6 @@ from cfgfix.source.requirements import Requirement
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_api.json")
 OPEN = frozenset(
     {
-        "estimator",
         "summary",
         "lite",
         "tpu",
@@ -30,6 +29,8 @@ OPEN = frozenset(
     }
 )
 """Parts of `tensorflow` whose content the table does not have: nothing is said about names in them."""
+WHOLE = "tensorflow.estimator"
+"""What a release dropped with all that it holds."""
 _KERAS_ALIASES = ("keras", "losses", "metrics", "optimizers", "initializers")
 """Names of `tensorflow` that are Keras's own modules."""
 
@@ -89,6 +90,11 @@ class Api:
             parts, second = ["tensorflow", *parts[3:]], True
         elif parts[1:3] == ["compat", "v1"]:
             parts, old = ["tensorflow", *parts[3:]], True
+        if parts[1:2] == ["estimator"]:
+            # What it holds comes from another package; TensorFlow 2.16 dropped it as a whole, with `tf.compat.v1.estimator`.
+            there = self._names["tensorflow"].get("estimator", 0)
+            rest = ".".join(parts[2:])
+            return None if there & self.newest else Presence(WHOLE, there, there, rest)
         if len(parts) < 2 or parts[1] in OPEN or ".".join(parts[1:4]) in OPEN:
             return None
         if parts[1] in _KERAS_ALIASES:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cfgfix.records import dataclass
-from cfgfix.source.api import Api, Presence, load
+from cfgfix.source.api import WHOLE, Api, Presence, load
 from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.guards import behind_a_default, expects_absence
 from cfgfix.source.program import Module, Program, absolute
@@ -676,7 +676,9 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
             names = ready if absence_expected(reference) else failing
             names.setdefault(id(reference.scope.module), []).append(reference.raw)
     for reference, grade in graded:
-        key = (id(reference.scope.module), reference.presence.name, reference.place[0])
+        # A package that is gone as a whole is told once in a file.
+        line = 0 if reference.presence.name == WHOLE else reference.place[0]
+        key = (id(reference.scope.module), reference.presence.name, line)
         if key in seen or doubtful(program, reference):
             continue
         if reference.expr is not None and any(

@@ -34,6 +34,8 @@ _BARE = re.compile(
     r"""^(?:-\s+)?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:[;#].*)?$"""
 )
 """A line that asks for TensorFlow whatever its release: of a text file, or of a list in an environment file."""
+_REQUIRES = re.compile(r"(?:install|setup|tests)_requires?\s*=")
+"""A key of `setup.cfg` whose value is a list of requirements."""
 _WHATEVER = re.compile(
     r"""(?:install_requires|(?<![\w-])dependencies)["']?\s*[=:]\s*\[[^\]]{0,2000}?"""
     r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']"""
@@ -533,6 +535,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     if len(data) > MAX_BYTES:
         return None
     named, keras, keras_2, addons, computed, two = "", "", False, False, False, False
+    listing = not path.endswith(".cfg")
     others: dict[str, str] = {}
     whole = data.decode("utf-8", "replace")
     whatever = (
@@ -546,7 +549,9 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
             continue
         if bare.startswith("#") or len(bare) > 2000 or (installs and _INSTALL.search(bare) is None):
             continue
-        whatever = whatever or (not installs and _BARE.match(bare) is not None)
+        if path.endswith(".cfg"):
+            listing = _lists(line, listing)
+        whatever = whatever or (listing and not installs and _BARE.match(bare) is not None)
         if not named and not computed:
             named = _asked_in(bare)
             computed = not named and _COMPUTED.search(bare) is not None
@@ -564,6 +569,20 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     if not (named or keras_2 or addons or computed or whatever or keras):
         return None
     return _Said(named, keras_2, addons, computed, two, whatever, keras, tuple(others.values()))
+
+
+def _lists(line: str, before: bool) -> bool:
+    """Tell whether a line of `setup.cfg` stands in a list of requirements, and not in one of names for another tool.
+
+    Args:
+        line: The line as it is written.
+        before: The answer for the line before it.
+    """
+    if line[:1].isspace():
+        return before
+    if line.startswith("["):
+        return line.startswith("[options.extras_require")
+    return _REQUIRES.match(line) is not None or (before and "=" not in line)
 
 
 def _listed_in(path: str) -> _Said | None:

@@ -659,6 +659,16 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
         )
 
 
+def _without_three(program: Program) -> frozenset[int]:
+    """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
+    newest = api(program).newest
+    return frozenset(
+        id(reference.scope.module)
+        for reference, _, _ in missing(program)
+        if reference.presence.mask and not reference.presence.mask & newest
+    )
+
+
 def optimizer_integer(program: Program) -> Iterator[Hit]:
     """A learning rate that is an integer, which Keras 3 refuses."""
     for site, value, three, _ in _optimizers(program, "learning_rate"):
@@ -668,6 +678,8 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
         two = any(
             api(program).requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
         )
+        if two and id(site.scope.module) in _without_three(program):
+            continue
         yield hit_at(
             site,
             values={

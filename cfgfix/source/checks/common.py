@@ -455,6 +455,23 @@ def never_entered(program: Program, scope: Scope) -> bool:
     return known
 
 
+def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
+    """Tell whether a loop over `range` has a small count that constants of the code give."""
+    test = scope.blocks[block].test
+    if test is None or test[0] != CALL:
+        return False
+    call = scope.calls[test[1]]
+    if call.func[0] != NAME or call.func[1] != "range" or not 1 <= len(call.args) <= 3 or call.keywords:
+        return False
+    from cfgfix.source.conditions import Conditions
+
+    conditions = Conditions(program, None)
+    bounds = [conditions.value(arg, scope, before=scope.blocks[block].line) for arg in call.args]
+    if not all(type(bound) is int for bound in bounds) or bounds[2:] == [0]:
+        return False
+    return not range(*bounds)[most : most + 1]
+
+
 def only_tried(scope: Scope, block: int) -> bool:
     """Tell whether a place stands under `if __name__ == "__main__"` in a file that trains nothing: a library shows itself."""
     from cfgfix.source.expr import text

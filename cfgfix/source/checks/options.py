@@ -324,7 +324,10 @@ def _policy_beside(hit: Hit) -> bool:
 
 def _scales(program: Program) -> bool:
     """Tell whether the program scales losses anywhere."""
-    return any("LossScale" in name or name.endswith(".scale_loss") for name in program.flow.by_name)
+    return any(
+        "LossScale" in name or name.endswith((".scale_loss", ".enable_mixed_precision_graph_rewrite"))
+        for name in program.flow.by_name
+    )
 
 
 def jit_switch(program: Program) -> Iterator[Hit]:

@@ -396,12 +396,12 @@ def without_shape(program: Program) -> Iterator[Hit]:
 
 
 def _fitted(program: Program, dataset: Dataset) -> bool:
-    """Tell whether a dataset, or what is made of it, is given to a Keras model or to a strategy."""
+    """Tell whether a dataset, or what is made of it, is given to a Keras model: a strategy's is read with the shapes it has."""
     made = {id(dataset), *(id(step) for step in downstream(dataset))}
     return any(
         id(item) in made
         for site in program.flow.sites
-        if site.call.method in ("fit", "evaluate", "predict", "experimental_distribute_dataset")
+        if site.call.method in ("fit", "evaluate", "predict")
         for value in (*site.args, *site.keywords.values())
         for item in alternatives(value)
     )

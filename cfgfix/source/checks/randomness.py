@@ -84,7 +84,7 @@ def in_function(program: Program) -> Iterator[Hit]:
         ):
             # A mode that asks for eager steps draws in each of them.
             continue
-        if _unused(site):
+        if _unused(site) or _behind_own_count(site):
             continue
         if site.scope.name in ("build", "__init__") or any(
             target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets
@@ -99,6 +99,27 @@ def in_function(program: Program) -> Iterator[Hit]:
             else None,
             values={"call": short(site), "via": reach.via},
         )
+
+
+def _behind_own_count(site: Site) -> bool:
+    """Tell whether what the function itself counts on its object decides over the draw: what is wrong there is the count.
+
+    A compiled function counts while it is traced, so such a branch is rarely the one that is taken then.
+    """
+    scope = site.scope
+    counted = {
+        text(target, scope)
+        for event in scope.events()
+        if event.kind in ("assign", "augment")
+        for target in event.targets
+        if target[0] == ATTRIBUTE
+    }
+    return any(
+        part[0] == ATTRIBUTE and text(part, scope) in counted
+        for item in scope.block_chain(site.call.block)
+        if item.test is not None
+        for part in walk(item.test, scope)
+    )
 
 
 def _unused(site: Site) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from cfgfix.source.checks.common import (
     COMPILED,
     TRAINING,
+    few_turns,
     flag,
     in_tests,
     inside_function,
@@ -19,7 +20,6 @@ from cfgfix.source.checks.common import (
     upstream,
 )
 from cfgfix.source.checks.moves import free_name
-from cfgfix.source.conditions import Conditions
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
@@ -95,7 +95,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             seen.add((id(tape.scope), tape.call.number))
             alone = innermost_loop(tape.scope, tape.call.block) is None
-            if alone and scope.blocks[block].kind == "for" and _few(program, scope, block):
+            if alone and scope.blocks[block].kind == "for" and few_turns(program, scope, block):
                 continue
             yield hit_at(
                 tape,
@@ -117,7 +117,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or _switched_off(tape.scope)
                 or (
                     alone
-                    and _few(program, scope, block, 100)
+                    and few_turns(program, scope, block, 100)
                     and innermost_loop(scope, scope.blocks[block].parent) is None
                 )
                 or scope.module.path.endswith(".ipynb")
@@ -321,21 +321,6 @@ def _switched_off(scope: Scope) -> bool:
             return True
         number -= 1
     return False
-
-
-def _few(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
-    """Tell whether a loop over `range` has a small count that constants of the code give."""
-    test = scope.blocks[block].test
-    if test is None or test[0] != CALL:
-        return False
-    call = scope.calls[test[1]]
-    if call.func[0] != NAME or call.func[1] != "range" or not 1 <= len(call.args) <= 3 or call.keywords:
-        return False
-    conditions = Conditions(program, None)
-    bounds = [conditions.value(arg, scope, before=scope.blocks[block].line) for arg in call.args]
-    if not all(type(bound) is int for bound in bounds) or bounds[2:] == [0]:
-        return False
-    return not range(*bounds)[most : most + 1]
 
 
 def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
@@ -599,7 +584,7 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
                 loop is None
                 or in_tests(site.scope)
                 or site.scope.blocks[loop].kind != "for"
-                or _few(program, site.scope, loop)
+                or few_turns(program, site.scope, loop)
             ):
                 continue
             arg = site.call.argument(0, "x")
@@ -751,7 +736,7 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
             or in_tests(scope)
             or (id(scope), block) in done
             or hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
-            or _few(program, scope, block)
+            or few_turns(program, scope, block)
         ):
             continue
         done.add((id(scope), block))

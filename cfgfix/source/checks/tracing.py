@@ -9,6 +9,7 @@ from typing import Any
 from cfgfix.source.checks.common import (
     COMPILED,
     bound_in_loop,
+    few_turns,
     flag,
     in_tests,
     inside_function,
@@ -724,7 +725,7 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
         loop = innermost_loop(site.scope, site.call.block)
         if loop is None:
             continue
-        counters = _counters(site.scope, site.call.block)
+        counters = _counters(program, site.scope, site.call.block)
         for expr in (*site.call.args, *(value for name, value in site.call.keywords if name != "training")):
             changing = _changing_number(expr, site.scope, counters)
             if changing is not None:
@@ -797,8 +798,13 @@ def _signature_given(functions: list[Function]) -> bool:
     )
 
 
-def _counters(scope: Scope, block: int) -> set[str]:
-    """Return the names that loops around a block count in Python: over `range` or `enumerate`."""
+FEW_TRACES = 5
+"""So many values of a number are traced without a word: TensorFlow warns when 5 calls in a row are traced anew (TensorFlow 2.21,
+`tensorflow/python/eager/polymorphic_function/polymorphic_function.py`, `FREQUENT_TRACING_WARNING_THRESHOLD`)."""
+
+
+def _counters(program: Program, scope: Scope, block: int) -> set[str]:
+    """Return the names that loops around a block count in Python, over `range` or `enumerate`, for more than a few turns."""
     found: set[str] = set()
     loops = {number for number in scope.block_numbers(block) if scope.blocks[number].kind == "for"}
     for event in scope.events():
@@ -809,7 +815,8 @@ def _counters(scope: Scope, block: int) -> set[str]:
         func = scope.calls[event.value[1]].func
         target = event.targets[0]
         if func[0] == NAME and func[1] == "range" and target[0] == NAME:
-            found.add(target[1])
+            if not few_turns(program, scope, event.bodies[0][0], FEW_TRACES - 1):
+                found.add(target[1])
         elif (
             func[0] == NAME
             and func[1] == "enumerate"
