@@ -63,6 +63,7 @@ READINGS = (
     "unseen",
     "unvisited",
     "unfamiliar",
+    "unopened",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
