@@ -8,6 +8,7 @@ call is noted as a `Site` with what it resolves to. What is not known stays not 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from cfgfix.source.expr import constant, dotted, is_true
@@ -164,6 +165,15 @@ WITH_FUNCTION = {
     "rejection_resample": ("class_func", 0),
 }
 """Dataset methods to the name and position of the function they call for each element."""
+_TREATED = frozenset(
+    {
+        "tensorflow.function",
+        "functools.partial",
+        "tensorflow_datasets.load",
+        "tensorflow_datasets.builder.as_dataset",
+    }
+)
+"""What `_external` knows more of than its name, beside what is built in."""
 _WRAPPERS = frozenset({"tensorflow.function", "tensorflow.autograph.experimental.do_not_convert"})
 _PASS_THROUGH = frozenset(
     {
@@ -210,10 +220,11 @@ class Flow:
         self.program = program
         program.flow = self
         self.sites: list[Site] = []
-        self.by_name: dict[str, list[Site]] = {}
-        self.by_scope: dict[int, list[Site]] = {}
-        self.by_target: dict[int, list[Site]] = {}
+        self.by_name: defaultdict[str, list[Site]] = defaultdict(list)
+        self.by_scope: defaultdict[int, list[Site]] = defaultdict(list)
+        self.by_target: defaultdict[int, list[Site]] = defaultdict(list)
         self.compiled: list[Site] = []
+        self._under: dict[tuple[str, ...], tuple[int, list[Site]]] = {}
         self.datasets: list[Dataset] = []
         self.consumed: list[tuple[str, Dataset, Scope, int]] = []
         """`(kind, dataset, scope, block)`: where datasets are looped over."""
@@ -245,12 +256,15 @@ class Flow:
         for name in names:
             yield from self.by_name.get(name, ())
 
-    def under(self, *prefixes: str) -> Iterator[Site]:
-        """Yield the sites whose canonical name begins with one of some prefixes, in the order they were met."""
-        if any(name.startswith(prefixes) for name in self.by_name):
-            for site in self.sites:
-                if site.name.startswith(prefixes):
-                    yield site
+    def under(self, *prefixes: str) -> list[Site]:
+        """Return the sites whose canonical name begins with one of some prefixes, in the order they were met."""
+        count, found = self._under.get(prefixes, (-1, []))
+        if count != len(self.sites):
+            found = []
+            if any(name.startswith(prefixes) for name in self.by_name):
+                found = [site for site in self.sites if site.name.startswith(prefixes)]
+            self._under[prefixes] = (len(self.sites), found)
+        return found
 
     def within(self, scope: Scope) -> list[Site]:
         """Return the sites that stand in a scope."""
@@ -263,11 +277,11 @@ class Flow:
     def _note(self, site: Site) -> None:
         self.sites.append(site)
         if site.name:
-            self.by_name.setdefault(site.name, []).append(site)
-        self.by_scope.setdefault(id(site.scope), []).append(site)
+            self.by_name[site.name].append(site)
+        self.by_scope[id(site.scope)].append(site)
         compiled = False
         for target in site.targets:
-            self.by_target.setdefault(id(target.scope), []).append(site)
+            self.by_target[id(target.scope)].append(site)
             compiled = compiled or target.compiled is not None
         if compiled:
             self.compiled.append(site)
@@ -1065,6 +1079,8 @@ class Flow:
         args = site.args
         if name in CONSTRUCTORS:
             return self._constructed(site, name.rsplit(".", 1)[1])
+        if not name.startswith("builtins.") and name not in _TREATED:
+            return self._used(site, name)
         if name == "tensorflow.function":
             value = site.argument(0, "func")
             if value is not None:
@@ -1130,7 +1146,11 @@ class Flow:
                 if name in ("builtins.enumerate", "builtins.zip", "builtins.range")
                 else UNKNOWN
             )
-        for value in (*args, *site.keywords.values()):
+        return self._used(site, name)
+
+    def _used(self, site: Site, name: str) -> Value:
+        """Note which datasets a call outside the project gets, and return what it makes."""
+        for value in (*site.args, *site.keywords.values()):
             dataset = first_dataset(value)
             if dataset is not None:
                 dataset.uses.append((name, site))

@@ -27,8 +27,8 @@ _READY = re.compile(
     re.IGNORECASE,
 )
 """What a test says that asks which release is there or whether a name is."""
-_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$", re.IGNORECASE)
-"""Names of functions that say that they are for TensorFlow 1: `get_config_proto_v1`."""
+_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$")
+"""Names of functions, in lower case, that say that they are for TensorFlow 1: `get_config_proto_v1`."""
 _SHARP = re.compile(r"""hasattr|\bdir\(|["']2\.[1-9]|\(2, [1-9]""")
 """What asks for a name, or for a release of TensorFlow 2 behind the first."""
 _KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
@@ -63,7 +63,7 @@ def expects_absence(
     here: Scope | None = scope
     line = place[0] if place is not None else 0
     while here is not None:
-        if here.kind == "function" and _FOR_ONE.search(here.name):
+        if here.kind == "function" and _FOR_ONE.search(here.name.lower()):
             return True
         if _left_before(here, block, line):
             return True

@@ -178,6 +178,7 @@ class Program:
         self.facts: dict[str, Any] = {}
         """What checks found out once for all of them, by name."""
         self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
+        self._heads: dict[tuple[int, str], str | None] = {}
 
     def scan(self, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
         """Read the bytes of every file that is not known yet, and summarise those that matter.
@@ -418,19 +419,11 @@ class Program:
         if text is None:
             return None
         head, _, rest = text.partition(".")
-        here: Scope | None = scope
-        while here is not None:
-            source = here.imports.get(head)
-            if source is not None:
-                full = absolute(source, here.module)
-                return f"{full}.{rest}" if rest else full
-            if head in here.names and not (here.kind == "class" and here is not scope):
-                child = here.children.get(head)
-                if child is not None:
-                    return None
-                return None
-            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-        return None
+        key = id(scope), head
+        if key not in self._heads:
+            self._heads[key] = _imported_as(head, scope)
+        full = self._heads[key]
+        return f"{full}.{rest}" if full is not None and rest else full
 
     # Classes
 
@@ -588,6 +581,19 @@ def dotted_name(path: str, root: str) -> tuple[str, bool]:
         if not parts:
             parts = [os.path.basename(os.path.abspath(root or "."))]
     return ".".join(parts), is_package
+
+
+def _imported_as(name: str, scope: Scope) -> str | None:
+    """Return the full dotted name that an import gives a name as a scope sees it, or None."""
+    here: Scope | None = scope
+    while here is not None:
+        source = here.imports.get(name)
+        if source is not None:
+            return absolute(source, here.module)
+        if name in here.names and not (here.kind == "class" and here is not scope):
+            return None
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return None
 
 
 def absolute(name: str, importer: Module) -> str:

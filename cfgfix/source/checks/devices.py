@@ -521,15 +521,20 @@ def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, in
     for event in scope.events():
         if event.kind == "assign" and len(event.targets) == 1:
             target = event.targets[0]
-            if target[0] == SUBSCRIPT and dotted(target[1]) in ("os.environ", "environ"):
+            if (
+                target[0] == SUBSCRIPT
+                and target[1][0] in (ATTRIBUTE, NAME)
+                and dotted(target[1]) in ("os.environ", "environ")
+            ):
                 name = constant(target[2])
                 if isinstance(name, str):
                     yield name, event.value, event, target[-1]
         elif event.kind == "expr" and event.value is not None and event.value[0] == CALL:
             call = scope.calls[event.value[1]]
-            if (
-                dotted(call.func) in ("os.environ.setdefault", "environ.setdefault", "os.putenv")
-                and len(call.args) == 2
+            if len(call.args) == 2 and dotted(call.func) in (
+                "os.environ.setdefault",
+                "environ.setdefault",
+                "os.putenv",
             ):
                 name = constant(call.args[0])
                 if isinstance(name, str):

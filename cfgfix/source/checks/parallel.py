@@ -33,6 +33,7 @@ from cfgfix.source.summary import (
     BOOLEAN,
     CALL,
     COMPARE,
+    CONSTANT,
     NAME,
     SUBSCRIPT,
     Expr,
@@ -89,13 +90,16 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
             continue
         for scope in module.summary.scopes:
             for event in scope.events():
-                if event.value is None:
+                if event.value is None or event.value[0] in (NAME, ATTRIBUTE, CONSTANT):
                     continue
                 for part in walk(event.value, scope):
-                    found = _wrong(part, scope, program)
+                    found = _wrong(part, scope, program) if part[0] in _OPERATIONS else None
                     if found is not None:
                         place, value = found
                         yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
+
+
+_OPERATIONS = (BINARY, COMPARE, BOOLEAN)
 
 
 def _wrong(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
