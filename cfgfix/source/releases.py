@@ -296,8 +296,8 @@ def _set_by_program(program: Program) -> set[str]:
         for module in program.modules:
             for scope in module.summary.scopes:
                 for event in scope.events():
-                    for target in event.targets:
-                        if event.kind == "assign" and target[0] == ATTRIBUTE:
+                    for target in event.targets if event.kind == "assign" else ():
+                        if target[0] == ATTRIBUTE:
                             name = program.static_name(target, scope)
                             if name is not None and name.startswith("tensorflow."):
                                 found.add(name)
@@ -409,11 +409,22 @@ def _for_another_release(program: Program) -> set[int]:
 _NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
 
 
+_FOLDER = re.compile(r"(?:tf|tensorflow)_?v?(?P<major>1)(?:[._]?x)?|v(?P<other>1)x", re.IGNORECASE)
+
+
 def _named_for_one(program: Program) -> set[int]:
-    """Return the modules whose file is named for TensorFlow 1, `train_tf1.py`, beside its twin for 2, `train_tf2.py`, by identity."""
+    """Return the modules whose file or folder is named for TensorFlow 1, `train_tf1.py`, beside its twin for 2, `train_tf2.py`, by identity."""
     names = {os.path.splitext(module.path)[0]: module for module in program.modules}
+    folders = {folder for path in names for folder in _folders(path)}
     found: set[int] = set()
     for path, module in names.items():
+        for folder in _folders(path):
+            above, last = os.path.split(folder)
+            match = _FOLDER.fullmatch(last)
+            if match is not None:
+                at = match.start(match.lastgroup or 0)
+                if os.path.join(above, f"{last[:at]}2{last[at + 1 :]}") in folders:
+                    found.add(id(module))
         folder, name = os.path.split(path)
         match = _NAMED.search(name)
         if match is not None and match["major"] == "1":
@@ -421,6 +432,14 @@ def _named_for_one(program: Program) -> set[int]:
             if os.path.join(folder, f"{name[:at]}2{name[at + 1 :]}") in names:
                 found.add(id(module))
     return found
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Yield the folders that a path lies in, nearest first."""
+    folder = os.path.dirname(path)
+    while folder and folder != os.path.dirname(folder):
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def shown(name: str) -> str:

@@ -547,8 +547,14 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         if image is not None:
             named = named or f"tensorflow=={image[1]}"
             continue
-        if bare.startswith("#") or len(bare) > 2000 or (installs and _INSTALL.search(bare) is None):
+        if bare.startswith("#") or len(bare) > 2000:
             continue
+        if installs:
+            install = _INSTALL.search(bare)
+            if install is None:
+                continue
+            # What a sentence says before the command is about something else: "does not work with tensorflow>2.3".
+            bare = bare[install.start() :]
         if path.endswith(".cfg"):
             listing = _lists(line, listing)
         whatever = whatever or (listing and not installs and _BARE.match(bare) is not None)
@@ -650,5 +656,9 @@ def _asked_in(line: str, package: str = "tensorflow") -> str:
     match = in_list.search(line)
     if match is None:
         return ""
-    parts = [f"{'==' if operator == '=' else operator}{text}" for operator, text in _PART.findall(match[1])]
+    # A full stop behind it ends a sentence.
+    parts = [
+        f"{'==' if operator == '=' else operator}{text.rstrip('.')}"
+        for operator, text in _PART.findall(match[1])
+    ]
     return package + ",".join(parts)

@@ -97,21 +97,28 @@ def possible(program: Program, path: list[Dataset]) -> bool:
     The guards around a step that are a parameter of its function, or an attribute that the constructor sets from one, are held
     against the constants of the call by which the step behind it, in another function, gets its dataset.
     """
+    known: dict[tuple[int, int], list[Site]] = program.facts.setdefault("entering", {})
     for later, step in itertools.pairwise(path):
         if later.site is None or step.site is None or later.site.scope is step.site.scope:
             continue
         scope = step.site.scope
-        entering = [
-            site
-            for site in program.flow.within(later.site.scope)
-            if any(target.scope is scope for target in site.targets)
-        ]
-        made = _source_of(later.site)
-        entering = [site for site in entering if made is not None and site.call is made] or entering
+        key = id(later.site), id(scope)
+        entering = known.get(key)
+        if entering is None:
+            entering = [
+                site
+                for site in program.flow.within(later.site.scope)
+                if any(target.scope is scope for target in site.targets)
+            ]
+            made = _source_of(later.site)
+            entering = [site for site in entering if made is not None and site.call is made] or entering
+            known[key] = entering
+        if not entering:
+            continue
         inner = [
             item for item in path[path.index(step) :] if item.site is not None and item.site.scope is scope
         ]
-        if entering and all(
+        if all(
             any(excluded(site, item.site.scope, item.site.call.block) for item in inner if item.site)
             for site in entering
         ):
@@ -269,6 +276,21 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
                 given = site.call.argument(position - offset, name) if parameter == name else None
                 if parameter == name and is_true(given if given is not None else default):
                     yield site.scope, site
+
+
+def fits_eagerly(program: Program) -> bool:
+    """Tell whether Keras is told anywhere to run its steps eagerly: `compile(run_eagerly=True)`."""
+    found: bool | None = program.facts.get("fits eagerly")
+    if found is None:
+        found = program.facts["fits eagerly"] = any(
+            is_true(value)
+            for module in program.modules
+            for scope in module.summary.scopes
+            for call in scope.calls
+            for name, value in call.keywords
+            if name == "run_eagerly"
+        )
+    return found
 
 
 def kept_eager(program: Program, module: Module) -> bool:

@@ -219,8 +219,6 @@ def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
             inner[-1],
             event.block,
             {"option": old, "new": new},
-            # The old name still works, and before TensorFlow 2.8 it was the only one.
-            severity=None if table.requirement.text else "info",
             rewrites=(Rewrite("rename", scope, inner[-1], new),),
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.source.checks.common import (
     PIPELINE,
     downstream,
+    fits_eagerly,
     given,
     in_tests,
     inside_function,
@@ -384,7 +385,9 @@ def without_shape(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 # A batch alone goes through: eager code and steps that are traced with it take what comes.
-                severity=None if batches.op != "batch" or _fitted(program, made) else "info",
+                severity=None
+                if batches.op != "batch" or (_fitted(program, made) and not fits_eagerly(program))
+                else "info",
                 flow=reach.flow(),
                 values={
                     "call": short(site),

@@ -10,6 +10,7 @@ from cfgfix.source.checks.common import (
     COMPILED,
     bound_in_loop,
     few_turns,
+    fits_eagerly,
     flag,
     in_tests,
     inside_function,
@@ -65,19 +66,10 @@ def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | 
 
 def _kept_eager(program: Program, reach: Reach) -> bool:
     """Tell whether the program runs what would be compiled eagerly: by a switch in the same file, or for Keras's fit anywhere."""
-    found: tuple[set[int], bool] | None = program.facts.get("kept eager")
+    found: set[int] | None = program.facts.get("kept eager")
     if found is None:
-        modules = {id(scope.module) for scope, _ in switched_eager(program)}
-        fit = any(
-            value[0] == CONSTANT and value[1] is True
-            for module in program.modules
-            for scope in module.summary.scopes
-            for call in scope.calls
-            for name, value in call.keywords
-            if name == "run_eagerly"
-        )
-        found = program.facts["kept eager"] = (modules, fit)
-    return id(reach.root.scope.module) in found[0] or (found[1] and not _compiled_for_sure(reach))
+        found = program.facts["kept eager"] = {id(scope.module) for scope, _ in switched_eager(program)}
+    return id(reach.root.scope.module) in found or (fits_eagerly(program) and not _compiled_for_sure(reach))
 
 
 def _compiled_for_sure(reach: Reach) -> bool:
@@ -429,15 +421,15 @@ def captured(program: Program) -> Iterator[Hit]:
             continue
         own = scope.params[0][0]
         for event in scope.events():
-            if not hot_paths(program).passes(reach, event.block):
-                continue
-            for expr in (event.value, *(block.test for block in scope.blocks[event.block : event.block + 1])):
-                if expr is None:
+            for expr in (event.value, scope.blocks[event.block].test):
+                if expr is None or expr[0] in (NAME, CONSTANT):
                     continue
                 for part in walk(expr, scope):
                     if part[0] != ATTRIBUTE or part[1][0] != NAME or part[1][1] != own:
                         continue
-                    if (id(owner), part[2]) in seen or not _is_number(program, scope, part):
+                    if (id(owner), part[2]) in seen or not hot_paths(program).passes(reach, event.block):
+                        continue
+                    if not _is_number(program, scope, part):
                         continue
                     where = _changed(program, owner, part[2], reach.root.scope)
                     if where is None:
