@@ -64,6 +64,7 @@ READINGS = (
     "unvisited",
     "unfamiliar",
     "unopened",
+    "unmentioned",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
