@@ -16,6 +16,12 @@ from typing import Any, BinaryIO
 from cfgfix import caching
 from cfgfix.source.summary import VERSION
 
+try:
+    # `hashlib` has the same function, and loads OpenSSL beside it, which takes longer than all other imports of this file.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 MAX_ENTRIES = 60_000
 """Most files of one store; beyond it the store is begun anew."""
 
@@ -29,9 +35,7 @@ _LEFT_BEHIND = 3600
 
 def digest(data: bytes) -> bytes:
     """Return a short, collision-free name for some bytes."""
-    import hashlib
-
-    return hashlib.blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=16).digest()
 
 
 class SummaryStore:

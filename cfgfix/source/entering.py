@@ -32,7 +32,7 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
 def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     """Return the constant that a guard is by the call that entered its function, or None."""
     if expr[0] == NAME and not any(
-        target[:2] == expr[:2] for event in scope.events() for target in event.targets
+        target[:2] == expr[:2] for event in scope.binding(expr[1]) for target in event.targets
     ):
         return _argument(scope, entered.call, expr[1])
     if expr[0] != ATTRIBUTE or not scope.params or expr[1][:2] != (NAME, scope.params[0][0]):

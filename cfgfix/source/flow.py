@@ -260,9 +260,8 @@ class Flow:
         """Return the sites whose canonical name begins with one of some prefixes, in the order they were met."""
         count, found = self._under.get(prefixes, (-1, []))
         if count != len(self.sites):
-            found = []
-            if any(name.startswith(prefixes) for name in self.by_name):
-                found = [site for site in self.sites if site.name.startswith(prefixes)]
+            names = {name for name in self.by_name if name.startswith(prefixes)}
+            found = [site for site in self.sites if site.name in names] if names else []
             self._under[prefixes] = (len(self.sites), found)
         return found
 

@@ -295,14 +295,15 @@ def _set_by_program(program: Program) -> set[str]:
         found = set()
         for module in program.modules:
             for scope in module.summary.scopes:
-                for event in scope.events():
+                # What is set is an attribute of an import, and so a reference.
+                for event in scope.events() if scope.references else ():
                     for target in event.targets if event.kind == "assign" else ():
                         if target[0] == ATTRIBUTE:
                             name = program.static_name(target, scope)
                             if name is not None and name.startswith("tensorflow."):
                                 found.add(name)
                 for call in scope.calls:
-                    if call.func[:2] == (NAME, "setattr") and len(call.args) == 3:
+                    if len(call.args) == 3 and call.func[0] == NAME and call.func[1] == "setattr":
                         name = program.static_name(call.args[0], scope)
                         last = constant(call.args[1])
                         if name is not None and name.startswith("tensorflow") and isinstance(last, str):

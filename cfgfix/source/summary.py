@@ -407,12 +407,13 @@ def _too_deep(text: str) -> bool:
 
     Python limits brackets (200) and indentation (100) itself, but not prefix operators and long operator chains.
     """
-    if len(text) < _RUN:
+    start = 0
+    while (end := text.rfind("\n", start, start + _RUN)) >= 0:
+        start = end + 1
+    if len(text) - start < _RUN:
+        # No line is that long.
         return False
-    lines = text.split("\n")
-    if max(map(len, lines)) < _RUN:
-        return False
-    for line in lines:
+    for line in text.split("\n"):
         if len(line) >= _RUN and '"' not in line and "'" not in line:
             signs = (
                 sum(map(line.count, "-+~*/%&|^."))

@@ -88,7 +88,11 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "AUTOTUNE" not in module.summary.words:
             continue
-        for scope in module.summary.scopes:
+        scopes = module.summary.scopes
+        imported = any(source.endswith(".AUTOTUNE") for scope in scopes for source in scope.imports.values())
+        for scope in scopes:
+            if not imported and not any(expr[2] == "AUTOTUNE" for expr, _ in scope.references):
+                continue
             for event in scope.events():
                 if event.value is None or event.value[0] in (NAME, ATTRIBUTE, CONSTANT):
                     continue
