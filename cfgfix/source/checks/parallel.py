@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.source.checks.common import (
+    downstream,
     flag,
     given,
     in_tests,
@@ -157,6 +158,8 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 severity="warning"
                 if _works_hard(program, dataset)
                 and (inner.name not in PY_FUNCTIONS or reads_in_python(program, inner))
+                # With a cache behind it only the first epoch waits.
+                and not any(step.op == "cache" for step in downstream(dataset))
                 and not _parallel_beside(program, site)
                 and not written_for_one(program, site.scope)
                 and not shows_pictures(site.scope)

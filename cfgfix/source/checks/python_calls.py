@@ -190,13 +190,26 @@ def _no_counterpart(program: Program, group: list[Site]) -> str | None:
             for inner, _ in inside_function(program, function):
                 if inner.name.startswith(_NO_READER):
                     return short(inner)
-            found = _item_of_dataset(function.scope)
+            found = (
+                _frame_of_video(function.scope)
+                or _item_of_dataset(function.scope)
+                or _item_with_parts(function.scope)
+            )
             if found is not None:
                 return found
             library = _augments(program, function.scope) if site is group[0] else None
             if library is not None:
                 return library
     return None
+
+
+_FRAMES = ("get_frame", "read_frame", "read_region", "getCvFrame")
+"""Methods of readers of videos and slides."""
+
+
+def _frame_of_video(scope: Scope) -> str | None:
+    """Return the method of a reader of videos or slides that a function calls; None where it calls none."""
+    return next((text(call.func, scope) for call in scope.calls if call.method in _FRAMES), None)
 
 
 def _item_of_dataset(scope: Scope) -> str | None:
@@ -209,6 +222,42 @@ def _item_of_dataset(scope: Scope) -> str | None:
             ):
                 return text(part, scope)
     return None
+
+
+def _item_with_parts(scope: Scope) -> str | None:
+    """Return the item of a list of objects that a function takes, `frame = self.labels[index]`, and whose parts it reads."""
+    items: dict[str, str] = {}
+    for event in scope.events():
+        if event.value is None:
+            continue
+        for part in walk(event.value, scope):
+            if (
+                part[0] == ATTRIBUTE
+                and part[1][0] == NAME
+                and part[1][1] in items
+                and part[2] not in _OF_PLAIN_DATA
+            ):
+                return items[part[1][1]]
+        value = event.value
+        if (
+            event.kind == "assign"
+            and len(event.targets) == 1
+            and event.targets[0][0] == NAME
+            and value[0] == SUBSCRIPT
+            and value[1][0] == ATTRIBUTE
+            and value[1][2] not in _OF_PLAIN_DATA
+        ):
+            items[event.targets[0][1]] = text(value, scope)
+    return None
+
+
+_OF_PLAIN_DATA = frozenset(
+    {*dir(str), *dir(bytes), *dir(list), *dir(dict)}
+    | {"T", "all", "any", "argmax", "astype", "clip", "dtype", "flat", "flatten", "iloc", "item", "loc", "max", "mean", "min"}
+    | {"ndim", "numpy", "ravel", "repeat", "reshape", "resize", "round", "shape", "size", "squeeze", "std", "sum", "swapaxes"}
+    | {"take", "to_numpy", "tobytes", "tolist", "transpose", "values", "view"}
+)  # fmt: skip
+"""What texts, arrays, tables and containers have: an item with another attribute is an object that only Python knows."""
 
 
 _AUGMENTERS = ("albumentations", "imgaug", "audiomentations", "volumentations")

@@ -105,15 +105,16 @@ def discarded(program: Program) -> Iterator[Hit]:
                     )
                 )
                 or (call.method == "shuffle" and _shuffled_after(scope, event, head))
-                # Keras begins the dataset anew in each epoch, and what is read once needs no order.
+                # Keras begins the dataset anew in each epoch.
                 or call.method == "repeat"
-                or (call.method == "shuffle" and _READ_ONCE.search(os.path.basename(scope.module.path)))
             )
+            # What is read once needs no order.
+            orderless = call.method == "shuffle" and _READ_ONCE.search(os.path.basename(scope.module.path))
             yield hit_at(
                 site,
                 values={"method": call.method},
                 rewrites=rewrites,
-                severity="warning" if speed else None,
+                severity="info" if orderless else "warning" if speed else None,
                 no_fix="with it the dataset has no end, and fit then wants steps_per_epoch"
                 if endless
                 else None,
