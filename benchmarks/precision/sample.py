@@ -65,6 +65,7 @@ READINGS = (
     "unfamiliar",
     "unopened",
     "unmentioned",
+    "undiscovered",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
