@@ -689,7 +689,11 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
     graded = []
     for reference in references(program):
         grade = _grade(table, reference.presence)
-        if grade is None or id(reference.scope.module) in _for_another_release(program):
+        if (
+            grade is None
+            or id(reference.scope.module) in _for_another_release(program)
+            or _over_updates(reference)
+        ):
             continue
         graded.append((reference, grade))
         if reference.expr is None:
@@ -719,6 +723,21 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
             # Only a caller that gives another value than the default comes to the name.
             severity = "warning"
         yield reference, severity, confidence
+
+
+def _over_updates(reference: Reference) -> bool:
+    """Tell whether a name stands in `for update in self.updates`, a loop that has no turns in TensorFlow 2.
+
+    Keras runs the updates of a layer when `add_update` is called, and keeps none (TensorFlow 2.3 and tf_keras 2.21,
+    `engine/base_layer.py`, `add_update` and `updates`).
+    """
+    return any(
+        block.kind == "for"
+        and block.test is not None
+        and block.test[0] == ATTRIBUTE
+        and block.test[2] == "updates"
+        for block in reference.scope.block_chain(reference.block)
+    )
 
 
 def _brought_by(reference: Reference, names: Sequence[str]) -> bool:

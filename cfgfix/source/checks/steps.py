@@ -64,7 +64,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
             or written_for_one(program, scope)
         ):
             continue
-        if _now_and_then(scope, site.call.block, block):
+        if _now_and_then(scope, site.call.block, block) or _entered_by_name(program, scope):
             continue
         plain = [target for target in site.targets if target.compiled is None]
         if not plain or len(plain) != len(site.targets) or site.open:
@@ -285,6 +285,31 @@ def _wrapped(program: Program, scope: Scope) -> bool:
             and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
         }
     return scope.name in found
+
+
+def _entered_by_name(program: Program, scope: Scope) -> bool:
+    """Tell whether a compiled function calls a method of this name on something that is not known: it may be this one.
+
+    What calls the method, as far as that is known, counts as well: an object chosen by its name in a config calls nothing that
+    can be followed.
+    """
+    names: set[str] | None = program.facts.get("called in graphs")
+    if names is None:
+        names = program.facts["called in graphs"] = set()
+        for reach in hot_paths(program).reached(GRAPH):
+            known = {id(site.call) for site in program.flow.within(reach.scope)}
+            names |= {call.method for call in reach.scope.calls if call.method and id(call) not in known}
+    pending, seen = [scope], {id(scope)}
+    while pending and len(seen) < 20:
+        here = pending.pop()
+        callers = program.flow.callers(here)
+        if not callers and here.name in names and program.owner(here) is not None:
+            return True
+        for site in callers:
+            if id(site.scope) not in seen:
+                seen.add(id(site.scope))
+                pending.append(site.scope)
+    return False
 
 
 def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
