@@ -114,6 +114,10 @@ class Conditions:
         self._defaults: dict[str, list[tuple[str, Any]]] | None = None
         self._active: set[tuple[int, str]] = set()
         self._known: dict[tuple[int, int], tuple[Any, bool]] = {}
+        self._shared: dict[tuple[int, int], tuple[Any, bool]] = program.facts.setdefault("guards", {})
+        """What is known of blocks whatever the config is."""
+        self._asked = False
+        """Whether the config was asked for a key."""
         self._given: Given = {}
 
     def excluded(self, scope: Scope, block: int, place: Place | None, given: Given) -> bool:
@@ -183,9 +187,10 @@ class Conditions:
     def _block(self, scope: Scope, number: int) -> tuple[Any, bool]:
         """Return whether a block's guard holds, and whether it is (also) reached only after an exception."""
         key = (id(scope), number)
-        known = self._known.get(key)
+        known = self._known.get(key) or self._shared.get(key)
         if known is not None:
             return known
+        self._asked = False
         block = scope.blocks[number]
         result: tuple[Any, bool] = (True, False)
         if block.kind == "except":
@@ -199,7 +204,7 @@ class Conditions:
                 other = other if block.branch or other is UNKNOWN else not other
                 after_error = other is not False
             result = (holds, after_error)
-        self._known[key] = result
+        (self._known if self._asked else self._shared)[key] = result
         return result
 
     def _is_import_error(self, test: Expr | None) -> bool:
@@ -502,6 +507,7 @@ class Conditions:
     # The config
 
     def _key(self, path: tuple[str, ...]) -> Any:
+        self._asked = True
         if self._lookup is None:
             return UNKNOWN
         value = self._lookup(path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cfgfix.records import dataclass
 from cfgfix.source.api import WHOLE, Api, Presence, load
@@ -416,16 +416,8 @@ _FOLDER = re.compile(r"(?:tf|tensorflow)_?v?(?P<major>1)(?:[._]?x)?|v(?P<other>1
 def _named_for_one(program: Program) -> set[int]:
     """Return the modules whose file or folder is named for TensorFlow 1, `train_tf1.py`, beside its twin for 2, `train_tf2.py`, by identity."""
     names = {os.path.splitext(module.path)[0]: module for module in program.modules}
-    folders = {folder for path in names for folder in _folders(path)}
-    found: set[int] = set()
+    found = _in_folders_for_one(names)
     for path, module in names.items():
-        for folder in _folders(path):
-            above, last = os.path.split(folder)
-            match = _FOLDER.fullmatch(last)
-            if match is not None:
-                at = match.start(match.lastgroup or 0)
-                if os.path.join(above, f"{last[:at]}2{last[at + 1 :]}") in folders:
-                    found.add(id(module))
         folder, name = os.path.split(path)
         match = _NAMED.search(name)
         if match is not None and match["major"] == "1":
@@ -435,12 +427,24 @@ def _named_for_one(program: Program) -> set[int]:
     return found
 
 
-def _folders(path: str) -> Iterator[str]:
-    """Yield the folders that a path lies in, nearest first."""
-    folder = os.path.dirname(path)
-    while folder and folder != os.path.dirname(folder):
-        yield folder
-        folder = os.path.dirname(folder)
+def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
+    """Return the modules, given by path, below a folder named for TensorFlow 1 that stands beside its twin for 2, by identity."""
+    folders: set[str] = set()
+    for path in names:
+        folder = os.path.dirname(path)
+        while folder not in folders and folder != os.path.dirname(folder):
+            folders.add(folder)
+            folder = os.path.dirname(folder)
+    found: set[int] = set()
+    for folder in folders:
+        above, last = os.path.split(folder)
+        match = _FOLDER.fullmatch(last)
+        if match is None:
+            continue
+        at = match.start(match.lastgroup or 0)
+        if os.path.join(above, f"{last[:at]}2{last[at + 1 :]}") in folders:
+            found |= {id(module) for path, module in names.items() if path.startswith(folder + os.sep)}
+    return found
 
 
 def shown(name: str) -> str:
