@@ -66,6 +66,7 @@ READINGS = (
     "unopened",
     "unmentioned",
     "undiscovered",
+    "unexplored",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
