@@ -568,7 +568,12 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         addons = addons or _ADDONS.search(bare) is not None
         keras = keras or _asked_in(bare, "keras")
         for package in _NEEDS:
-            if package in bare and package not in others:
+            # Behind a marker Python is what one line is for, not what the project asks for.
+            if (
+                package in bare
+                and package not in others
+                and (package != "python" or not set("{;") & set(bare))
+            ):
                 asked = _asked_in(bare, package)
                 if asked:
                     others[package] = asked
@@ -632,12 +637,21 @@ def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 _NEEDS: dict[str, tuple[tuple[Version, int], ...]] = {
     "numpy": (((1, 20, 0), 8), ((1, 22, 0), 12), ((1, 23, 5), 14)),
     "h5py": (((3, 10, 0), 16),),
+    "python": (((3, 7, 0), 7), ((3, 8, 0), 12), ((3, 9, 0), 14), ((3, 10, 0), 21)),
 }
 """The least release of a package that TensorFlow 2.N and later need: pairs of that release and N (METADATA of the wheels of 2.7.0,
-2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0)."""
+2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0; for Python the releases that `pip index versions tensorflow`
+gives for each version of it)."""
 _PACKAGES = {
     "tensorflow": (_TABLE, _NAMED),
-    **{package: _patterns(package) for package in ("keras", *_NEEDS)},
+    **{package: _patterns(package) for package in ("keras", *(name for name in _NEEDS if name != "python"))},
+    "python": (
+        _patterns("python")[0],
+        re.compile(
+            r"""(?<![\w.-])(?:python_requires|requires-python|python)["']?\s*(?:[=:]\s*["']?)?"""
+            r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
+        ),
+    ),
 }
 
 
