@@ -448,12 +448,15 @@ def without_shape(program: Program) -> Iterator[Hit]:
 
 
 def _fitted(program: Program, dataset: Dataset) -> bool:
-    """Tell whether a dataset, or what is made of it, is given to a Keras model: a strategy's is read with the shapes it has."""
+    """Tell whether a Keras model is trained or evaluated on a dataset, or on what is made of it.
+
+    A strategy's is read with the shapes it has, and `predict` takes what comes.
+    """
     made = {id(dataset), *(id(step) for step in downstream(dataset))}
     return any(
         id(item) in made
         for site in program.flow.sites
-        if site.call.method in ("fit", "evaluate", "predict")
+        if site.call.method in ("fit", "evaluate")
         for value in (*site.args, *site.keywords.values())
         for item in alternatives(value)
     )
