@@ -67,6 +67,7 @@ READINGS = (
     "unmentioned",
     "undiscovered",
     "unexplored",
+    "unturned",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
