@@ -57,6 +57,7 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.measured
 def test_the_users_pipeline_is_measured(cfgfix, project):
     done = cfgfix(
         "profile", "data", "--dataset", "speech_project:pipeline", "--config", "config.yaml", "--step-ms", "5",

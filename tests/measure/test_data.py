@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 
 from cfgfix.errors import CfgfixError
 from cfgfix.measure import data as measuring
-from cfgfix.measure import storage
+from cfgfix.measure import sampling, storage
 from cfgfix.measure.data import (
     Consumer,
     DataProfile,
@@ -163,6 +164,7 @@ def test_python_is_seen_through_functions(tf):
     assert [node.python for node in walk(graph)] == [True, False]
 
 
+@pytest.mark.measured
 def test_the_stage_that_sleeps_has_the_time(tf):
     dataset = tf.data.Dataset.range(10**6).map(waiting(tf, 0.004), synchronous=True).batch(2)
     found = {stage.operation: stage for stage in measure_stages(dataset, batches=15)}
@@ -221,6 +223,7 @@ def test_without_python_there_is_no_lock_to_hold():
 # --- the whole measurement
 
 
+@pytest.mark.measured
 def test_a_pipeline_that_waits_in_python(tf):
     def make():
         return tf.data.Dataset.range(10**6).map(waiting(tf, 0.01), name="slow").batch(2)
@@ -238,6 +241,7 @@ def test_a_pipeline_that_waits_in_python(tf):
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+@pytest.mark.measured
 def test_python_that_computes_holds_the_lock(tf):
     found = measure(
         lambda: tf.data.Dataset.range(10**6).map(spinning(tf, 0.01), num_parallel_calls=3),
@@ -354,15 +358,53 @@ def test_an_interval_across_the_limit_decides_nothing():
     assert found["input"].outcome is Outcome.INCONCLUSIVE
 
 
-def test_a_stall_is_found_with_its_cause(tf):
-    def stall(value):
-        time.sleep(0.03 if int(value) % 10 == 0 else 0.002)
-        return value
+class Clock:
+    """Time that passes only where a pipeline lets it: what else the machine does cannot disturb a series."""
 
-    def make():
-        return tf.data.Dataset.range(10**6).map(lambda value: tf.numpy_function(stall, [value], tf.int64))
+    def __init__(self):
+        self.now = 0.0
 
+    def perf_counter(self):
+        return self.now
+
+    def process_time(self):
+        return 0.0
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def paced(tf, monkeypatch):
+    """Return a maker of datasets whose element `n` takes `pace(n)` seconds of a clock of their own."""
+    clock = Clock()
+    monkeypatch.setattr(sampling, "time", clock)
+
+    def maker(pace):
+        def load(value):
+            clock.sleep(pace(int(value)))
+            return value
+
+        def make():
+            options = tf.data.Options()
+            # Tuned, a pipeline may make elements ahead in another thread, whose time is nobody's wait.
+            options.autotune.enabled = False
+            dataset = tf.data.Dataset.range(10**6).map(lambda value: tf.numpy_function(load, [value], tf.int64))
+            return dataset.with_options(options)
+
+        return make
+
+    return maker
+
+
+def stalling(place):
+    return (0.03 if place % 10 == 0 else 0.002) * (1 + 0.01 * math.sin(place))
+
+
+def test_a_stall_is_found_with_its_cause(paced):
+    make = paced(stalling)
     found = measure(make, quick(batches=120, seconds=10, stages=False, intervals={"checkpoint": 10}))
+    assert found.rates.steady.steady
     assert found.oscillation.outcome is Found.OSCILLATING
     assert found.oscillation.period == pytest.approx(10, rel=0.05)
     assert [cause.name for cause in found.causes if cause.matches] == ["checkpoint"]
@@ -371,6 +413,15 @@ def test_a_stall_is_found_with_its_cause(tf):
     assert "save less often" in verdict.change
 
 
+def test_a_stall_in_times_that_still_move_decides_nothing(paced):
+    make = paced(lambda place: stalling(place) * (1 - place / 240))
+    found = measure(make, quick(batches=120, seconds=10, stages=False, intervals={"checkpoint": 10}))
+    assert found.oscillation.outcome is Found.INCONCLUSIVE
+    assert "has not settled (still getting faster" in found.oscillation.reason
+    assert not any(verdict.change for verdict in found.verdicts if verdict.name == "oscillation")
+
+
+@pytest.mark.measured
 def test_a_profilers_verdict_stands_beside(tf):
     pytest.importorskip("xprof")
     found = measure(
@@ -388,6 +439,7 @@ def test_what_is_not_a_dataset_is_refused(tf):
         measure(lambda: [1, 2, 3], quick())
 
 
+@pytest.mark.measured
 def test_a_step_that_no_machine_can_feed(tf):
     found = measure(
         lambda: tf.data.Dataset.range(10**6).map(spinning(tf, 0.004)).batch(4), quick(step_seconds=0.0001)

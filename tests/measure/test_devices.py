@@ -69,6 +69,7 @@ def test_overlap_of_known_spans():
 # --- a pipeline over two devices
 
 
+@pytest.mark.measured
 def test_two_devices_overlap(tf):
     first, second = tf.config.list_logical_devices("CPU")[:2]
 
@@ -91,6 +92,7 @@ def test_two_devices_overlap(tf):
     assert found.speedup > 1.3
 
 
+@pytest.mark.measured
 def test_one_stage_after_the_other_does_not_overlap(tf):
     """Both stages want the same lock."""
     import threading

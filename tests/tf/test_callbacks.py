@@ -169,6 +169,7 @@ def slow_data(count: int, seconds: float):
 
 
 class TestClock:
+    @pytest.mark.measured
     def test_it_counts_what_the_consumer_waits(self) -> None:
         data, clock = watch_data(slow_data(12, 0.02))
         started = time.perf_counter()

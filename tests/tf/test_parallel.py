@@ -16,6 +16,7 @@ import sample_functions
 TEXTS = [f"text {index}" for index in range(400)]
 
 
+@pytest.mark.measured
 def test_the_share_is_high_for_python_and_low_for_waiting() -> None:
     held = measure_gil_share(sample_functions.letters, TEXTS[:40])
     free = measure_gil_share(sample_functions.wait, TEXTS[:40])
@@ -29,6 +30,7 @@ def test_results_come_in_order(mode: str) -> None:
     assert way.mode == mode
 
 
+@pytest.mark.measured
 def test_processes_take_part() -> None:
     made, _ = map_parallel(sample_functions.who, TEXTS * 15, workers=2, mode="processes")
     assert len(set(made)) == 2
