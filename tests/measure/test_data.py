@@ -389,7 +389,9 @@ def paced(tf, monkeypatch):
             options = tf.data.Options()
             # Tuned, a pipeline may make elements ahead in another thread, whose time is nobody's wait.
             options.autotune.enabled = False
-            dataset = tf.data.Dataset.range(10**6).map(lambda value: tf.numpy_function(load, [value], tf.int64))
+            dataset = tf.data.Dataset.range(10**6).map(
+                lambda value: tf.numpy_function(load, [value], tf.int64)
+            )
             return dataset.with_options(options)
 
         return make
