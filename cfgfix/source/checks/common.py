@@ -506,6 +506,25 @@ def only_tried(scope: Scope, block: int) -> bool:
     )
 
 
+def trains(program: Program, scope: Scope) -> bool:
+    """Tell whether a file trains, itself or through what it calls; what only evaluates or prepares data is not slowed for long."""
+    seen: set[int] = set()
+    pending = [(item, 0) for item in scope.module.summary.scopes]
+    while pending and len(seen) < 400:
+        here, depth = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for call in here.calls:
+            if call.method in TRAINING:
+                return True
+        if depth < 3:
+            pending += [
+                (target.scope, depth + 1) for site in program.flow.within(here) for target in site.targets
+            ]
+    return False
+
+
 def names_in(expr: Expr, scope: Scope) -> set[str]:
     """Return the plain names in an expression; those inside a lambda too."""
     from cfgfix.source.expr import walk

@@ -19,6 +19,7 @@ from cfgfix.source.checks.common import (
     short,
     shows_pictures,
     tensorflow_alias,
+    trains,
     upstream,
 )
 from cfgfix.source.expr import children, constant, dotted, text, walk
@@ -26,11 +27,12 @@ from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.source.program import Program
-from cfgfix.source.releases import api, written_for_one
+from cfgfix.source.releases import IMPORTS, api, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, ITEMS, NAME, SUBSCRIPT, Scope
 from cfgfix.source.values import Dataset, Site, alternatives, functions_of
 
-NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE)
+NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE, *IMPORTS)
+"""Who calls what makes a dataset decides, too."""
 
 _NATIVE = {
     "numpy.load": "tf.io.decode_raw on tf.io.read_file, or TFRecord files",
@@ -346,7 +348,8 @@ def _computes(scope: Scope) -> bool:
 _ONE_PASS = re.compile(r"predict|export|infer|serializ|tf_?record|evaluat", re.IGNORECASE)
 """Words of functions that go through a dataset once."""
 _ONE_PASS_FILE = re.compile(
-    r"^(?:predict|export|infer|inference|evaluate|evaluation|convert|serialize)[\w-]*\.py$", re.IGNORECASE
+    r"^(?:(?:predict|export|infer|inference|evaluate|evaluation|convert|serialize)[\w-]*|(?:eval|test|demo)(?:[_-][\w-]*)?)\.py$",
+    re.IGNORECASE,
 )
 """Files that do nothing else."""
 
@@ -362,6 +365,7 @@ def _one_pass(program: Program, reach: Reach) -> bool:
         or _ONE_PASS_FILE.match(os.path.basename(scope.module.path))
         or in_tests(scope)
         or only_tried(scope, root.call.block)
+        or _called_for_one_pass(program, scope)
     ):
         return True
     return any(
@@ -371,6 +375,15 @@ def _one_pass(program: Program, reach: Reach) -> bool:
         for step in downstream(made)
         for function in step.functions
         for inner, _ in inside_function(program, function)
+    )
+
+
+def _called_for_one_pass(program: Program, scope: Scope) -> bool:
+    """Tell whether a function that makes a dataset is called by files alone that evaluate or predict, and train nothing."""
+    files = {id(site.scope.module): site.scope for site in program.flow.callers(scope)}
+    return bool(files) and all(
+        _ONE_PASS_FILE.match(os.path.basename(caller.module.path)) and not trains(program, caller)
+        for caller in files.values()
     )
 
 

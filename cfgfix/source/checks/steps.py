@@ -9,7 +9,6 @@ from typing import Any
 
 from cfgfix.source.checks.common import (
     COMPILED,
-    TRAINING,
     few_turns,
     flag,
     in_tests,
@@ -17,6 +16,7 @@ from cfgfix.source.checks.common import (
     kept_eager,
     short,
     tensorflow_alias,
+    trains,
     upstream,
 )
 from cfgfix.source.checks.moves import free_name
@@ -409,7 +409,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 severity="info"
-                if _exports(program, site.scope) or not _trains(program, site.scope) or _says_why(site)
+                if _exports(program, site.scope) or not trains(program, site.scope) or _says_why(site)
                 else None,
                 values={"what": "every tf.function runs"},
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
@@ -455,25 +455,6 @@ def _needs_eager(scope: Scope) -> bool:
         item.name in ("train_step", "call") and any(call.method == "numpy" for call in item.calls)
         for item in scope.module.summary.scopes
     )
-
-
-def _trains(program: Program, scope: Scope) -> bool:
-    """Tell whether a file trains, itself or through what it calls; what only evaluates or prepares data is not slowed for long."""
-    seen: set[int] = set()
-    pending = [(item, 0) for item in scope.module.summary.scopes]
-    while pending and len(seen) < 400:
-        here, depth = pending.pop()
-        if id(here) in seen:
-            continue
-        seen.add(id(here))
-        for call in here.calls:
-            if call.method in TRAINING:
-                return True
-        if depth < 3:
-            pending += [
-                (target.scope, depth + 1) for site in program.flow.within(here) for target in site.targets
-            ]
-    return False
 
 
 def _says_why(site: Site) -> bool:
