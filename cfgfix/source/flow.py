@@ -728,7 +728,8 @@ class Flow:
         self._steps += 1
         kind = expr[0]
         if kind == NAME:
-            return self._name(frame, expr[1])
+            value = frame.env.names.get(expr[1])
+            return value if value is not None else self._name(frame, expr[1])
         if kind == CALL:
             return self._call(frame, expr[1])
         if kind == ATTRIBUTE:
@@ -1017,15 +1018,15 @@ class Flow:
             return (self.eval(frame, args[0]),)
         values: list[Value] = []
         for expr in args:
-            value = self.eval(frame, expr[1] if expr[0] == STARRED else expr)
-            if expr[0] == STARRED and isinstance(value, Items):
-                site.expanded = True
-                values += value.items
-            elif expr[0] == STARRED:
+            if expr[0] != STARRED:
+                values.append(self.eval(frame, expr))
+                continue
+            value = self.eval(frame, expr[1])
+            if not isinstance(value, Items):
                 site.expanded = False
                 return (*values, UNKNOWN)
-            else:
-                values.append(value)
+            site.expanded = True
+            values += value.items
         return tuple(values)
 
     def _called(self, frame: _Frame, site: Site, callee: Value) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -622,14 +623,19 @@ def _listed_in(path: str) -> _Said | None:
     return None
 
 
+@functools.cache
 def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return how a table of Poetry's and a list ask for a package."""
+    if package == "tensorflow":
+        return _TABLE, _NAMED
+    named = "(?:python_requires|requires-python|python)" if package == "python" else package
+    sign = r"(?:[=:]\s*[\"']?)?" if package == "python" else r"(?:=\s*[\"'])?"
     return (
         re.compile(
             rf"""^["']?{package}["']?\s*=\s*(?:\{{[^}}]*?version\s*=\s*)?["'](\^|~(?!=))?\s*(\d+(?:\.\d+)*)["']"""
         ),
         re.compile(
-            rf"""(?<![\w.-]){package}["']?\s*(?:=\s*["'])?((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
+            rf"""(?<![\w.-]){named}["']?\s*{sign}((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
         ),
     )
 
@@ -642,22 +648,13 @@ _NEEDS: dict[str, tuple[tuple[Version, int], ...]] = {
 """The least release of a package that TensorFlow 2.N and later need: pairs of that release and N (METADATA of the wheels of 2.7.0,
 2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0; for Python the releases that `pip index versions tensorflow`
 gives for each version of it)."""
-_PACKAGES = {
-    "tensorflow": (_TABLE, _NAMED),
-    **{package: _patterns(package) for package in ("keras", *(name for name in _NEEDS if name != "python"))},
-    "python": (
-        _patterns("python")[0],
-        re.compile(
-            r"""(?<![\w.-])(?:python_requires|requires-python|python)["']?\s*(?:[=:]\s*["']?)?"""
-            r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
-        ),
-    ),
-}
 
 
 def _asked_in(line: str, package: str = "tensorflow") -> str:
     """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of the package's release."""
-    in_table, in_list = _PACKAGES[package]
+    if package not in line:
+        return ""
+    in_table, in_list = _patterns(package)
     table = in_table.match(line)
     if table is not None:
         sign, number = table[1], table[2]

@@ -130,16 +130,19 @@ class Call:
 
     def argument(self, position: int, name: str) -> Expr | None:
         """Return an argument given by position or by name, or None."""
-        if 0 <= position < len(self.args) and not any(
-            item[0] == STARRED for item in self.args[: position + 1]
-        ):
+        if 0 <= position < len(self.args):
+            for item in self.args[: position + 1]:
+                if item[0] == STARRED:
+                    return self.keyword(name)
             return self.args[position]
         return self.keyword(name)
 
     @property
     def opaque(self) -> bool:
         """Whether `*x` or `**x` hides some of its arguments."""
-        return any(item[0] == STARRED for item in self.args) or any(key is None for key, _ in self.keywords)
+        return (bool(self.args) and any(item[0] == STARRED for item in self.args)) or (
+            bool(self.keywords) and any(key is None for key, _ in self.keywords)
+        )
 
     @property
     def method(self) -> str | None:
@@ -440,7 +443,7 @@ def _suppressions(text: str) -> tuple[tuple[int, tuple[str, ...], bool], ...]:
     return tuple(found)
 
 
-_NAME_NODE, _ATTRIBUTE_NODE = _ast.Name, _ast.Attribute
+_NAME_NODE, _ATTRIBUTE_NODE, _CONSTANT_NODE = _ast.Name, _ast.Attribute, _ast.Constant
 
 
 class _Builder:
@@ -480,6 +483,8 @@ class _Builder:
                 node.id,
                 (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             )
+        if kind is _CONSTANT_NODE:
+            return self._constant(node)
         handler = _EXPRESSIONS.get(kind)
         if handler is None:
             return (UNKNOWN,)
@@ -499,7 +504,23 @@ class _Builder:
     def _attribute(self, node: Any) -> Expr:
         lines = self.lines
         head = node.value
-        if type(head) is _ATTRIBUTE_NODE:
+        kind = type(head)
+        if kind is _NAME_NODE:
+            name = head.id
+            expr: Expr = (
+                ATTRIBUTE,
+                (
+                    NAME,
+                    name,
+                    (lines[head.lineno], head.col_offset, lines[head.end_lineno], head.end_col_offset),
+                ),
+                node.attr,
+                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            )
+            if name in self.frameworks:
+                self.scope.references.append((expr, self.block))
+            return expr
+        if kind is _ATTRIBUTE_NODE:
             chain = [node]
             while type(head) is _ATTRIBUTE_NODE:
                 chain.append(head)
