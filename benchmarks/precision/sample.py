@@ -68,6 +68,8 @@ READINGS = (
     "undiscovered",
     "unexplored",
     "unturned",
+    "unasked",
+    "unheard",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

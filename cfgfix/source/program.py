@@ -316,6 +316,15 @@ class Program:
 
     def module(self, name: str, importer: Module | None = None) -> Module | None:
         """Return the project's module of that dotted name, or None; relative names start with dots."""
+        key = self._key_of(name, importer)
+        return self._load(key) if key is not None else None
+
+    def path_of(self, name: str, importer: Module | None = None) -> str | None:
+        """Return the path of the project's module of that dotted name without reading it, or None."""
+        key = self._key_of(name, importer)
+        return self.files[key].path if key is not None else None
+
+    def _key_of(self, name: str, importer: Module | None) -> str | None:
         if importer is not None:
             name = absolute(name, importer)
         names = self._index()
@@ -323,9 +332,13 @@ class Program:
             # A script sees the modules beside it.
             beside = os.path.normpath(os.path.join(os.path.dirname(importer.path), name + ".py"))
             if beside in self.files:
-                return self._load(beside)
-        key = names.get(name)
-        return self._load(key) if key is not None else None
+                return beside
+        return names.get(name)
+
+    def content_of(self, path: str) -> bytes:
+        """Return the content of a file; empty where it cannot be read."""
+        data = self._read(path)
+        return b"" if isinstance(data, str) else data
 
     def find(self, name: str, importer: Module | None = None) -> Value:
         """Return what a dotted import source stands for: a module, class or function of the project, or an external."""

@@ -20,6 +20,7 @@ from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
 from cfgfix.source.guards import never_reached
 from cfgfix.source.hit import Hit
+from cfgfix.source.importing import unused
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
@@ -231,7 +232,7 @@ def scan(
         ]
         conditions = conditions or [(None, Conditions(program, None))]
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
-        maker = _Maker(conditions, severity, folder)
+        maker = _Maker(program, conditions, severity, folder)
         for rule, check in checks:
             passed_over = check.passed_over(program, check.function) if check.passed_over else ()
             for hit in check.function(program):
@@ -267,10 +268,12 @@ class _Maker:
 
     def __init__(
         self,
+        program: Program,
         conditions: Sequence[tuple[ConfigFacts | None, Conditions]],
         severity: Callable[[Rule, Severity], Severity],
         folder: str,
     ) -> None:
+        self._program = program
         self._folder = folder
         """What the program's files have in common; the folders above it say nothing of them."""
         self.findings: dict[str, list[Finding]] = {}
@@ -331,7 +334,16 @@ class _Maker:
             or (severity is Severity.WARNING and (rule.id in TEACHING or rule.id.startswith("DEP")))
         ):
             return Severity.INFO
+        if severity is Severity.WARNING and rule.id.startswith(("TFD", "TFF")) and self._unused(hit):
+            return Severity.INFO
         return severity
+
+    def _unused(self, hit: Hit) -> bool:
+        """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""
+        first = hit.flow[0].scope.module if hit.flow else hit.scope.module
+        return unused(self._program, first) or (
+            first is not hit.scope.module and unused(self._program, hit.scope.module)
+        )
 
     def _state(self, hit: Hit) -> tuple[State, tuple[str, ...]]:
         guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]

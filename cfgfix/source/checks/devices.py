@@ -121,6 +121,22 @@ def threads_after_start(program: Program) -> Iterator[Hit]:
     yield from _late(program, _THREADS)
 
 
+def _set_before(program: Program, site: Site) -> bool:
+    """Tell whether another call in the same file gives memory growth in time: to say it again is no change, and raises nothing.
+
+    TensorFlow 2.21, `tensorflow/python/eager/context.py:1994`: the same value returns before the runtime is asked for.
+    """
+    wanted = flag(site.argument(1, "enable"))
+    return wanted is not None and any(
+        other.call is not site.call
+        and other.scope.module is site.scope.module
+        and flag(other.argument(1, "enable")) is wanted
+        and other.call.place < site.call.place
+        and _earlier(other, program) is None
+        for other in program.flow.named(*_GROWTH)
+    )
+
+
 def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*names):
@@ -130,6 +146,8 @@ def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
         if earlier is None or _begins_anew(site):
             continue
         seen.add((id(site.scope), site.call.number))
+        if site.name in _GROWTH and _set_before(program, site):
+            continue
         caught = _caught(site.scope, site.call.block)
         if caught and site.name in _GROWTH and _growth_by_environment(program, site):
             continue

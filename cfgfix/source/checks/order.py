@@ -499,17 +499,20 @@ def _not_for_training(site: Site) -> bool:
     return False
 
 
+_EVALUATION = re.compile(
+    r"(?<![a-z])(?:val|valid|validate|validation|eval|evaluation|test)(?:_?(?:set|data|dataset|ds|loader))?(?![a-z])"
+)
+
+
 def named_for_evaluation(site: Site) -> bool:
     """Tell whether what is cached, or what gets it, is named for evaluation, as in `validation_data=validation.cache()`."""
     statement = statement_of(site.scope, site.call.block, site.call.place)
-    said = [text(site.call.func, site.scope)]
-    if statement is not None:
-        said += [text(target, site.scope) for target in statement.targets]
-    shown = " ".join(said).lower()
-    return (
-        "train" not in shown
-        and re.search(r"(?<![a-z])(?:val|valid|validation|eval|evaluation|test)(?![a-z])", shown) is not None
-    )
+    targets = " ".join(text(target, site.scope) for target in statement.targets).lower() if statement else ""
+    if _EVALUATION.search(targets) and "train" not in targets:
+        # `validation = read(train_files)` is for evaluation whatever it is made from.
+        return True
+    shown = f"{text(site.call.func, site.scope)} {targets}".lower()
+    return "train" not in shown and _EVALUATION.search(shown) is not None
 
 
 def _one(step: Dataset) -> bool:

@@ -13,7 +13,7 @@ from cfgfix.source.program import Program
 from cfgfix.source.summary import ATTRIBUTE, CALL, NAME
 from cfgfix.source.values import Site
 
-NEEDLES = (b"random", *PIPELINE, *COMPILED)
+NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
 
 _PYTHON = ("numpy.random.", "random.")
 _HARMLESS = (
@@ -96,9 +96,26 @@ def in_function(program: Program) -> Iterator[Hit]:
             # A program that turns compiling off somewhere may draw in every call.
             severity="info"
             if any(True for _ in switched_eager(program)) or never_entered(program, reach.root.scope)
+            else "warning"
+            if _orders_steps(site)
             else None,
             values={"call": short(site), "via": reach.via},
         )
+
+
+def _orders_steps(site: Site) -> bool:
+    """Tell whether what is shuffled is a list of functions that a loop then calls: their order is fixed, not what they draw."""
+    scope = site.scope
+    if site.call.method != "shuffle" or not site.call.args or site.call.args[0][0] != NAME:
+        return False
+    name = site.call.args[0][1]
+    return any(
+        event.kind == "for"
+        and event.value is not None
+        and event.value[:2] == (NAME, name)
+        and any(call.func[:2] == target[:2] for target in event.targets for call in scope.calls)
+        for event in scope.events()
+    )
 
 
 def _behind_own_count(site: Site) -> bool:

@@ -34,7 +34,9 @@ from cfgfix.source.hotpath import (
     innermost_loop,
     inside,
 )
+from cfgfix.source.importing import switched_by_entries
 from cfgfix.source.program import Program
+from cfgfix.source.releases import IMPORTS
 from cfgfix.source.summary import (
     ATTRIBUTE,
     BINARY,
@@ -52,7 +54,8 @@ from cfgfix.source.summary import (
 )
 from cfgfix.source.values import Function, Site
 
-NEEDLES = COMPILED
+NEEDLES = (*COMPILED, *IMPORTS)
+"""What runs begin with decides, too: it may turn compiling off."""
 
 
 def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
@@ -65,11 +68,19 @@ def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | 
 
 
 def _kept_eager(program: Program, reach: Reach) -> bool:
-    """Tell whether the program runs what would be compiled eagerly: by a switch in the same file, or for Keras's fit anywhere."""
-    found: set[int] | None = program.facts.get("kept eager")
+    """Tell whether the program runs eagerly what would be compiled.
+
+    By a switch in the same file or in whatever a run of it begins with, or for Keras's fit anywhere.
+    """
+    found: dict[int, bool] | None = program.facts.get("kept eager")
     if found is None:
-        found = program.facts["kept eager"] = {id(scope.module) for scope, _ in switched_eager(program)}
-    return id(reach.root.scope.module) in found or (fits_eagerly(program) and not _compiled_for_sure(reach))
+        found = program.facts["kept eager"] = {id(scope.module): True for scope, _ in switched_eager(program)}
+    module = reach.root.scope.module
+    kept = found.get(id(module))
+    if kept is None:
+        switched = [(scope.module, scope.kind == "module") for scope, _ in switched_eager(program)]
+        kept = found[id(module)] = bool(switched) and switched_by_entries(program, module, switched)
+    return kept or (fits_eagerly(program) and not _compiled_for_sure(reach))
 
 
 def _compiled_for_sure(reach: Reach) -> bool:

@@ -1,0 +1,180 @@
+"""Who imports whom: modules that nothing can run, and switches that an entry point sets for what it imports."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from cfgfix.source.expr import dotted, text
+from cfgfix.source.program import Module, Program, absolute
+from cfgfix.source.summary import CALL
+
+_SETS_UP = frozenset(
+    {
+        "getLogger",
+        "get_logger",
+        "namedtuple",
+        "TypeVar",
+        "filterwarnings",
+        "set_verbosity",
+        "dataclass",
+        "function",
+    }
+)
+"""Last names of calls and decorators that modules make while they are imported, and that run nothing and register nothing."""
+_TEST = re.compile(r"(^|[/\\])(tests?|testing)[/\\]|(^|[/\\])(test_[^/\\]*|conftest|setup)\.py$|_test\.py$")
+_BEGINS = frozenset({"main", "cli", "run", "app", "train"})
+"""Functions that a command installed with a package may begin with."""
+
+
+def _imported(module: Module) -> Iterable[str]:
+    """Yield the dotted names that a module imports, inside its functions too."""
+    for scope in module.summary.scopes:
+        yield from scope.stars
+        for event in scope.events():
+            if event.kind == "import":
+                yield from (source for _, source in event.extra)
+
+
+def _imports(program: Program) -> dict[str, set[str]]:
+    """Return for the path of each module the paths of the modules that it imports."""
+    known: dict[str, set[str]] | None = program.facts.get("imports")
+    if known is None:
+        known = program.facts["imports"] = {}
+        for module in program.modules:
+            found = known[module.path] = set()
+            for source in _imported(module):
+                name = absolute(source, module)
+                path = program.path_of(name, module) or program.path_of(name.rpartition(".")[0], module)
+                if path is not None and path != module.path:
+                    found.add(path)
+    return known
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    """Return what can be reached in a graph, the start included."""
+    seen = {start}
+    pending = [start]
+    while pending:
+        for path in graph.get(pending.pop(), ()):
+            if path not in seen:
+                seen.add(path)
+                pending.append(path)
+    return seen
+
+
+def switched_by_entries(program: Program, module: Module, switched: Iterable[tuple[Module, bool]]) -> bool:
+    """Tell whether every module that a run may begin with, and that imports this one, throws a switch.
+
+    Args:
+        program: The program.
+        module: The module in question.
+        switched: The modules that throw the switch, and whether they do so while they are imported; the others only when they
+            are what the run begins with.
+    """
+    whole = {item.path for item, _ in switched}
+    while_imported = {item.path for item, early in switched if early}
+    graph = _imports(program)
+    backwards: dict[str, set[str]] = {}
+    for path, targets in graph.items():
+        for target in targets:
+            backwards.setdefault(target, set()).add(path)
+    entries = [path for path in _reached(backwards, module.path) if not backwards.get(path)]
+    return bool(entries) and all(
+        path in whole or not while_imported.isdisjoint(_reached(graph, path)) for path in entries
+    )
+
+
+def unused(program: Program, module: Module) -> bool:
+    """Tell whether nothing runs a module: it does nothing by itself, and no other file of the program mentions its name.
+
+    It is asked of programs alone that begin somewhere and whose modules import one another; a library is for others to import. Where
+    not all files of the module's folder are looked at, as with those of one commit, nobody knows.
+    """
+    known: dict[str, bool] = program.facts.setdefault("unused", {})
+    found = known.get(module.path)
+    if found is None:
+        found = known[module.path] = (
+            _does_nothing(module)
+            and _begins_somewhere(program)
+            and _whole_folder(program, module)
+            and not _mentioned(program, module)
+        )
+    return found
+
+
+def _begins_somewhere(program: Program) -> bool:
+    found: bool | None = program.facts.get("begins")
+    if found is None:
+        found = program.facts["begins"] = any(_begins(module) for module in program.modules) and any(
+            _imports(program).values()
+        )
+    return found
+
+
+def _begins(module: Module) -> bool:
+    """Tell whether a module is a script: it loops, opens or calls something when it is run, or asks whether it is what is run."""
+    scope = module.scope
+    if scope is None or _TEST.search(module.path):
+        return False
+    for event in scope.body:
+        if event.kind in ("for", "while", "with"):
+            return True
+        if event.value is None:
+            continue
+        if event.kind == "if" and "__name__" in text(event.value, scope):
+            return True
+        if event.kind == "expr" and event.value[0] == CALL:
+            name = dotted(scope.calls[event.value[1]].func) or ""
+            if name.rpartition(".")[2] not in _SETS_UP:
+                return True
+    return False
+
+
+def _whole_folder(program: Program, module: Module) -> bool:
+    """Tell whether all Python files of a module's folder are files of the program."""
+    folder = os.path.dirname(module.path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return False
+    return all(
+        os.path.normpath(os.path.join(folder, name)) in program.files
+        for name in names
+        if name.endswith(".py")
+    )
+
+
+def _does_nothing(module: Module) -> bool:
+    """Tell whether a module only defines something when it is run."""
+    scope = module.scope
+    return (
+        scope is not None
+        and module.path.endswith(".py")
+        and os.path.basename(module.path) not in ("__init__.py", "__main__.py", "setup.py", "conftest.py")
+        and all(
+            event.kind in ("define", "import", "assign", "annotate", "pass", "expr", "try")
+            for event in scope.body
+        )
+        and _BEGINS.isdisjoint(scope.children)
+        and all((dotted(call.func) or "").rpartition(".")[2] in _SETS_UP for call in scope.calls)
+    )
+
+
+def _mentioned(program: Program, module: Module) -> bool:
+    name = os.path.basename(module.path).removesuffix(".py")
+    last: set[str] | None = program.facts.get("imported names")
+    if last is None:
+        # What the modules at hand say answers it for most, and costs no reading.
+        last = program.facts["imported names"] = {
+            part for item in program.modules for source in _imported(item) for part in source.split(".")
+        }
+    if name in last:
+        return True
+    word = re.compile(rb"(?<![\w])" + re.escape(name.encode()) + rb"(?![\w])")
+    return any(
+        word.search(program.content_of(file.path)) is not None
+        for file in program.files.values()
+        if file.path != module.path
+    )
