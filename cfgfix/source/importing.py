@@ -162,19 +162,32 @@ def _does_nothing(module: Module) -> bool:
     )
 
 
+MAX_SEARCHED = 100
+"""Most names of modules that all files are searched for; of a program with more nobody knows."""
+
+
 def _mentioned(program: Program, module: Module) -> bool:
-    name = os.path.basename(module.path).removesuffix(".py")
-    last: set[str] | None = program.facts.get("imported names")
-    if last is None:
-        # What the modules at hand say answers it for most, and costs no reading.
-        last = program.facts["imported names"] = {
-            part for item in program.modules for source in _imported(item) for part in source.split(".")
-        }
-    if name in last:
-        return True
-    word = re.compile(rb"(?<![\w])" + re.escape(name.encode()) + rb"(?![\w])")
-    return any(
-        word.search(program.content_of(file.path)) is not None
-        for file in program.files.values()
-        if file.path != module.path
-    )
+    """Tell whether another file of the program has the name of a module in it, be it in a text or a comment."""
+    known: dict[str, bool] | None = program.facts.get("mentioned")
+    if known is None:
+        known = program.facts["mentioned"] = _mentions(program)
+    return known.get(module.path, True)
+
+
+def _mentions(program: Program) -> dict[str, bool]:
+    """Return for the modules that do nothing whether another file mentions them; what the modules at hand import needs no reading."""
+    imported = {part for item in program.modules for source in _imported(item) for part in source.split(".")}
+    words = {}
+    for module in program.modules:
+        name = os.path.basename(module.path).removesuffix(".py")
+        if name not in imported and _does_nothing(module):
+            words[module.path] = name.encode()
+    if len(words) > MAX_SEARCHED:
+        return {}
+    found = dict.fromkeys(words, False)
+    for file in program.files.values():
+        data = program.content_of(file.path)
+        for path, word in words.items():
+            if not found[path] and path != file.path and word in data:
+                found[path] = re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", data) is not None
+    return found

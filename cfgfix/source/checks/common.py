@@ -335,6 +335,15 @@ def shows_pictures(scope: Scope) -> bool:
     return scope.kind == "function" and not methods.isdisjoint(_SHOWS) and methods.isdisjoint(_TRAINS)
 
 
+_EVALUATES = re.compile(r"(?:^|_)(?:test|eval|evaluate|evaluation|predict|infer|inference)(?:_|$)")
+
+
+def evaluates(scope: Scope) -> bool:
+    """Tell whether a function is named for what is read once behind the training: a test or a prediction, no validation."""
+    name = scope.name.lower()
+    return scope.kind == "function" and "train" not in name and _EVALUATES.search(name) is not None
+
+
 def is_autotune(value: Value | None) -> bool:
     """Tell whether a value is `tf.data.AUTOTUNE` and nothing else."""
     found = list(alternatives(value))

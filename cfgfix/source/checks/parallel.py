@@ -8,6 +8,7 @@ from typing import Any
 
 from cfgfix.source.checks.common import (
     downstream,
+    evaluates,
     flag,
     given,
     in_tests,
@@ -163,6 +164,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 and not _parallel_beside(program, site)
                 and not written_for_one(program, site.scope)
                 and not shows_pictures(site.scope)
+                and not evaluates(site.scope)
                 else "info",
                 values={
                     "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",
