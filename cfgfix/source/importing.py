@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from cfgfix.source.expr import dotted, text
 from cfgfix.source.program import Module, Program, absolute
-from cfgfix.source.summary import CALL
+from cfgfix.source.summary import CALL, Expr
 
 _SETS_UP = frozenset(
     {
@@ -125,10 +125,12 @@ def _begins(module: Module) -> bool:
             continue
         if event.kind == "if" and "__name__" in text(event.value, scope):
             return True
-        if event.kind == "expr" and event.value[0] == CALL:
-            name = dotted(scope.calls[event.value[1]].func) or ""
-            if name.rpartition(".")[2] not in _SETS_UP:
-                return True
+        if (
+            event.kind == "expr"
+            and event.value[0] == CALL
+            and not _only_sets_up(scope.calls[event.value[1]].func)
+        ):
+            return True
     return False
 
 
@@ -158,8 +160,17 @@ def _does_nothing(module: Module) -> bool:
             for event in scope.body
         )
         and _BEGINS.isdisjoint(scope.children)
-        and all((dotted(call.func) or "").rpartition(".")[2] in _SETS_UP for call in scope.calls)
+        and all(_only_sets_up(call.func) for call in scope.calls)
+        and all(
+            decorator[0] == CALL or _only_sets_up(decorator)
+            for number in scope.children.values()
+            for decorator in module.summary.scopes[number].decorators
+        )
     )
+
+
+def _only_sets_up(called: Expr) -> bool:
+    return (dotted(called) or "").rpartition(".")[2] in _SETS_UP
 
 
 MAX_SEARCHED = 100

@@ -1,0 +1,120 @@
+"""Modules that nothing runs, and switches where a run begins."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cfgfix.source import importing
+from cfgfix.source.cache import SummaryStore
+from cfgfix.source.discover import find_python
+from cfgfix.source.flow import Flow
+from cfgfix.source.importing import switched_by_entries, unused
+from cfgfix.source.program import Program
+
+MAIN = "import tensorflow as tf\nimport model\n\nfor batch in range(3):\n    model.step(batch)\n"
+PLAIN = "import tensorflow as tf\n\ndef step(x):\n    return x\n"
+
+
+def program_of(folder: Path, files: dict[str, str], only: set[str] | None = None) -> Program:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    found = find_python([str(folder)], lambda _path: False)
+    kept = [file for file in found if only is None or Path(file.path).name in only]
+    program = Program(
+        kept, SummaryStore("none", [b"tensorflow"], enabled=False, writes=False), [b"tensorflow"]
+    )
+    program.scan()
+    Flow(program).run()
+    return program
+
+
+def unused_in(program: Program) -> list[str]:
+    return [Path(module.path).name for module in program.modules if unused(program, module)]
+
+
+def test_what_no_file_names_is_unused(tmp_path):
+    files = {"main.py": MAIN, "model.py": PLAIN, "leftover.py": PLAIN}
+    assert unused_in(program_of(tmp_path, files)) == ["leftover.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.py", "import leftover\n"),
+        ("run.py", "from leftover import step\n"),
+        ("run.py", "NAME = 'leftover'\n"),
+        ("pack/__init__.py", "from .. import leftover\n"),
+        ("note.ipynb", '{"cells": [{"cell_type": "code", "source": ["import leftover"]}], "nbformat": 4}'),
+    ],
+)
+def test_a_mention_anywhere_is_enough(tmp_path, name, text):
+    files = {"main.py": MAIN, "model.py": PLAIN, "leftover.py": PLAIN, name: text}
+    assert unused_in(program_of(tmp_path, files)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print(step(3))\n",
+        "def main():\n    step(3)\n",
+        "if __name__ == '__main__':\n    step(3)\n",
+        "@register\ndef other(x):\n    return x\n",
+        "result = build(3)\n",
+        "while True:\n    break\n",
+    ],
+)
+def test_what_may_be_run_by_itself_is_used(tmp_path, text):
+    files = {"main.py": MAIN, "model.py": PLAIN, "leftover.py": PLAIN + text}
+    assert unused_in(program_of(tmp_path, files)) == []
+
+
+def test_setting_up_a_logger_runs_nothing(tmp_path):
+    text = "import logging\nlog = logging.getLogger(__name__)\n" + PLAIN
+    files = {"main.py": MAIN, "model.py": PLAIN, "leftover.py": text}
+    assert unused_in(program_of(tmp_path, files)) == ["leftover.py"]
+
+
+def test_a_library_is_for_others_to_import(tmp_path):
+    files = {"lib/__init__.py": "from . import model\n", "lib/model.py": PLAIN, "lib/extra.py": PLAIN}
+    assert unused_in(program_of(tmp_path, files)) == []
+    assert unused_in(program_of(tmp_path, {"tests/test_model.py": MAIN})) == []
+
+
+def test_files_of_one_commit_say_nothing(tmp_path):
+    files = {"main.py": MAIN, "model.py": PLAIN, "leftover.py": PLAIN, "other.py": "import leftover\n"}
+    program = program_of(tmp_path, files, only={"main.py", "model.py", "leftover.py"})
+    assert unused_in(program) == []
+
+
+def test_there_is_an_end_to_searching(tmp_path, monkeypatch):
+    files = {"main.py": MAIN, "model.py": PLAIN, **{f"left{number}.py": PLAIN for number in range(4)}}
+    assert len(unused_in(program_of(tmp_path, files))) == 4
+    monkeypatch.setattr(importing, "MAX_SEARCHED", 3)
+    assert unused_in(program_of(tmp_path, files)) == []
+
+
+def test_a_switch_counts_where_every_run_throws_it(tmp_path):
+    files = {
+        "agent.py": PLAIN,
+        "one.py": "import tensorflow as tf\nimport agent\n\nprint(agent.step(1))\n",
+        "two.py": "import tensorflow as tf\nfrom agent import step\n\nprint(step(1))\n",
+    }
+    program = program_of(tmp_path, files)
+    named = {Path(module.path).stem: module for module in program.modules}
+    agent, one, two = named["agent"], named["one"], named["two"]
+    assert not switched_by_entries(program, agent, [(one, False)])
+    assert switched_by_entries(program, agent, [(one, False), (two, False)])
+    assert switched_by_entries(program, agent, [(agent, True)])
+    assert not switched_by_entries(program, one, [(agent, False)])
+    assert switched_by_entries(program, one, [(agent, True)])
+
+
+def test_modules_that_import_one_another_begin_nowhere(tmp_path):
+    files = {"a.py": "import tensorflow as tf\nimport b\n", "b.py": "import tensorflow as tf\nimport a\n"}
+    program = program_of(tmp_path, files)
+    assert not any(switched_by_entries(program, module, [(module, True)]) for module in program.modules)
