@@ -70,6 +70,8 @@ READINGS = (
     "unturned",
     "unasked",
     "unheard",
+    "unstudied",
+    "unmarked",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

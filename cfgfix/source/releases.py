@@ -410,7 +410,7 @@ def _for_another_release(program: Program) -> set[int]:
 _NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
 
 
-_FOLDER = re.compile(r"(?:tf|tensorflow)_?v?(?P<major>1)(?:[._]?x)?|v(?P<other>1)x", re.IGNORECASE)
+_FOLDER = re.compile(r"(?P<named>(?:tf|tensorflow)_?v?)(?P<major>1)(?:[._]?x)?|v(?P<other>1)x", re.IGNORECASE)
 
 
 def _named_for_one(program: Program) -> set[int]:
@@ -428,7 +428,7 @@ def _named_for_one(program: Program) -> set[int]:
 
 
 def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
-    """Return the modules, given by path, below a folder named for TensorFlow 1 that stands beside its twin for 2, by identity."""
+    """Return the modules, given by path, below a folder named for TensorFlow 1, by identity; one called `v1x` beside its twin for 2 alone."""
     folders: set[str] = set()
     for path in names:
         folder = os.path.dirname(path)
@@ -441,9 +441,15 @@ def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
         match = _FOLDER.fullmatch(last)
         if match is None:
             continue
-        at = match.start(match.lastgroup or 0)
-        if os.path.join(above, f"{last[:at]}2{last[at + 1 :]}") in folders:
-            found |= {id(module) for path, module in names.items() if path.startswith(folder + os.sep)}
+        at = match.start("other" if match["named"] is None else "major")
+        below = {id(module) for path, module in names.items() if path.startswith(folder + os.sep)}
+        beside = os.path.join(above, "") if above else ""
+        # What is named `tf1` needs no twin where the program is for TensorFlow 2 beside it.
+        if os.path.join(above, f"{last[:at]}2{last[at + 1 :]}") in folders or (
+            match["named"] is not None
+            and any(path.startswith(beside) for path in names if id(names[path]) not in below)
+        ):
+            found |= below
     return found
 
 

@@ -122,18 +122,26 @@ def threads_after_start(program: Program) -> Iterator[Hit]:
 
 
 def _set_before(program: Program, site: Site) -> bool:
-    """Tell whether another call in the same file gives memory growth in time: to say it again is no change, and raises nothing.
+    """Tell whether another call gives memory growth in time: to say it again is no change, and raises nothing.
+
+    It counts in the same file, or in the file of each call that the function is entered by.
 
     TensorFlow 2.21, `tensorflow/python/eager/context.py:1994`: the same value returns before the runtime is asked for.
     """
     wanted = flag(site.argument(1, "enable"))
-    return wanted is not None and any(
-        other.call is not site.call
-        and other.scope.module is site.scope.module
-        and flag(other.argument(1, "enable")) is wanted
-        and other.call.place < site.call.place
-        and _earlier(other, program) is None
+    if wanted is None:
+        return False
+    files = {
+        id(other.scope.module)
         for other in program.flow.named(*_GROWTH)
+        if other.call is not site.call
+        and flag(other.argument(1, "enable")) is wanted
+        and (other.scope.module is not site.scope.module or other.call.place < site.call.place)
+        and _earlier(other, program) is None
+    }
+    callers = program.flow.callers(site.scope)
+    return id(site.scope.module) in files or (
+        bool(callers) and all(id(caller.scope.module) in files for caller in callers)
     )
 
 

@@ -490,10 +490,7 @@ _SHAPES = (
 )
 
 
-_GIVEN_SHAPES = ("ensure_shape", "set_shape")
-
-
-def _shaped(program: Program, scope: Scope, seen: set[int], words: tuple[str, ...] = _SHAPES) -> bool:
+def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
     """Tell whether a function gives a tensor a shape, itself or through what it calls."""
     if id(scope) in seen:
         return False
@@ -501,12 +498,10 @@ def _shaped(program: Program, scope: Scope, seen: set[int], words: tuple[str, ..
     for call in scope.calls:
         func = call.func
         last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
-        if any(word in str(last) for word in words):
+        if any(word in str(last) for word in _SHAPES):
             return True
     return any(
-        _shaped(program, target.scope, seen, words)
-        for site in program.flow.within(scope)
-        for target in site.targets
+        _shaped(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
     )
 
 
@@ -591,7 +586,7 @@ def output_types(program: Program) -> Iterator[Hit]:
                 and step.site is not None
                 and step.site.call.argument(1, "padded_shapes") is not None
             )
-            or any(_shaped(program, function.scope, set(), _GIVEN_SHAPES) for function in step.functions)
+            or any(_shaped(program, function.scope, set()) for function in step.functions)
             for step in downstream(made)
         )
         yield hit_at(

@@ -102,6 +102,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 flow=(at(site, label="called in every step of this loop"),),
                 severity="info"
                 if _on_purpose(tape.scope)
+                or _may_call_compiled(program, tape.scope)
                 or (alone and _once_a_rollout(program, scope, block))
                 or _switched_off(target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
@@ -268,6 +269,19 @@ def _calls_compiled(program: Program, scope: Scope) -> bool:
             id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH
         }
     return any(id(target.scope) in compiled for site in program.flow.within(scope) for target in site.targets)
+
+
+def _may_call_compiled(program: Program, scope: Scope) -> bool:
+    """Tell whether a step calls a method of something unknown, `model.forward(x)`, that a class of the project compiles."""
+    names: set[str] | None = program.facts.get("compiled methods")
+    if names is None:
+        names = program.facts["compiled methods"] = {
+            root.scope.name
+            for root in hot_paths(program).roots
+            if root.kind == GRAPH and program.owner(root.scope) is not None
+        }
+    known = {id(site.call) for site in program.flow.within(scope)}
+    return any(call.method in names and id(call) not in known for call in scope.calls)
 
 
 def _wrapped(program: Program, scope: Scope) -> bool:
