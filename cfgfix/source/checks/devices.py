@@ -137,6 +137,7 @@ def _set_before(program: Program, site: Site) -> bool:
         if other.call is not site.call
         and flag(other.argument(1, "enable")) is wanted
         and (other.scope.module is not site.scope.module or other.call.place < site.call.place)
+        and not (other.scope is site.scope and _exclusive(site.scope, other.call.block, site.call.block))
         and _earlier(other, program) is None
     }
     callers = program.flow.callers(site.scope)
