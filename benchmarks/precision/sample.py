@@ -72,6 +72,8 @@ READINGS = (
     "unheard",
     "unstudied",
     "unmarked",
+    "unlisted",
+    "unsorted",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -15,6 +15,7 @@ from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.records import dataclass, replace
 from cfgfix.source import cache
+from cfgfix.source.checks.common import never_run
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
@@ -335,6 +336,9 @@ class _Maker:
         ):
             return Severity.INFO
         if severity is Severity.WARNING and rule.id.startswith(("TFD", "TFF")) and self._unused(hit):
+            return Severity.INFO
+        # A method may be what a library calls; a function of the module's own is called by its name.
+        if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
         return severity
 

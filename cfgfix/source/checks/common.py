@@ -44,14 +44,18 @@ def never_run(program: Program, scope: Scope) -> bool:
         return False
     if program.flow.callers(scope):
         return False
-    named: set[str] | None = program.facts.get("names")
+    named: tuple[set[str], dict[int, set[str]]] | None = program.facts.get("names")
     if named is None:
         from cfgfix.source.expr import walk
 
-        named = program.facts["names"] = set()
+        anywhere: set[str] = set()
+        own: dict[int, set[str]] = {}
+        named = program.facts["names"] = anywhere, own
         for module in program.modules:
+            # A plain name is one of the file's own; from elsewhere it is imported, or an attribute of the module.
+            plain = own[id(module)] = set()
             for inner in module.summary.scopes:
-                named.update(source.rpartition(".")[2] for source in inner.imports.values())
+                anywhere.update(source.rpartition(".")[2] for source in inner.imports.values())
                 exprs = [event.value for event in inner.events() if event.value is not None]
                 exprs += [call.func for call in inner.calls]
                 exprs += [
@@ -60,12 +64,12 @@ def never_run(program: Program, scope: Scope) -> bool:
                 for expr in exprs:
                     for part in walk(expr, inner):
                         if part[0] == NAME:
-                            named.add(part[1])
+                            plain.add(part[1])
                         elif part[0] == ATTRIBUTE:
-                            named.add(part[2])
+                            anywhere.add(part[2])
                         elif part[0] == CONSTANT and isinstance(part[1], str):
-                            named.add(part[1])
-    return name not in named
+                            anywhere.add(part[1])
+    return name not in named[0] and name not in named[1].get(id(scope.module), ())
 
 
 def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
