@@ -97,10 +97,30 @@ def unused(program: Program, module: Module) -> bool:
     if found is None:
         found = known[module.path] = (
             _does_nothing(module)
+            and _word(module) not in _often_imported(program)
             and _begins_somewhere(program)
             and _whole_folder(program, module)
             and not _mentioned(program, module)
         )
+    return found
+
+
+def _word(module: Module) -> str:
+    return os.path.basename(module.path).removesuffix(".py")
+
+
+def _often_imported(program: Program) -> set[str]:
+    """Return the parts of the names that modules import from: nearly all of what is imported, and cheap to have."""
+    found: set[str] | None = program.facts.get("imported names")
+    if found is None:
+        found = program.facts["imported names"] = {
+            part
+            for module in program.modules
+            for scope in module.summary.scopes
+            if scope.imports
+            for source in scope.imports.values()
+            for part in source.split(".")
+        }
     return found
 
 
@@ -190,9 +210,8 @@ def _mentions(program: Program) -> dict[str, bool]:
     imported = {part for item in program.modules for source in _imported(item) for part in source.split(".")}
     words = {}
     for module in program.modules:
-        name = os.path.basename(module.path).removesuffix(".py")
-        if name not in imported and _does_nothing(module):
-            words[module.path] = name.encode()
+        if _word(module) not in imported and _does_nothing(module):
+            words[module.path] = _word(module).encode()
     if len(words) > MAX_SEARCHED:
         return {}
     found = dict.fromkeys(words, False)
