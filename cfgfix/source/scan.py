@@ -15,16 +15,15 @@ from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.records import dataclass, replace
 from cfgfix.source import cache
-from cfgfix.source.checks.common import never_run
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
 from cfgfix.source.guards import never_reached
 from cfgfix.source.hit import Hit
-from cfgfix.source.importing import unused
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
+from cfgfix.source.running import never_run, unused
 from cfgfix.source.summary import Place, Scope
 from cfgfix.source.texts import CannotRewriteError, Offsets
 

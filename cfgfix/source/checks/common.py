@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from cfgfix.source.expr import is_true, text
 from cfgfix.source.flow import DATASET
 from cfgfix.source.guards import literals
 from cfgfix.source.program import Module, Program
+from cfgfix.source.running import is_test, switched_by_entries
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
@@ -24,52 +24,11 @@ MAX_WAYS = 24
 MAX_LENGTH = 60
 MAX_WALK = 1500
 """Most steps taken over all ways of one dataset: a ladder of conditions has more ways than can be walked."""
-_TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
 
 
 def in_tests(scope: Scope) -> bool:
     """Tell whether a scope stands in test code, where speed does not count."""
-    return _is_test(scope.module.path)
-
-
-@functools.lru_cache(maxsize=65_536)
-def _is_test(path: str) -> bool:
-    return bool(_TEST.search(path.replace("\\", "/")))
-
-
-def never_run(program: Program, scope: Scope) -> bool:
-    """Tell whether a function is private by its name and nothing in the program names it."""
-    name = scope.name
-    if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
-        return False
-    if program.flow.callers(scope):
-        return False
-    named: tuple[set[str], dict[int, set[str]]] | None = program.facts.get("names")
-    if named is None:
-        from cfgfix.source.expr import walk
-
-        anywhere: set[str] = set()
-        own: dict[int, set[str]] = {}
-        named = program.facts["names"] = anywhere, own
-        for module in program.modules:
-            # A plain name is one of the file's own; from elsewhere it is imported, or an attribute of the module.
-            plain = own[id(module)] = set()
-            for inner in module.summary.scopes:
-                anywhere.update(source.rpartition(".")[2] for source in inner.imports.values())
-                exprs = [event.value for event in inner.events() if event.value is not None]
-                exprs += [call.func for call in inner.calls]
-                exprs += [
-                    item for call in inner.calls for item in (*call.args, *(v for _, v in call.keywords))
-                ]
-                for expr in exprs:
-                    for part in walk(expr, inner):
-                        if part[0] == NAME:
-                            plain.add(part[1])
-                        elif part[0] == ATTRIBUTE:
-                            anywhere.add(part[2])
-                        elif part[0] == CONSTANT and isinstance(part[1], str):
-                            anywhere.add(part[1])
-    return name not in named[0] and name not in named[1].get(id(scope.module), ())
+    return is_test(scope.module.path)
 
 
 def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
@@ -297,16 +256,26 @@ def fits_eagerly(program: Program) -> bool:
     return found
 
 
-def kept_eager(program: Program, module: Module) -> bool:
-    """Tell whether a file turns compiling off whatever its options say."""
-    found: set[int] | None = program.facts.get("eager modules")
+def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
+    """Tell whether compiling is turned off for a module: by a switch in its file, or in whatever a run of it begins with.
+
+    Args:
+        program: The program.
+        module: The module.
+        always: Whether a switch under a condition, such as an option, does not count.
+    """
+    known: dict[tuple[int, bool], bool] = program.facts.setdefault("kept eager", {})
+    found = known.get((id(module), always))
     if found is None:
-        found = program.facts["eager modules"] = {
-            id(scope.module)
+        switched = [
+            (scope.module, scope.kind == "module")
             for scope, site in switched_eager(program)
-            if not any(item.kind == "if" for item in scope.block_chain(site.call.block))
-        }
-    return id(module) in found
+            if not always or not any(item.kind == "if" for item in scope.block_chain(site.call.block))
+        ]
+        found = known[id(module), always] = any(item is module for item, _ in switched) or (
+            bool(switched) and switched_by_entries(program, module, switched)
+        )
+    return found
 
 
 _LOADERS = tuple(

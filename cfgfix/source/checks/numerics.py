@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import in_tests, inside_function, is_random, never_run, short
+from cfgfix.source.checks.common import in_tests, inside_function, is_random, short
 from cfgfix.source.checks.sizes import is_jit
 from cfgfix.source.expr import constant, text
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
 from cfgfix.source.program import Program
+from cfgfix.source.running import never_run
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Scope
 from cfgfix.source.values import Constant, Function, Made, Site, alternatives
 

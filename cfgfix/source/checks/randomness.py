@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.checks.common import COMPILED, PIPELINE, in_tests, never_entered, short, switched_eager
+from cfgfix.source.checks.common import (
+    COMPILED,
+    PIPELINE,
+    in_tests,
+    kept_eager,
+    never_entered,
+    short,
+    switched_eager,
+)
 from cfgfix.source.expr import MISSING, constant, text, walk
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, hit_at
@@ -84,7 +92,11 @@ def in_function(program: Program) -> Iterator[Hit]:
         ):
             # A mode that asks for eager steps draws in each of them.
             continue
-        if _unused(site) or _behind_own_count(site):
+        if (
+            _unused(site)
+            or _behind_own_count(site)
+            or kept_eager(program, reach.root.scope.module, always=True)
+        ):
             continue
         if site.scope.name in ("build", "__init__") or any(
             target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets

@@ -60,7 +60,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
         if (
             in_tests(scope)
             or scope.blocks[block].kind == "while"
-            or kept_eager(program, scope.module)
+            or kept_eager(program, scope.module, always=True)
             or written_for_one(program, scope)
         ):
             continue

@@ -14,9 +14,9 @@ from cfgfix.source.checks.common import (
     flag,
     in_tests,
     inside_function,
+    kept_eager,
     never_entered,
     short,
-    switched_eager,
     tensorflow_alias,
 )
 from cfgfix.source.checks.moves import out_of_loop
@@ -34,7 +34,6 @@ from cfgfix.source.hotpath import (
     innermost_loop,
     inside,
 )
-from cfgfix.source.importing import switched_by_entries
 from cfgfix.source.program import Program
 from cfgfix.source.releases import IMPORTS
 from cfgfix.source.summary import (
@@ -68,19 +67,10 @@ def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | 
 
 
 def _kept_eager(program: Program, reach: Reach) -> bool:
-    """Tell whether the program runs eagerly what would be compiled.
-
-    By a switch in the same file or in whatever a run of it begins with, or for Keras's fit anywhere.
-    """
-    found: dict[int, bool] | None = program.facts.get("kept eager")
-    if found is None:
-        found = program.facts["kept eager"] = {id(scope.module): True for scope, _ in switched_eager(program)}
-    module = reach.root.scope.module
-    kept = found.get(id(module))
-    if kept is None:
-        switched = [(scope.module, scope.kind == "module") for scope, _ in switched_eager(program)]
-        kept = found[id(module)] = bool(switched) and switched_by_entries(program, module, switched)
-    return kept or (fits_eagerly(program) and not _compiled_for_sure(reach))
+    """Tell whether the program runs eagerly what would be compiled: by a switch, or for Keras's fit anywhere."""
+    return kept_eager(program, reach.root.scope.module) or (
+        fits_eagerly(program) and not _compiled_for_sure(reach)
+    )
 
 
 def _compiled_for_sure(reach: Reach) -> bool:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.source import importing
+from cfgfix.source import running
 from cfgfix.source.cache import SummaryStore
 from cfgfix.source.discover import find_python
 from cfgfix.source.flow import Flow
-from cfgfix.source.importing import switched_by_entries, unused
 from cfgfix.source.program import Program
+from cfgfix.source.running import switched_by_entries, unused
 
 MAIN = "import tensorflow as tf\nimport model\n\nfor batch in range(3):\n    model.step(batch)\n"
 PLAIN = "import tensorflow as tf\n\ndef step(x):\n    return x\n"
@@ -94,7 +94,7 @@ def test_files_of_one_commit_say_nothing(tmp_path):
 def test_there_is_an_end_to_searching(tmp_path, monkeypatch):
     files = {"main.py": MAIN, "model.py": PLAIN, **{f"left{number}.py": PLAIN for number in range(4)}}
     assert len(unused_in(program_of(tmp_path, files))) == 4
-    monkeypatch.setattr(importing, "MAX_SEARCHED", 3)
+    monkeypatch.setattr(running, "MAX_SEARCHED", 3)
     assert unused_in(program_of(tmp_path, files)) == []
 
 

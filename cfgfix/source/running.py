@@ -1,14 +1,15 @@
-"""Who imports whom: modules that nothing can run, and switches that an entry point sets for what it imports."""
+"""What runs: modules and functions that nothing can run, and switches that an entry point sets for what it imports."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterable
 
-from cfgfix.source.expr import dotted, text
+from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.program import Module, Program, absolute
-from cfgfix.source.summary import CALL, Expr
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Scope
 
 _SETS_UP = frozenset(
     {
@@ -23,9 +24,50 @@ _SETS_UP = frozenset(
     }
 )
 """Last names of calls and decorators that modules make while they are imported, and that run nothing and register nothing."""
-_TEST = re.compile(r"(^|[/\\])(tests?|testing)[/\\]|(^|[/\\])(test_[^/\\]*|conftest|setup)\.py$|_test\.py$")
 _BEGINS = frozenset({"main", "cli", "run", "app", "train"})
 """Functions that a command installed with a package may begin with."""
+
+
+_TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
+
+
+@functools.lru_cache(maxsize=65_536)
+def is_test(path: str) -> bool:
+    """Tell whether a file is test code, by its name or its folder's."""
+    return bool(_TEST.search(path.replace("\\", "/")))
+
+
+def never_run(program: Program, scope: Scope) -> bool:
+    """Tell whether a function is private by its name and nothing in the program names it."""
+    name = scope.name
+    if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
+        return False
+    if program.flow.callers(scope):
+        return False
+    named: tuple[set[str], dict[int, set[str]]] | None = program.facts.get("names")
+    if named is None:
+        anywhere: set[str] = set()
+        own: dict[int, set[str]] = {}
+        named = program.facts["names"] = anywhere, own
+        for module in program.modules:
+            # A plain name is one of the file's own; from elsewhere it is imported, or an attribute of the module.
+            plain = own[id(module)] = set()
+            for inner in module.summary.scopes:
+                anywhere.update(source.rpartition(".")[2] for source in inner.imports.values())
+                exprs = [event.value for event in inner.events() if event.value is not None]
+                exprs += [call.func for call in inner.calls]
+                exprs += [
+                    item for call in inner.calls for item in (*call.args, *(v for _, v in call.keywords))
+                ]
+                for expr in exprs:
+                    for part in walk(expr, inner):
+                        if part[0] == NAME:
+                            plain.add(part[1])
+                        elif part[0] == ATTRIBUTE:
+                            anywhere.add(part[2])
+                        elif part[0] == CONSTANT and isinstance(part[1], str):
+                            anywhere.add(part[1])
+    return name not in named[0] and name not in named[1].get(id(scope.module), ())
 
 
 def _imported(module: Module) -> Iterable[str]:
@@ -136,7 +178,7 @@ def _begins_somewhere(program: Program) -> bool:
 def _begins(module: Module) -> bool:
     """Tell whether a module is a script: it loops, opens or calls something when it is run, or asks whether it is what is run."""
     scope = module.scope
-    if scope is None or _TEST.search(module.path):
+    if scope is None or is_test(module.path) or os.path.basename(module.path) == "setup.py":
         return False
     for event in scope.body:
         if event.kind in ("for", "while", "with"):
