@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from cfgfix.crossref import needed, project_files, told, usage_of
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, Kind, compose
-from cfgfix.engine import names_class
 from cfgfix.errors import CfgfixError
 from cfgfix.files import read_source
 from cfgfix.findings import format_key_path, parse_key_path
+from cfgfix.runs import names_class
 from cfgfix.settings import Finder, Settings
 from cfgfix.source.config_reads import (
     INFERENCE,

@@ -71,7 +71,7 @@ def _config_case(rule: Rule, case: dict[str, Any]) -> Iterator[str]:
     source = SourceFile.from_bytes(raw, str(case.get("path", "config.yaml")))
     check = case_check(rule, case)
     if case.get("set"):
-        from cfgfix.engine import override
+        from cfgfix.overrides import override
 
         overrides = [tuple(str(item).split("=", 1)) for item in case["set"]]
         document, _ = override(compose(source), [(key, value) for key, value in overrides])

@@ -13,12 +13,13 @@ from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import ReplaceText, splice
-from cfgfix.engine import known_dialects, names_class
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import SourceFile, read_regular, read_source
 from cfgfix.records import dataclass
+from cfgfix.runs import names_class
 from cfgfix.schema.publish import published
 from cfgfix.settings import FILES, Finder, Settings, read
+from cfgfix.vocabulary import known_dialects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

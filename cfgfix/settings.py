@@ -82,6 +82,10 @@ class Settings:
         """Return the least severity that makes a run fail, or None for never."""
         return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
 
+    def inside(self, path: str) -> str:
+        """Return where a path lies that the settings name: from their folder on, if it is not absolute."""
+        return path if os.path.isabs(path) else os.path.join(self.root, path)
+
 
 _LISTS = frozenset(
     {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}

@@ -55,9 +55,7 @@ class SourceReport:
 
 def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
-    roots = [
-        root if os.path.isabs(root) else os.path.join(settings.root, root) for root in settings.source_roots
-    ]
+    roots = [settings.inside(root) for root in settings.source_roots]
     roots = [shown(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = (named or roots or ["."]) if not paths else [*named, *roots]

@@ -225,8 +225,8 @@ def laid_out(rows: Iterable[Line]) -> list[str]:
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
     """Return what is known of a concept, key path or topic, or None where it is none of them."""
     from cfgfix.cli.recommend import machine_for, view_of
-    from cfgfix.engine import known_dialects
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import known_dialects
 
     settings = discover(".")
     dialects = known_dialects(settings)

@@ -116,9 +116,9 @@ def view_of(
     from cfgfix.dialects.dialect import schema_data
     from cfgfix.documents.compose import Kind, compose
     from cfgfix.documents.resolve import LOADERS
-    from cfgfix.engine import known_dialects
     from cfgfix.files import SourceFile, read_source
     from cfgfix.schema.validate import MISSING, Schema
+    from cfgfix.vocabulary import known_dialects
 
     source = read_source(config) if config else SourceFile.from_bytes(b"{}\n", "empty")
     document = compose(source)

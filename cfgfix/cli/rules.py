@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -22,9 +21,7 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
 
     settings = discover(".")
     catalogue = (
-        with_folders(os.path.join(settings.root, folder) for folder in settings.rules)
-        if settings.rules
-        else builtin()
+        with_folders(settings.inside(folder) for folder in settings.rules) if settings.rules else builtin()
     )
     if as_json:
         import json

@@ -51,9 +51,9 @@ def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str
 
 
 def _of_dialect(name: str) -> object:
-    from cfgfix.engine import known_dialects
     from cfgfix.schema.publish import published
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import known_dialects
 
     known = known_dialects(discover("."))
     if name not in known:
@@ -69,7 +69,7 @@ def _of_dialect(name: str) -> object:
 
 def _of_class(spec: str | None) -> object:
     """Return the schema of a class, or of what the settings name."""
-    from cfgfix.engine import names_class
+    from cfgfix.runs import names_class
     from cfgfix.schema.infer import infer
     from cfgfix.settings import discover
 

@@ -103,8 +103,8 @@ class Bound:
         Raises:
             CfgfixError: A value cannot be set.
         """
-        from cfgfix.engine import override
         from cfgfix.findings import format_key_path
+        from cfgfix.overrides import override
 
         changed = [
             (format_key_path(self.paths[name]), _yaml(value))

@@ -1,0 +1,397 @@
+"""What a run rests on: the rules, machines and dialects of each settings file, and the dialect, loader and schema of a config."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from cfgfix.baseline import Baseline, Key
+from cfgfix.baseline import read as read_baseline
+from cfgfix.catalog.compiled import files_below
+from cfgfix.catalog.load import Catalogue, with_folders
+from cfgfix.catalog.rule import Rule
+from cfgfix.dialects.detect import detect
+from cfgfix.dialects.dialect import Dialect, schema_data
+from cfgfix.documents.compose import Document, Kind, compose
+from cfgfix.documents.resolve import LOADERS, Loader
+from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.files import read_source
+from cfgfix.findings import Severity
+from cfgfix.judge import Judge, Target
+from cfgfix.records import dataclass, replace
+from cfgfix.request import Request
+from cfgfix.schema.validate import Schema
+from cfgfix.settings import Finder, Settings
+from cfgfix.vocabulary import by_text, dialect_inputs, known_dialects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfgfix.schema.infer import Inferred
+    from cfgfix.source.config_reads import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine to judge by; `profile` is its name where several are checked."""
+
+    lookup: Callable[[str], Any] | None
+    label: str | None
+    profile: str | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """The parts of a run that are the same for all files of the same settings."""
+
+    settings: Settings
+    hardware: str
+    judge: Judge
+    dialects: dict[str, Dialect]
+    machines: list[Machine]
+    schemas: dict[str, Schema | None]
+    targets: dict[tuple[str, str | None], Target]
+    baseline: Baseline | None
+    left: dict[Key, int]
+    configs: Kept
+    files: list[str]
+    """The configs that are checked, whose keys are asked for where no class is known."""
+    inferred: Inferred | None = None
+    """The schema read from a class, where the settings name one."""
+    usage: Usage | None = None
+    usage_known: bool = False
+    sources: tuple[str, ...] = ()
+    """The Python files that the usage rests on."""
+
+
+class Kept:
+    """The first configs of a run as overridden, for the guards in code; none where no code is looked at."""
+
+    __slots__ = ("items", "most")
+
+    def __init__(self) -> None:
+        self.items: list[tuple[Document, Loader]] = []
+        self.most = 0
+
+    def full(self) -> bool:
+        """Tell whether no more are kept."""
+        return len(self.items) >= self.most
+
+
+class Runs:
+    """One run for each settings file that the checked files lie under; a plain class, since it grows."""
+
+    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left", "scanned")
+
+    def __init__(self, request: Request) -> None:
+        self.finder = Finder(request.settings, request.adjust)
+        self.inputs: list[str] = [request.baseline] if request.baseline is not None else []
+        self._request = request
+        self._made: dict[int, Run] = {}
+        self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
+        self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
+        self.configs = Kept()
+        self.scanned: list[str] = []
+        """Python files; those without findings have no report."""
+
+    def of(self, settings: Settings) -> Run:
+        """Return the run of these settings.
+
+        Raises:
+            CfgfixError: The settings name something that is not there.
+        """
+        run = self._made.get(id(settings))
+        if run is None:
+            run = self._made[id(settings)] = self._make(settings)
+        return run
+
+    def all(self) -> list[Run]:
+        """Return all runs that were made."""
+        return list(self._made.values())
+
+    def _make(self, settings: Settings) -> Run:
+        request = self._request
+        catalogue = with_folders(settings.inside(folder) for folder in settings.rules)
+        rules = select(catalogue, settings)
+        for selectors in settings.per_file_ignores.values():
+            for selector in selectors:
+                _selected(catalogue, selector)
+        severities = {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()}
+        machines, line = _machines(settings)
+        if len(machines) > 1 and (request.fix or request.add_ignores is not None):
+            raise CfgfixError(
+                "a fix is made for one machine", hint="name one profile with --hardware instead of all"
+            )
+        folders = [settings.inside(folder) for folder in settings.rules]
+        self.inputs += folders
+        self.inputs += [path for folder in folders for path in files_below(folder, (".yaml", ".yml"))]
+        self.inputs += [settings.inside(name) for name in (settings.schema, settings.hardware) if name]
+        self.inputs += dialect_inputs(settings)
+        return Run(
+            settings=settings,
+            hardware=line,
+            judge=Judge(catalogue, rules, severities),
+            dialects=known_dialects(settings),
+            machines=machines,
+            schemas={},
+            targets={},
+            baseline=self.baseline,
+            left=self.left,
+            configs=self.configs,
+            files=[],
+        )
+
+
+def stamp_of(rules: Sequence[Rule]) -> object:
+    """Return what changes when cfgfix itself or a source rule does."""
+    from cfgfix.catalog.compiled import machinery, manifest
+    from cfgfix.source import code_files
+
+    paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
+    return machinery(), manifest(paths), manifest(code_files())
+
+
+def select(catalogue: Catalogue, settings: Settings) -> list[Rule]:
+    """Return the rules that the settings ask for.
+
+    Raises:
+        CfgfixError: A selector names no rule.
+    """
+    chosen: dict[str, Rule] = {}
+    for selector in (*settings.select, *settings.extend_select):
+        exact = catalogue.find(selector) is not None
+        for rule in _selected(catalogue, selector):
+            if exact or settings.preview or not rule.preview:
+                chosen[rule.id] = rule
+    for selector in settings.ignore:
+        for rule in _selected(catalogue, selector):
+            chosen.pop(rule.id, None)
+    return list(chosen.values())
+
+
+def _selected(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
+    found = catalogue.matching(selector)
+    if not found:
+        import difflib
+
+        near = difflib.get_close_matches(selector, [*catalogue.keys(), "ALL"], 1)
+        raise CfgfixError(
+            f"no rule is called {selector!r}",
+            hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
+        )
+    return found
+
+
+def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
+    return {
+        rule.id: value
+        for selector, value in settings.severity.items()
+        for rule in _selected(catalogue, selector)
+    }
+
+
+def _machines(settings: Settings) -> tuple[list[Machine], str]:
+    """Return the machines to judge by and one line about them."""
+    request = settings.hardware
+    if request == "all":
+        if not settings.profiles:
+            raise CfgfixError(
+                "--hardware all needs profiles",
+                path=settings.origin,
+                hint="name them under [tool.cfgfix.hardware.profiles]",
+            )
+        machines = [
+            replace(_machine(text, settings)[0], profile=name) for name, text in settings.profiles.items()
+        ]
+        return machines, f"hardware: {', '.join(settings.profiles)}"
+    try:
+        machine, line = _machine(settings.profiles.get(request or "", request), settings)
+    except CfgfixError as error:
+        if request is None or not settings.profiles or request in settings.profiles:
+            raise
+        import difflib
+
+        near = difflib.get_close_matches(request, settings.profiles, 1)
+        listed = f"profiles of the settings: {', '.join(settings.profiles)}"
+        raise CfgfixError(
+            error.message,
+            path=error.path,
+            hint=f"did you mean {near[0]}? {listed}" if near else f"{error.hint}; {listed}",
+        ) from error
+    return [machine], line
+
+
+def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
+    if request == "none":
+        return Machine(None, None), "hardware: none, as asked: rules about the machine are skipped"
+    from cfgfix.hardware.presets import resolve_hardware
+
+    hardware, line = resolve_hardware(
+        request, environ=os.environ, base_dir=None if settings.command_hardware else settings.root
+    )
+    if hardware is None:
+        return Machine(None, None), line
+
+    def look(name: str) -> Any:
+        found = hardware.lookup(name)
+        return None if found is None else found.value
+
+    return Machine(look, hardware.label), line
+
+
+def dialect_of(document: Document, run: Run) -> Dialect | None:
+    """Return the dialect of a document, or None where it is no training config.
+
+    That is the one the settings name, the one whose signature the document has, or, where the settings name keys or a
+    class, the generic one for what has some of those.
+    """
+    if run.settings.dialect is not None:
+        return run.dialects[run.settings.dialect]
+    if document.problem is not None:
+        return by_text(document.source.text, run.dialects)
+    for root in document.roots:
+        found = detect(root, run.dialects.values())
+        if found is not None:
+            return found
+    if run.settings.schema and names_class(run.settings.schema) and _fits_class(document, run):
+        return run.dialects.get("generic")
+    if run.settings.keys or run.settings.schema:
+        generic = run.dialects.get("generic")
+        if generic is not None and _has_own_keys(document, run, generic):
+            return generic
+    return None
+
+
+def _has_own_keys(document: Document, run: Run, generic: Dialect) -> bool:
+    from cfgfix.dialects.detect import exists
+
+    patterns = [pattern for concept in run.settings.keys for pattern in generic.concepts.get(concept, ())]
+    return any(exists(root, pattern) for root in document.roots for pattern in patterns)
+
+
+def _fits_class(document: Document, run: Run) -> bool:
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name."""
+    run.inferred = run.inferred or _infer(run.settings)
+    known = run.inferred.schema.get("properties", {})
+    for root in document.roots:
+        if root.kind == Kind.MAPPING and root.items:
+            found = sum(1 for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known)
+            if found and 2 * found >= len(root.items):
+                return True
+    return False
+
+
+def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
+    """Return what the configs of a dialect are judged against: loader, schema, machine and the code that reads them.
+
+    Raises:
+        CfgfixError: The schema that the settings name cannot be read.
+    """
+    key = (dialect.name, machine.profile)
+    target = run.targets.get(key)
+    if target is None:
+        usage = usage_for(run)
+        found = usage.loader if usage is not None else None
+        loader = LOADERS[run.settings.loader or dialect.loader]
+        if run.settings.loader is None and found in LOADERS:
+            # A dialect knows its own program better than which function is called, unless that reads other YAML.
+            assert found is not None
+            if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
+                loader = LOADERS[found]
+        if dialect.name not in run.schemas:
+            run.schemas[dialect.name] = _schema(run, dialect)
+        target = Target(
+            dialect,
+            loader,
+            run.schemas[dialect.name],
+            machine.lookup,
+            machine.label,
+            usage,
+            run.settings.schema is not None,
+        )
+        run.targets[key] = target
+    return target
+
+
+def usage_for(run: Run) -> Usage | None:
+    """Return what the code does with the configs; None where no class and no source root is known."""
+    if run.usage_known:
+        return run.usage
+    run.usage_known = True
+    settings = run.settings
+    by_class = settings.schema is not None and names_class(settings.schema)
+    if not run.judge.code or not (by_class or settings.source_roots):
+        return None
+    from cfgfix.crossref import key_paths, project_files, usage_of
+
+    files = project_files(settings)
+    if not files:
+        return None
+    run.sources = tuple(file.path for file in files)
+    if by_class:
+        run.inferred = run.inferred or _infer(settings)
+    paths: list[tuple[str, ...]] = []
+    if not by_class:
+        for path in run.files:
+            try:
+                paths += key_paths(compose(read_source(path)))
+            except UnreadableError:
+                continue
+    run.usage = usage_of(
+        files,
+        settings,
+        run.inferred if by_class else None,
+        paths,
+        stamp_of(()),
+        shared=run.judge.rules,
+    )
+    return run.usage
+
+
+def _schema(run: Run, dialect: Dialect) -> Schema | None:
+    if run.settings.schema is not None:
+        path = run.settings.inside(run.settings.schema)
+        if names_class(run.settings.schema):
+            inferred = run.inferred or _infer(run.settings)
+            run.inferred = inferred
+            return Schema.load(inferred.schema, run.settings.schema)
+        import json
+
+        source = read_source(path)
+        try:
+            data = json.loads(source.text)
+        except (ValueError, RecursionError) as error:
+            raise CfgfixError(f"is not JSON: {error}", path=path) from error
+        return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
+    data = schema_data(dialect)
+    if data is None:
+        return None
+    own = dialect.schema is not None and os.path.isabs(dialect.schema)
+    if own and dialect.schema is not None:
+        return Schema.load(data, dialect.schema, base_dir=os.path.dirname(dialect.schema))
+    return Schema.load(data, f"{dialect.name}/schema.json")
+
+
+def names_class(schema: str) -> bool:
+    """Tell whether a `schema` setting names a class in the code and not a JSON Schema file."""
+    place, sign, name = schema.rpartition(":")
+    return (
+        bool(sign)
+        and len(place) > 1
+        and not name.endswith(".json")
+        and "/" not in name
+        and os.sep not in name
+    )
+
+
+def _infer(settings: Settings) -> Inferred:
+    from cfgfix.schema.infer import infer
+
+    assert settings.schema is not None
+    found = infer(settings.schema, settings.root, settings.source_roots)
+    if settings.unknown_keys is not None:
+        from cfgfix.crossref import overruled
+
+        found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
+    return found

@@ -1,0 +1,119 @@
+"""The dialects that a project speaks: those of cfgfix, and what its settings add to them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from cfgfix.catalog.compiled import files_below
+from cfgfix.dialects.dialect import Dialect, Pattern, dialects, files_of, from_file, parse_pattern
+from cfgfix.documents.resolve import LOADERS
+from cfgfix.errors import CfgfixError
+from cfgfix.records import replace
+from cfgfix.settings import Settings
+
+
+def known_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Raises:
+        CfgfixError: A setting about dialects is wrong.
+    """
+    known = dict(dialects())
+    for place in settings.dialects:
+        for path in files_of(settings.inside(place)):
+            own = from_file(path)
+            known[own.name] = own
+    if settings.keys:
+        extra: dict[str, tuple[Pattern, ...]] = {}
+        for concept, paths in settings.keys.items():
+            try:
+                extra[concept] = tuple(parse_pattern(path) for path in paths)
+            except ValueError as error:
+                raise CfgfixError(f"keys.{concept}: {error}", path=settings.origin) from error
+        _check_concepts(extra, known, settings)
+        for name, dialect in known.items():
+            concepts = dict(dialect.concepts)
+            for concept, patterns in extra.items():
+                concepts[concept] = (
+                    *patterns,
+                    *(old for old in concepts.get(concept, ()) if old not in patterns),
+                )
+            known[name] = replace(dialect, concepts=concepts)
+    if settings.dialect is not None and settings.dialect not in known:
+        import difflib
+
+        near = difflib.get_close_matches(settings.dialect, known, 1)
+        raise CfgfixError(
+            f"no dialect is called {settings.dialect!r}",
+            path=settings.origin,
+            hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}",
+        )
+    if settings.loader is not None and settings.loader not in LOADERS:
+        raise CfgfixError(
+            f"no loader is called {settings.loader!r}",
+            path=settings.origin,
+            hint=f"known: {', '.join(sorted(LOADERS))}",
+        )
+    return known
+
+
+def dialect_inputs(settings: Settings) -> list[str]:
+    """Return what a run's answer rests on by the setting `dialects`: files, folders and schemas."""
+    found: list[str] = []
+    for place in settings.dialects:
+        folder = settings.inside(place)
+        files = files_of(folder)
+        folders = {os.path.dirname(path) for path in files}
+        found += [folder, *files, *folders, *files_below(folder, (".json",))]
+        found += [os.path.join(below, name) for below in folders for name in sorted(os.listdir(below))]
+    return list(dict.fromkeys(found))
+
+
+def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: Settings) -> None:
+    concepts = {concept for dialect in known.values() for concept in dialect.concepts}
+    for name in extra:
+        if name not in concepts:
+            import difflib
+
+            near = difflib.get_close_matches(name, concepts, 1)
+            raise CfgfixError(
+                f"keys: {name!r} is no concept",
+                path=settings.origin,
+                hint=f"did you mean {near[0]!r}?" if near else "see docs/concepts.md",
+            )
+
+
+_KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"
+
+
+_MIN_NAMES = 3
+"""Telling names a text must have before a file that is no YAML is taken for a broken training config."""
+
+
+def by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
+    """Guess the dialect of a text that does not parse, by the names that stand before a colon.
+
+    A key path counts as there when all its names are; the rest is as in a text that parses.
+    """
+    names = set(re.findall(_KEY_LINE, text[:200_000]))
+
+    def there(pattern: Pattern) -> bool:
+        return all(step in names for step in pattern if isinstance(step, str))
+
+    best, found = 0, None
+    for dialect in known.values():
+        signature = dialect.signature
+        if any(map(there, signature.none_of)) or not all(any(map(there, group)) for group in signature.every):
+            continue
+        telling = {
+            step
+            for pattern in (*signature.any_of, *(item for group in signature.every for item in group))
+            if there(pattern)
+            for step in pattern
+            if isinstance(step, str)
+        }
+        if sum(map(there, signature.any_of)) >= signature.least and len(telling) >= max(_MIN_NAMES, best + 1):
+            best, found = len(telling), dialect
+    return found
