@@ -74,6 +74,8 @@ READINGS = (
     "unmarked",
     "unlisted",
     "unsorted",
+    "unwatched",
+    "untried",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -8,7 +8,7 @@ from typing import Any
 
 from cfgfix.source.checks.common import flag, in_tests, method_of, value_named
 from cfgfix.source.checks.moves import free_name
-from cfgfix.source.expr import MISSING, constant, dotted, place_of, text
+from cfgfix.source.expr import MISSING, constant, dotted, place_of, text, walk
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
@@ -294,12 +294,36 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
             site,
             flow=(),
             # Where a script begins nothing has started the devices yet, and so nothing makes it fail; the number of threads
-            # changes no result.
+            # changes no result; a machine without a GPU has no `gpus[0]`, and is to go on.
             severity="info"
-            if (site.scope.kind == "module" and _before(site, program) is None) or site.name in _THREADS
+            if (site.scope.kind == "module" and _before(site, program) is None)
+            or site.name in _THREADS
+            or _one_of_none(site, line)
             else None,
             values={"setter": site.name.rpartition(".")[2], "handler": line},
         )
+
+
+def _one_of_none(site: Site, line: int) -> bool:
+    """Tell whether a handler in a line also takes the IndexError of a device that is asked for by number, `gpus[0]`."""
+    given = site.call.argument(0, "device")
+    if given is None or given[0] != SUBSCRIPT or type(constant(given[2])) is not int:
+        return False
+    name = dotted(given[1])
+    if any(
+        block.kind == "if"
+        and block.branch
+        and block.test is not None
+        and name in map(dotted, walk(block.test, site.scope))
+        for block in site.scope.block_chain(site.call.block)
+    ):
+        return False
+    test = next(
+        site.scope.blocks[number].test
+        for number, _ in _handlers(site.scope, site.call.block)
+        if site.scope.blocks[number].line == line
+    )
+    return test is None or dotted(test) in ("Exception", "BaseException")
 
 
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:

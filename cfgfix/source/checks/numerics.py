@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import in_tests, inside_function, is_random, short
 from cfgfix.source.checks.sizes import is_jit
-from cfgfix.source.expr import constant, text
+from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
 from cfgfix.source.program import Program
@@ -325,6 +325,9 @@ def never_called(program: Program) -> Iterator[Hit]:
                     if target.scope is function.scope
                     and target.compiled is None
                     and not step.open
+                    and not any(
+                        other.compiled is not None and other.scope is function.scope for other in step.targets
+                    )
                     and not _same_name(site, step)
                 ),
                 None,
@@ -358,14 +361,47 @@ def _decorates(site: Site) -> bool:
 
 
 def _handed_on(site: Site) -> bool:
-    """Tell whether the compiled function goes somewhere this program does not show: returned or given as an argument."""
+    """Tell whether the compiled function goes somewhere this program does not show: returned, or given as an argument.
+
+    What gets a name of the function or an attribute is followed by that, in the functions that can mean it.
+    """
     value = (CALL, site.call.number)
     for event in site.scope.events():
         if event.value == value:
-            return event.kind not in ("assign", "annotate") or not all(
-                target[0] in (NAME, ATTRIBUTE) for target in event.targets
-            )
+            if event.kind not in ("assign", "annotate"):
+                return True
+            names = {dotted(target) for target in event.targets}
+            return None in names or any(_passes(scope, names) for scope in _meaning(site.scope, names))
     return True
+
+
+def _meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
+    """Yield the scopes in which names bound in a scope mean the same: for an attribute all of the module."""
+    scopes = scope.module.summary.scopes
+    if any("." in name for name in names if name):
+        yield from scopes
+        return
+    inner = {scope.number}
+    yield scope
+    for other in scopes:
+        if other.parent in inner:
+            inner.add(other.number)
+            yield other
+
+
+def _passes(scope: Scope, names: set[str | None]) -> bool:
+    """Tell whether one of the names is given to a call, or stands in what a statement gives to another name or returns."""
+    given = [part for call in scope.calls for part in (*call.args, *(value for _, value in call.keywords))]
+    given += [
+        event.value
+        for event in scope.events()
+        if event.value is not None and event.kind in ("assign", "annotate", "return", "yield")
+    ]
+    return any(
+        part[0] != CALL
+        and any(dotted(item) in names for item in walk(part, scope) if item[0] in (NAME, ATTRIBUTE))
+        for part in given
+    )
 
 
 def steps_per_execution(program: Program) -> Iterator[Hit]:

@@ -459,6 +459,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                             item.kind == "if"
                             for item in dataset.site.scope.block_chain(dataset.site.call.block)
                         )
+                        or _says_why(dataset.site)
                         else None,
                         values={"random": short(site), "line_of": step.site.call.name_place[0]},
                         needs=(
@@ -476,6 +477,18 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                         ),
                     )
                     break
+
+
+def _says_why(site: Site) -> bool:
+    """Tell whether a comment above a cache, or behind it, speaks of it: what is kept was thought about."""
+    lines = site.scope.module.source_file().text.splitlines()
+    first, last = site.call.place[0], site.call.place[2]
+    comments = [line.partition("#")[2] for line in lines[first - 1 : last]]
+    number = first - 2
+    while number >= 0 and lines[number].lstrip().startswith("#"):
+        comments.append(lines[number])
+        number -= 1
+    return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
 
 
 def _augments(program: Program, step: Dataset) -> bool:
