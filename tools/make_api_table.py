@@ -48,6 +48,8 @@ CLASSES = (
     "keras.optimizers.Optimizer",
 )
 """Classes whose members are kept."""
+OBJECTS = ("keras.Model", "keras.layers.Layer", "keras.optimizers.Optimizer", "keras.metrics.Metric")
+"""Keras classes of whose objects it is kept what Keras 3 took away."""
 CALLABLES = re.compile(
     r"tensorflow\.(function$|py_function$|numpy_function$|data\.|config\.|distribute\.)|keras\.(optimizers|mixed_precision)\."
 )
@@ -72,6 +74,12 @@ class Archive:
         """Yield the paths of packages below a folder."""
         for name in sorted(self._names):
             if name.startswith(below) and name.endswith("/__init__.py"):
+                yield name
+
+    def files(self, below: str) -> Iterator[str]:
+        """Yield the paths of modules below a folder, tests left out."""
+        for name in sorted(self._names):
+            if name.startswith(below) and name.endswith(".py") and not name.endswith("_test.py"):
                 yield name
 
     def tree(self, path: str) -> ast.Module | None:
@@ -285,6 +293,65 @@ def members(archive: Archive, node: ast.ClassDef, dotted: str, depth: int = 0) -
     return found
 
 
+def methods(archive: Archive, node: ast.ClassDef, dotted: str) -> set[str]:
+    """Return the public methods and properties of a class with those it inherits."""
+    return {name for name, item in members(archive, node, dotted).items() if item is not None}
+
+
+def given_from_outside(archive: Archive, folder: str) -> set[str]:
+    """Return the attributes that the modules of a folder set on something else than `self`, as a callback does on its model."""
+    found: set[str] = set()
+    for path in archive.files(folder):
+        tree = archive.tree(path)
+        assert tree is not None
+        for item in ast.walk(tree):
+            if (
+                isinstance(item, ast.Attribute)
+                and isinstance(item.ctx, ast.Store)
+                and not (isinstance(item.value, ast.Name) and item.value.id == "self")
+            ):
+                found.add(item.attr)
+    return found
+
+
+def ancestors(archive: Archive, node: ast.ClassDef, dotted: str, depth: int = 0) -> Iterator[ast.ClassDef]:
+    """Yield a class and those it inherits from."""
+    yield node
+    for base in node.bases if depth < 8 else ():
+        found = archive.dotted_definition(dotted, base)
+        if found is not None and isinstance(found[0], ast.ClassDef):
+            yield from ancestors(archive, found[0], found[1], depth + 1)
+
+
+def objects(archive: Archive, two: dict[str, tuple[str, str] | None]) -> dict[str, tuple[set[str], set[str]]]:
+    """Return for the classes of `OBJECTS` their methods, and all that an object of them or of a public class below may have."""
+    everywhere = (
+        given_from_outside(archive, "keras/src/") if archive.has("keras/src/models/model.py") else set()
+    )
+    classes = []
+    for name, target in two.items():
+        found = archive.definition(*target) if target is not None and name.startswith("keras.") else None
+        if found is not None and isinstance(found[0], ast.ClassDef):
+            classes.append((name, *found))
+    # What `Model(inputs, outputs)` makes is no public name.
+    functional = archive.definition("keras.src.models.functional", "Functional")
+    classes += [("", *functional)] if functional is not None else []
+    result: dict[str, tuple[set[str], set[str]]] = {}
+    for owner in OBJECTS:
+        top = next((node for name, node, _ in classes if name == owner), None)
+        if top is None:
+            continue
+        own: set[str] = set()
+        had = set(everywhere)
+        for name, node, dotted in classes:
+            if any(item is top for item in ancestors(archive, node, dotted)):
+                had.update(members(archive, node, dotted))
+                if name == owner:
+                    own = methods(archive, node, dotted)
+        result[owner] = own, had
+    return result
+
+
 def parameters(
     archive: Archive, node: Any, dotted: str, *, method: bool = False
 ) -> tuple[list[str], bool] | None:
@@ -325,6 +392,8 @@ def table(folder: Path) -> dict[str, Any]:
     inside: dict[str, dict[str, int]] = {}
     second: dict[str, int] = {}
     accepted: dict[str, dict[str, Any]] = {}
+    had: dict[str, dict[str, int]] = {name: {} for name in OBJECTS}
+    kept: dict[str, set[str]] = {name: set() for name in OBJECTS}
     for number, (tensorflow, keras) in enumerate(PAIRS):
         bit = 1 << number
         paths = [_wheel(folder, f"tensorflow_cpu-{tensorflow}-")]
@@ -348,6 +417,13 @@ def table(folder: Path) -> dict[str, Any]:
                 if not SKIPPED.search(name):
                     entry = store.setdefault(package, {})
                     entry[last] = entry.get(last, 0) | bit
+        three = keras is not None and keras.startswith("3.")
+        for owner, (own, there) in objects(archive, two).items():
+            if three:
+                kept[owner] |= there
+            else:
+                for member in own:
+                    had[owner][member] = had[owner].get(member, 0) | bit
         definition = lru_cache(maxsize=None)(archive.definition)
         for name, target in two.items():
             if target is None or SKIPPED.search(name):
@@ -372,9 +448,9 @@ def table(folder: Path) -> dict[str, Any]:
     for package, entries in old.items():
         modern = "tensorflow" + package[len("tensorflow.compat.v1") :]
         known = names.get(modern, {})
-        kept = {last: mask for last, mask in entries.items() if mask & ~known.get(last, 0) & everything}
-        if kept:
-            only_old[package] = kept
+        left = {last: mask for last, mask in entries.items() if mask & ~known.get(last, 0) & everything}
+        if left:
+            only_old[package] = left
     return {
         "tensorflow": [pair[0] for pair in PAIRS],
         "keras": [pair[1] or "" for pair in PAIRS],
@@ -382,6 +458,12 @@ def table(folder: Path) -> dict[str, Any]:
         "compat_v1": _sorted(only_old),
         "compat_v2": dict(sorted(second.items())),
         "members": _sorted(inside),
+        "gone": _sorted(
+            {
+                owner: {member: mask for member, mask in entries.items() if member not in kept[owner]}
+                for owner, entries in had.items()
+            }
+        ),
         "parameters": dict(sorted(accepted.items())),
         "deprecated": dict(sorted(deprecated.items())),
         "deprecated_arguments": _sorted(arguments),

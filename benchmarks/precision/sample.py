@@ -76,6 +76,7 @@ READINGS = (
     "unsorted",
     "unwatched",
     "untried",
+    "unglimpsed",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

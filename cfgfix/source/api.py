@@ -60,6 +60,7 @@ class Api:
         self._old: Mapping[str, Mapping[str, int]] = data["compat_v1"]
         self._second: Mapping[str, int] = data["compat_v2"]
         self._members: Mapping[str, Mapping[str, int]] = data["members"]
+        self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
         self._arguments: Mapping[str, Mapping[str, int]] = data["deprecated_arguments"]
@@ -151,6 +152,10 @@ class Api:
         """Return in which releases a class has a member, or None where the table does not have the class."""
         known = self._members.get(owner)
         return None if known is None else known.get(name, 0)
+
+    def gone(self, owner: str, name: str) -> int:
+        """Return in which releases objects of a Keras class had a method or property that Keras 3 took away; 0 for all others."""
+        return self._gone.get(owner, {}).get(name, 0)
 
     def accepts(self, name: str, parameter: str) -> int | None:
         """Return in which releases a callable takes a parameter; None where the table cannot tell for the newest one."""

@@ -306,6 +306,14 @@ class Flow:
         self.default(scope)
         return self._envs.get(id(scope))
 
+    def stands_for(self, scope: Scope, expr: Expr) -> Value:
+        """Return what a name, or a chain of attributes of one, stands for at the end of a scope's run on its own."""
+        env = self.env_of(scope)
+        if env is None or dotted(expr) is None:
+            return UNKNOWN
+        owner = self.program.owner(scope)
+        return self.eval(_Frame(scope, env, Instance(owner) if owner is not None else None, ()), expr)
+
     def default(self, scope: Scope) -> Value:
         """Run a function on its own, once, and return what it returns."""
         key = id(scope)

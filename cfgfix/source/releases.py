@@ -582,9 +582,22 @@ def written_for_one(program: Program, scope: Scope) -> bool:
             table.requirement.admits((2, minor, patch)) for minor in range(4) for patch in range(6)
         )
     written = eras(program)
-    if id(scope.module) in written.old:
+    if id(scope.module) in written.old or _from_inside_one(program, scope.module):
         return True
     return bool(written.old) and not written.two and table.requirement.admits_one()
+
+
+def _from_inside_one(program: Program, module: Module) -> bool:
+    """Tell whether a module imports from `tensorflow._api.v1`, which only TensorFlow 1 has as its own."""
+    known: dict[int, bool] = program.facts.setdefault("inside one", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = any(
+            source.startswith("tensorflow._api.v1")
+            for item in module.summary.scopes
+            for source in item.imports.values()
+        )
+    return found
 
 
 def admits_one(program: Program, module: Module) -> bool:

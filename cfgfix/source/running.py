@@ -42,8 +42,74 @@ def never_run(program: Program, scope: Scope) -> bool:
     name = scope.name
     if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
         return False
-    if program.flow.callers(scope):
+    return not program.flow.callers(scope) and not _named(program, scope)
+
+
+def uncalled(program: Program, scope: Scope) -> bool:
+    """Tell whether a function or class of a program is named nowhere: it is there, and no run comes to it.
+
+    It is asked of what stands at the top of a module, of programs that begin somewhere. What a library offers is for others.
+    """
+    top = scope
+    while top.parent > 0:
+        top = scope.module.summary.scopes[top.parent]
+    if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
         return False
+    known: dict[int, bool] = program.facts.setdefault("uncalled", {})
+    found = known.get(id(top))
+    if found is None:
+        found = known[id(top)] = (
+            not program.flow.callers(top)
+            and _begins_somewhere(program)
+            and not _installed(program)
+            and not _named(program, top)
+            and _whole_folder(program, top.module)
+            and not _written(program, top)
+        )
+    return found
+
+
+def for_python_two(module: Module) -> bool:
+    """Tell whether a module is for Python 2, which no TensorFlow from 2.2 on runs with: it calls an `xrange` that it makes nowhere."""
+    if "xrange" not in module.summary.words:
+        return False
+    scopes = module.summary.scopes
+    return any(
+        call.func[0] == NAME and call.func[1] == "xrange" for scope in scopes for call in scope.calls
+    ) and not any(
+        "xrange" in scope.names or "xrange" in scope.imports or "xrange" in scope.children or scope.stars
+        for scope in scopes
+    )
+
+
+def _installed(program: Program) -> bool:
+    """Tell whether a program is a package that is installed: then others call what it does not call itself."""
+    found: bool | None = program.facts.get("installed")
+    if found is None:
+        folders = {os.path.dirname(path) for path in program.files}
+        found = program.facts["installed"] = any(
+            os.path.isfile(os.path.join(folder, name))
+            for folder in folders
+            for name in ("setup.py", "setup.cfg", "pyproject.toml")
+        )
+    return found
+
+
+def _written(program: Program, top: Scope) -> bool:
+    """Tell whether the name of a function stands in another file, be it in a text or a comment."""
+    word = top.name.encode()
+    pattern = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
+    for file in program.files.values():
+        if file.path != top.module.path:
+            data = program.content_of(file.path)
+            if word in data and pattern.search(data):
+                return True
+    return False
+
+
+def _named(program: Program, scope: Scope) -> bool:
+    """Tell whether anything names what a module defines: its own file by a plain name, any other as an attribute, an import or a text."""
+    name = scope.name
     named: tuple[set[str], dict[int, set[str]]] | None = program.facts.get("names")
     if named is None:
         anywhere: set[str] = set()
@@ -67,7 +133,7 @@ def never_run(program: Program, scope: Scope) -> bool:
                             anywhere.add(part[2])
                         elif part[0] == CONSTANT and isinstance(part[1], str):
                             anywhere.add(part[1])
-    return name not in named[0] and name not in named[1].get(id(scope.module), ())
+    return name in named[0] or name in named[1].get(id(scope.module), ())
 
 
 def _imported(module: Module) -> Iterable[str]:

@@ -23,7 +23,7 @@ from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
-from cfgfix.source.running import never_run, unused
+from cfgfix.source.running import for_python_two, never_run, uncalled, unused
 from cfgfix.source.summary import Place, Scope
 from cfgfix.source.texts import CannotRewriteError, Offsets
 
@@ -67,7 +67,19 @@ SHOWN = frozenset(
 )
 """Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
 PUT_ASIDE = frozenset(
-    {"archive", "archived", "attic", "deprecated", "graveyard", "obsolete", "scraps", "trash", "unused"}
+    {
+        "archive",
+        "archived",
+        "attic",
+        "backup",
+        "backups",
+        "deprecated",
+        "graveyard",
+        "obsolete",
+        "scraps",
+        "trash",
+        "unused",
+    }
 )
 """Folders inside a program of what nobody runs any more and nobody has deleted: all is only info there."""
 MAX_FINDINGS = 200
@@ -334,11 +346,14 @@ class _Maker:
             or (severity is Severity.WARNING and (rule.id in TEACHING or rule.id.startswith("DEP")))
         ):
             return Severity.INFO
-        if severity is Severity.WARNING and rule.id.startswith(("TFD", "TFF")) and self._unused(hit):
+        if severity is not Severity.INFO and (self._unused(hit) or for_python_two(hit.scope.module)):
             return Severity.INFO
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
+        if severity is Severity.ERROR and uncalled(self._program, hit.scope):
+            # It would fail, and nothing in the program comes to it.
+            return Severity.WARNING
         return severity
 
     def _unused(self, hit: Hit) -> bool:

@@ -39,7 +39,7 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
-WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat")
+WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", ".lr", "xrange")
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense

@@ -648,7 +648,11 @@ def environment_late(program: Program) -> Iterator[Hit]:
                     ),
                     None,
                 )
-                if first is not None:
+                if (
+                    first is not None
+                    and not written_for_one(program, scope)
+                    and not _there_are_none(first, event)
+                ):
                     yield Hit(
                         scope,
                         place,
@@ -660,6 +664,21 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         related=(at(first, label="the devices are set up here"),),
                         **_above_devices(scope, event, first),
                     )
+
+
+def _there_are_none(listed: Site, event: Event) -> bool:
+    """Tell whether a statement is for machines without the devices that a call lists: the other branch of `if gpus`."""
+    scope = listed.scope
+    names = {
+        dotted(target)
+        for item in scope.events()
+        if item.value == (CALL, listed.call.number)
+        for target in item.targets
+    }
+    return any(
+        block.kind == "if" and not block.branch and block.test is not None and dotted(block.test) in names
+        for block in scope.block_chain(event.block)
+    )
 
 
 def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
