@@ -34,6 +34,7 @@ class Rewrite:
 
     Kinds, each about the node at `place`:
         `replace`: the expression becomes `text`;
+        `wrap`: the expression becomes the argument of `text`, such as `int`;
         `rename`: the last name of the dotted expression becomes `text`;
         `unchain`: the method call at `place` is dropped from its chain, `a.b().c()` without `.b()`;
         `keyword`: the call gets the keyword `name=text`, or an existing one of that name the value `text`;

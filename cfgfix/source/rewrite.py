@@ -83,6 +83,9 @@ def _change(rewrite: Rewrite, offsets: Offsets) -> Iterator[ReplaceText]:
     if rewrite.kind == "replace":
         tree_of(text)
         yield ReplaceText(start, end, rewrite.text)
+    elif rewrite.kind == "wrap":
+        tree_of(text)
+        yield ReplaceText(start, end, f"{rewrite.text}({text})")
     elif rewrite.kind == "signature":
         names = ("output_types", "output_shapes")
         for edit in spans.with_keywords_as_one(text, names, f"output_signature={rewrite.text}"):

@@ -17,7 +17,7 @@ parser counts them. `source/expr.py` reads them.
     (CHOICE, test, then, otherwise, place)
     (ITEMS, "tuple" or "list" or "set", items, place)
     (MAPPING, ((key, value), ...), place)   a `**x` entry has the key None
-    (LAMBDA, scope number)              (STARRED, value)          (FORMAT, parts)
+    (LAMBDA, scope number)              (STARRED, value)          (FORMAT, parts, text behind the last)
     (SLICE, lower, upper, step)         (COMPREHENSION, kind, parts)
     (ASSIGNED, name, value)             (YIELD, value)            (UNKNOWN,)
 """
@@ -31,7 +31,7 @@ from typing import Any
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 6
+VERSION = 7
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -39,7 +39,9 @@ BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
-WORDS = ("AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", ".lr", "xrange")
+WORDS = (
+    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", ".lr", "xrange", "hf://", "zipped", "rbax"
+)  # fmt: skip
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Largest Python file that is parsed, in bytes: the parser needs about 100 bytes of memory for each byte of dense
@@ -732,7 +734,9 @@ class _Builder:
                 parts.append(self.expr(value.value))
                 if value.format_spec is not None:
                     parts.append(self.expr(value.format_spec))
-        return (FORMAT, tuple(parts))
+        last = node.values[-1] if node.values else None
+        tail = str(last.value)[-MAX_TEXT:] if type(last) is _ast.Constant else ""
+        return (FORMAT, tuple(parts), tail)
 
     def _slice(self, node: Any) -> Expr:
         return (SLICE, self.optional(node.lower), self.optional(node.upper), self.optional(node.step))

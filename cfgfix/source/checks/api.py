@@ -290,7 +290,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
                 mask & table.newest
                 and not table.silent
                 and not expects_absence(site.scope, site.call.block, site.call.place)
-                and not bound_twice(site.scope, _head(site.call.func))
+                and not bound_twice(site.scope, head(site.call.func))
                 and not keras_is_two(program)
             ):
                 yield hit_at(
@@ -506,7 +506,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
                 name = f"keras.Model.{method}"
-            if name == "keras.Model.loss" or _overridden(program, site) or _of_others(site):
+            if name == "keras.Model.loss" or overridden(program, site) or of_others(site):
                 # `compile` puts the loss that it was given in the place of the method.
                 continue
         for keyword, _ in site.call.keywords:
@@ -542,7 +542,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             break
 
 
-def _of_others(site: Site) -> bool:
+def of_others(site: Site) -> bool:
     """Tell whether what a method is called on may be something else than Keras's as well, such as an attribute with several kinds."""
     return any(
         value is UNKNOWN
@@ -551,7 +551,7 @@ def _of_others(site: Site) -> bool:
     )
 
 
-def _overridden(program: Program, site: Site) -> bool:
+def overridden(program: Program, site: Site) -> bool:
     """Tell whether a method that an object calls on itself may be one of a class below it, as `call` of a model always is."""
     func = site.call.func
     params = site.scope.params
@@ -560,11 +560,11 @@ def _overridden(program: Program, site: Site) -> bool:
         and func[1][0] == NAME
         and bool(params)
         and func[1][1] == params[0][0]
-        and (func[2] == "call" or func[2] in _methods(program))
+        and (func[2] == "call" or func[2] in methods(program))
     )
 
 
-def _methods(program: Program) -> frozenset[str]:
+def methods(program: Program) -> frozenset[str]:
     """Return the names of all methods of the program's classes, found once."""
     found: frozenset[str] | None = program.facts.get("methods")
     if found is None:
@@ -606,13 +606,14 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         if (
             value is not None
             and not expects_absence(site.scope, site.call.block, site.call.place)
-            and not bound_twice(site.scope, _head(site.call.func))
+            and not bound_twice(site.scope, head(site.call.func))
             and not written_for_one(program, site.scope)
         ):
             yield site, value, three, takes
 
 
-def _head(expr: Expr) -> str:
+def head(expr: Expr) -> str:
+    """Return the first name of a dotted expression, or empty text."""
     while expr[0] == ATTRIBUTE:
         expr = expr[1]
     return str(expr[1]) if expr[0] == NAME else ""
@@ -660,7 +661,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
         )
 
 
-def _without_three(program: Program) -> frozenset[int]:
+def without_three(program: Program) -> frozenset[int]:
     """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
     newest = api(program).newest
     return frozenset(
@@ -679,7 +680,7 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
         two = any(
             api(program).requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
         )
-        if two and id(site.scope.module) in _without_three(program):
+        if two and id(site.scope.module) in without_three(program):
             continue
         yield hit_at(
             site,

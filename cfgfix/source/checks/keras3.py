@@ -1,0 +1,519 @@
+"""What Keras 3 takes no more, by the value of an argument: names of files by their end, and floats that count steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from cfgfix.records import dataclass
+from cfgfix.source.checks.api import head, methods, of_others, overridden, without_three
+from cfgfix.source.expr import constant, is_true, place_of, text
+from cfgfix.source.guards import expects_absence
+from cfgfix.source.hit import Hit, Rewrite, hit_at, steps_to
+from cfgfix.source.program import Program
+from cfgfix.source.releases import (
+    IMPORTS,
+    api,
+    asked_for,
+    bound_twice,
+    callers_ask,
+    is_tf_keras,
+    keras_three,
+    where_known,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.source.summary import (
+    BINARY,
+    CALL,
+    CONSTANT,
+    FORMAT,
+    MAX_TEXT,
+    NAME,
+    UNARY,
+    Call,
+    Expr,
+    Scope,
+)
+from cfgfix.source.values import Instance, Made, Site, alternatives
+
+NEEDLES = IMPORTS
+_MODELS = frozenset({"keras.Model", "keras.Sequential"})
+_INNER = "tensorflow.python."
+"""The copy of Keras inside TensorFlow, which is never Keras 3."""
+
+
+def passed_over(program: Program, _: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    return with_other_releases(program)
+
+
+def _severity(program: Program, scope: Scope) -> tuple[str | None] | None:
+    """Return the severity of what only Keras 3 refuses, None in it for the rule's own; None where no Keras 3 comes to a file."""
+    table = api(program)
+    three = keras_three(program)
+    if not three:
+        return None
+    requirement = table.requirement
+    two = three == "some" or any(
+        requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
+    )
+    if two and id(scope.module) in without_three(program):
+        return None
+    return (where_known(table, "warning") if two else None,)
+
+
+def _told(program: Program, site: Site) -> bool:
+    """Tell whether a call is one of `tf.keras` that nothing around it keeps from Keras 3."""
+    scope, call = site.scope, site.call
+    return (
+        not site.targets
+        and not site.open
+        and not site.raw.startswith(_INNER)
+        and is_tf_keras(scope)
+        and not bound_twice(scope, head(call.func))
+        and not expects_absence(scope, call.block, call.place)
+        and not written_for_one(program, scope)
+        and not callers_ask(program, scope)
+    )
+
+
+def _on_model(program: Program, site: Site) -> bool:
+    """Tell whether a method is called on a model of Keras for certain, and is Keras's own."""
+    found = alternatives(site.receiver)
+    if not found or of_others(site) or overridden(program, site):
+        return False
+    method = site.name.rpartition(".")[2]
+    for value in found:
+        if isinstance(value, Made):
+            made = value.site
+            if value.name not in _MODELS or (made is not None and made.raw.startswith(_INNER)):
+                return False
+            if made is None and method in _of_models(program):
+                # What an annotation names may be an object of a class below it.
+                return False
+        elif isinstance(value, Instance):
+            if method in _of_models(program) or not _only_keras(program, value.scope):
+                return False
+        else:
+            return False
+    return True
+
+
+def _of_models(program: Program) -> frozenset[str]:
+    """Return the names of all methods of the program's own models, found once."""
+    found: frozenset[str] | None = program.facts.get("methods of models")
+    if found is None:
+        named = methods(program)
+        found = program.facts["methods of models"] = frozenset(
+            name
+            for module in program.modules
+            for scope in module.summary.scopes
+            if scope.kind == "class" and not named.isdisjoint(scope.children)
+            if program.is_subclass(scope, _MODELS)
+            for name in scope.children
+        )
+    return found
+
+
+def _only_keras(program: Program, owner: Scope) -> bool:
+    """Tell whether all bases of a class are known, and none outside the project is another's than Keras."""
+    classes, outside = program.bases(owner)
+    if not outside or any(name not in _MODELS for name in outside):
+        return False
+    named = 0
+    for scope in classes:
+        if any(
+            source.startswith(f"{_INNER}keras")
+            for item in scope.module.summary.scopes
+            for source in item.imports.values()
+        ):
+            return False
+        around = program.outer(scope) or scope
+        for base in scope.bases:
+            if program.static_value(base, around) is None:
+                return False
+            named += 1
+    return named > 0
+
+
+def _bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] | None:
+    """Return what the only statement that binds a name gives it, with where that stands; None where others may bind it."""
+    if any(item.kind == "comprehension" for item in scope.block_chain(block)):
+        return None
+    here: Scope | None = scope
+    while here is not None and (name not in here.names or (here.kind == "class" and here is not scope)):
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    if here is None or name in here.imports or name in here.children:
+        return None
+    if any(item[0] == name for item in here.params) or any(
+        name in item.outer for item in here.module.summary.scopes
+    ):
+        return None
+    events = here.binding(name)
+    if len(events) != 1 or events[0].kind not in ("assign", "annotate"):
+        return None
+    event = events[0]
+    if event.value is None or not any(target[:2] == (NAME, name) for target in event.targets):
+        return None
+    return event.value, here, event.block
+
+
+# Names of files
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a text.
+
+    Attributes:
+        text: What it ends with for certain.
+        whole: Whether that is all of it.
+    """
+
+    text: str
+    whole: bool
+
+    def may_end(self, endings: tuple[str, ...]) -> bool:
+        """Tell whether the text may have one of some endings."""
+        return self.text.endswith(endings) or (
+            not self.whole and any(item.endswith(self.text) for item in endings)
+        )
+
+
+_Inner = Callable[[Expr], _End | None]
+_JOINS = frozenset({"os.path.join", "posixpath.join", "tensorflow.io.gfile.join"})
+_PATHS = frozenset({"pathlib.Path", "pathlib.PurePath"})
+_CONVERSION = re.compile(r"%(?:\(\w*\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[a-zA-Z%]")
+_DEPTH = 6
+
+
+def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _End | None:
+    """Return the end of the text that an expression is, or None where it is not certain."""
+    if depth > _DEPTH:
+        return None
+
+    def inner(part: Expr) -> _End | None:
+        return _end(program, part, scope, block, depth + 1)
+
+    kind = expr[0]
+    if kind == CONSTANT:
+        value = expr[1]
+        return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
+    if kind == FORMAT:
+        return _End(expr[2], False) if expr[2] else None
+    if kind == NAME:
+        bound = _bound_once(scope, expr[1], block)
+        return _end(program, *bound, depth + 1) if bound is not None else None
+    if kind == BINARY:
+        return _of_operator(expr, inner)
+    return _of_call(program, scope.calls[expr[1]], scope, inner) if kind == CALL else None
+
+
+def _of_operator(expr: Expr, inner: _Inner) -> _End | None:
+    if expr[1] == "%":
+        left = inner(expr[2])
+        return _behind(left, _CONVERSION) if left is not None else None
+    right = inner(expr[3]) if expr[1] in "+/" else None
+    if right is None or not right.whole:
+        return right
+    if expr[1] == "/":
+        return _in_folder(right)
+    left = inner(expr[2])
+    return _End(left.text + right.text, left.whole) if left is not None else _End(right.text, False)
+
+
+def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
+    if call.method == "format" and call.func[1][0] in (CONSTANT, NAME):
+        base = inner(call.func[1])
+        if base is None or "{{" in base.text or "}}" in base.text:
+            return None
+        return _behind(base, re.compile(r"\{[^{}]*\}"))
+    if not call.args or call.keywords or call.opaque:
+        return None
+    name = program.static_name(call.func, scope) or ""
+    if name in _JOINS or name in _PATHS:
+        last = inner(call.args[-1])
+        if last is None:
+            return None
+        if name in _PATHS:
+            last = _End(last.text.rstrip("/"), last.whole)
+        return _in_folder(last) if len(call.args) > 1 and last.whole else last
+    if call.func[:2] == (NAME, "str") and len(call.args) == 1:
+        return inner(call.args[0])
+    return None
+
+
+def _in_folder(name: _End) -> _End | None:
+    """Return the end of a name in a folder that is not known."""
+    if not name.text:
+        return None
+    return name if name.text.startswith("/") else _End(f"/{name.text}", False)
+
+
+def _behind(template: _End, placeholder: re.Pattern[str]) -> _End | None:
+    """Return what stands behind the last placeholder of a template, or None for nothing."""
+    found = list(placeholder.finditer(template.text))
+    if not found:
+        return template
+    rest = template.text[found[-1].end() :]
+    return _End(rest, False) if rest else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A function of Keras that takes the name of a file.
+
+    Attributes:
+        position: Where the name stands among the arguments.
+        most: How many positional arguments have the same meaning in Keras 2 and 3.
+        endings: What Keras 3 takes, in any of its releases.
+        instead: What to write.
+    """
+
+    position: int
+    most: int
+    endings: tuple[str, ...]
+    instead: str
+
+
+_WHOLE = (".keras", ".h5", ".hdf5")
+_SAVE = "`.keras` writes one file of Keras's own, `model.export(...)` a SavedModel; what reads it has to follow, so the name is for you to choose"
+_LOAD = "what is read has to be written anew, or read by what wrote it: `tf.keras.layers.TFSMLayer` reads a SavedModel"
+_WEIGHTS = (
+    "a name that ends in `.weights.h5`; what loads the file has to follow, so the name is for you to choose"
+)
+_CHECKPOINT = "`tf.train.Checkpoint(model=...).read(...)` reads a checkpoint of TensorFlow; where it comes from is for you to say"
+_KINDS = {
+    "save": _Kind(0, 2, _WHOLE, _SAVE),
+    "save_model": _Kind(1, 3, _WHOLE, _SAVE),
+    "load_model": _Kind(0, 3, _WHOLE, _LOAD),
+    "save_weights": _Kind(0, 2, (".weights.h5",), _WEIGHTS),
+    "load_weights": _Kind(0, 1, (*_WHOLE, ".weights.json"), _CHECKPOINT),
+    # Up to some release before Keras 3.8 it took `.keras` alone.
+    "ModelCheckpoint": _Kind(0, 5, (".keras", ".h5"), _SAVE),
+}
+_LATEST = "tensorflow.train.latest_checkpoint"
+_ADDRESSES = ("hf://", "gs://", "s3://", "http://", "https://")
+
+
+def file_name(program: Program) -> Iterator[Hit]:
+    """A name of a file whose end Keras 3 refuses."""
+    words = {word for module in program.modules for word in module.summary.words}
+    if not keras_three(program) or "hf://" in words:
+        # Keras 3 takes any name on the Hub.
+        return
+    for method in ("save", "save_weights", "load_weights"):
+        for owner in sorted(_MODELS):
+            for site in program.flow.named(f"{owner}.{method}"):
+                if method == "load_weights" and "rbax" in words:
+                    continue
+                if _on_model(program, site):
+                    yield from _named(program, site, method, "model." + method)
+    for package in ("models", "saving"):
+        for function in ("save_model", "load_model"):
+            for site in program.flow.named(f"keras.{package}.{function}"):
+                # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
+                if function == "save_model" or not ("zipped" in words or "rbax" in words):
+                    yield from _named(program, site, function, f"tf.keras.{package}.{function}")
+    for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
+        yield from _named(program, site, "ModelCheckpoint", "tf.keras.callbacks.ModelCheckpoint")
+
+
+def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]:
+    known = _KINDS[kind]
+    call, scope = site.call, site.scope
+    name = call.argument(known.position, "filepath")
+    if name is None or call.opaque or len(call.args) > known.most or not _told(program, site):
+        return
+    if any(key in ("zipped", "max_shard_size") for key, _ in call.keywords) or _refuses(program, site):
+        return
+    endings, instead = known.endings, known.instead
+    if kind == "ModelCheckpoint" and is_true(call.argument(4, "save_weights_only")):
+        endings, instead = _KINDS["save_weights"].endings, _WEIGHTS
+    end = _end(program, name, scope, call.block)
+    if end is None:
+        if kind != "load_weights" or not _is_latest(program, name, scope, call.block):
+            return
+        written = "what tf.train.latest_checkpoint returns"
+    else:
+        if end.may_end(endings) or end.text.startswith(_ADDRESSES):
+            return
+        written = repr(end.text) if end.whole else f"a name that ends in {end.text!r}"
+    severity = _severity(program, scope)
+    if severity is None:
+        return
+    yield hit_at(
+        site,
+        values={
+            "call": shown,
+            "name": written,
+            "takes": "does not read TensorFlow's checkpoints"
+            if end is None
+            else f"takes only names that end in {_listed(endings)}",
+            "asked": asked_for(api(program)),
+        },
+        severity=severity[0],
+        confidence="medium" if kind == "load_model" else None,
+        no_fix=instead,
+    )
+
+
+def _listed(endings: tuple[str, ...]) -> str:
+    return " or ".join(", ".join(endings).rsplit(", ", 1))
+
+
+def _refuses(program: Program, site: Site) -> bool:
+    """Tell whether Keras 3 refuses an argument of a call, which is told by itself."""
+    table = api(program)
+    name = site.name.replace("keras.Sequential.", "keras.Model.")
+    for keyword, _ in site.call.keywords:
+        mask = table.accepts(name, keyword or "")
+        if mask is not None and not mask & table.newest:
+            return True
+    return False
+
+
+def _is_latest(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
+    """Tell whether an expression is the name of a checkpoint of TensorFlow: what `tf.train.latest_checkpoint` returns."""
+    if expr[0] == NAME:
+        bound = _bound_once(scope, expr[1], block)
+        if bound is None:
+            return False
+        expr, scope, _ = bound
+    return expr[0] == CALL and program.static_name(scope.calls[expr[1]].func, scope) == _LATEST
+
+
+# Floats
+
+
+_STEPS = {
+    "fit": (("epochs", 3), ("initial_epoch", 11), ("steps_per_epoch", 12), ("validation_steps", 13)),
+    "evaluate": (("steps", 5),),
+    "predict": (("steps", 3),),
+}
+_IN_ANY_KERAS = frozenset({"epochs", "initial_epoch"})
+_ROUNDED = frozenset(f"numpy.{name}" for name in ("ceil", "floor", "rint", "round", "around", "trunc", "fix"))
+"""Functions of NumPy that give a whole number as a float where they are given a float; most of them leave an integer as it is."""
+_FLOATS = frozenset({"numpy.float16", "numpy.float32", "numpy.float64"})
+
+
+def float_steps(program: Program) -> Iterator[Hit]:
+    """A float where Keras counts."""
+    for method, parameters in _STEPS.items():
+        for owner in sorted(_MODELS):
+            for site in program.flow.named(f"{owner}.{method}"):
+                given = [
+                    (parameter, value, found)
+                    for parameter, position in parameters
+                    if (value := site.call.argument(position, parameter)) is not None
+                    and (found := _float(program, value, site.scope, site.call.block)) is not None
+                    and (parameter != "validation_steps" or _validates(site.call))
+                ]
+                if given and _on_model(program, site) and _told(program, site):
+                    for parameter, value, found in given:
+                        yield from _counted(program, site, method, parameter, value, found)
+
+
+def _counted(
+    program: Program, site: Site, method: str, parameter: str, value: Expr, found: tuple[Expr, Scope]
+) -> Iterator[Hit]:
+    scope = site.scope
+    ever = parameter in _IN_ANY_KERAS
+    severity = (None,) if ever else _severity(program, scope)
+    place = place_of(value, scope)
+    if severity is None or place is None:
+        return
+    expr, where = found
+    rewrites: tuple[Rewrite, ...] = ()
+    no_fix = "the number stands elsewhere, and may be used there as a float"
+    if expr is value:
+        no_fix = (
+            "how a fraction is meant is for you to say: Keras 2 ran one step more for it, as `math.ceil` has it, and `//` leaves it out"
+            if not ever
+            else "how a fraction is meant is for you to say"
+        )
+        if value[0] == CONSTANT and value[1].is_integer():
+            rewrites = (Rewrite("replace", scope, place, str(int(value[1]))),)
+        elif _rounds(program, value, scope):
+            rewrites = (Rewrite("wrap", scope, place, "int"),)
+    yield Hit(
+        scope,
+        place,
+        site.call.block,
+        {
+            "method": method,
+            "argument": parameter,
+            "value": text(value, scope) + ("" if expr is value else f", which is {text(expr, where)}"),
+            "who": "every Keras" if ever else "Keras 3",
+            "asked": asked_for(api(program)),
+        },
+        flow=steps_to(scope, site.through),
+        severity=severity[0],
+        rewrites=rewrites,
+        title="Write an integer" if value[0] == CONSTANT else None,
+        no_fix=None if rewrites else no_fix,
+    )
+
+
+def _validates(call: Call) -> bool:
+    """Tell whether `fit` is given something to validate on; without it the steps are never looked at."""
+    if call.opaque:
+        return False
+    given = [call.argument(7, "validation_data"), call.argument(6, "validation_split")]
+    return any(item is not None and not (item[0] == CONSTANT and not item[1]) for item in given)
+
+
+def _float(program: Program, expr: Expr, scope: Scope, block: int) -> tuple[Expr, Scope] | None:
+    """Return the expression that gives a float for certain, the given one or what its name was bound to, with its scope."""
+    if expr[0] != NAME:
+        return (expr, scope) if _is_float(program, expr, scope, block) else None
+    bound = _bound_once(scope, expr[1], block)
+    if bound is None or not _is_float(program, *bound):
+        return None
+    return bound[0], bound[1]
+
+
+def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
+    """Tell whether an expression is a float for certain, one of Python or of NumPy."""
+    if depth > _DEPTH:
+        return False
+
+    def inner(part: Expr) -> bool:
+        return _is_float(program, part, scope, block, depth + 1)
+
+    kind = expr[0]
+    if kind == CONSTANT:
+        return isinstance(expr[1], float)
+    if kind == NAME:
+        bound = _bound_once(scope, expr[1], block)
+        return bound is not None and _is_float(program, *bound, depth + 1)
+    if kind == UNARY:
+        return expr[1] in "+-" and inner(expr[2])
+    if kind == BINARY:
+        return expr[1] == "/" or (expr[1] in ("+", "-", "*", "//") and (inner(expr[2]) or inner(expr[3])))
+    if kind != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    if not call.args or call.opaque:
+        return False
+    if call.func[0] == NAME and call.func[1] == "round":
+        digits = constant(call.argument(1, "ndigits"))
+        return isinstance(digits, int) and inner(call.args[0])
+    if call.func[0] == NAME and call.func[1] == "float":
+        return len(call.args) == 1
+    name = program.static_name(call.func, scope)
+    return name in _FLOATS or (name in _ROUNDED and not call.keywords and inner(call.args[0]))
+
+
+def _rounds(program: Program, expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a whole number: what NumPy rounds, without decimals to keep."""
+    if expr[0] != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    return len(call.args) == 1 and program.static_name(call.func, scope) in _ROUNDED
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The room's first rule."""
+    return file_name(program)
