@@ -33,6 +33,7 @@ from cfgfix.source.releases import (
     where_known,
     with_old_releases,
     with_other_releases,
+    without_three,
     written_for_one,
 )
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
@@ -660,16 +661,6 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
         )
 
 
-def _without_three(program: Program) -> frozenset[int]:
-    """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
-    newest = api(program).newest
-    return frozenset(
-        id(reference.scope.module)
-        for reference, _, _ in missing(program)
-        if reference.presence.mask and not reference.presence.mask & newest
-    )
-
-
 def optimizer_integer(program: Program) -> Iterator[Hit]:
     """A learning rate that is an integer, which Keras 3 refuses."""
     for site, value, three, _ in _optimizers(program, "learning_rate"):
@@ -679,7 +670,7 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
         two = any(
             api(program).requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
         )
-        if two and id(site.scope.module) in _without_three(program):
+        if two and id(site.scope.module) in without_three(program):
             continue
         yield hit_at(
             site,
