@@ -8,7 +8,7 @@ from cfgfix.records import dataclass
 from cfgfix.source.expr import text, walk
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, steps_to
-from cfgfix.source.hotpath import is_keras_part
+from cfgfix.source.hotpath import is_keras_model, is_keras_part
 from cfgfix.source.program import Program, fold
 from cfgfix.source.releases import (
     IMPORTS,
@@ -242,14 +242,13 @@ class _Parts:
 
     def _begins_functional(self, scope: Scope) -> bool:
         """Tell whether a class may make itself a functional model: its constructor hands inputs and outputs on."""
-        for item in self._program.bases(scope)[0]:
+        for item in self._program.bases(scope)[0] if is_keras_model(self._program, scope) else ():
             number = item.children.get("__init__")
             if number is None:
                 continue
             for call in item.module.summary.scopes[number].calls:
                 if call.method == "__init__" and (
-                    len(call.args) > 1
-                    or any(name in (None, "inputs", "outputs") for name, _ in call.keywords)
+                    len(call.args) > 1 or any(name in ("inputs", "outputs") for name, _ in call.keywords)
                 ):
                     return True
         return False
@@ -603,15 +602,14 @@ def _callees(parts: _Parts, value: Value) -> list[_Callee]:
 
 
 def _named(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
-    """Return the fix that gives the argument at a position, and those behind it, by their names; else why there is none."""
+    """Return the fix that gives all arguments but the inputs by their names; else why there is none.
+
+    What stands before the first one that is no tensor, and nothing is known of, may be none either.
+    """
     if first == 0:
         return (), "the inputs go by position: make a tensor of it, or an argument of its own"
-    args = site.call.args
-    while first > 1 and args[first - 1][0] == CONSTANT and args[first - 1][1] is None:
-        # The first releases of Keras 3 refuse None by position too.
-        first -= 1
     names: list[str] = []
-    for position in range(first, len(args)):
+    for position in range(1, len(site.call.args)):
         found = {
             item.params[position] if item.params is not None and position < len(item.params) else None
             for item in callees
@@ -623,7 +621,7 @@ def _named(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrit
     return (
         tuple(
             Rewrite("name-argument", site.scope, site.call.place, str(position), name)
-            for position, name in enumerate(names, first)
+            for position, name in enumerate(names, 1)
         ),
         None,
     )
