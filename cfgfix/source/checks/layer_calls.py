@@ -156,7 +156,7 @@ class _Parts:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._classes: dict[int, _Callee | None] = {}
-        self._below: dict[int, list[Scope]] | None = None
+        self._subclasses: dict[int, list[Scope]] | None = None
 
     def of(self, value: Value) -> _Callee | None:
         """Return what is called, or None where it may be anything else."""
@@ -259,7 +259,7 @@ class _Parts:
         if any(name.rpartition(".")[2] in _RECURRENT for name in outside):
             return None
         found = _plain(self._program, method)
-        for below in self._subclasses(scope):
+        for below in self.below(scope):
             number = below.children.get("call")
             if number is None or found is None:
                 continue
@@ -267,15 +267,16 @@ class _Parts:
             found = None if other is None else _common(found, other)
         return found
 
-    def _subclasses(self, scope: Scope) -> list[Scope]:
-        if self._below is None:
-            self._below = {}
+    def below(self, scope: Scope) -> list[Scope]:
+        """Return the classes of the project below one."""
+        if self._subclasses is None:
+            self._subclasses = {}
             for module in self._program.modules:
                 for item in module.summary.scopes:
                     if item.kind == "class":
                         for above in self._program.bases(item)[0][1:]:
-                            self._below.setdefault(id(above), []).append(item)
-        return self._below.get(id(scope), [])
+                            self._subclasses.setdefault(id(above), []).append(item)
+        return self._subclasses.get(id(scope), [])
 
 
 def _plain(program: Program, method: Scope) -> tuple[str, ...] | None:
@@ -296,6 +297,13 @@ def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
             break
         found.append(one)
     return tuple(found)
+
+
+def methods(owner: Scope) -> Iterator[Scope]:
+    """Yield the methods that a class defines itself and that are called on an object."""
+    for scope in owner.module.summary.scopes[owner.number + 1 :]:
+        if scope.parent == owner.number and scope.kind == "function" and scope.params:
+            yield scope
 
 
 def _head(expr: Expr) -> str:
@@ -375,6 +383,8 @@ class _Arguments:
         return ""
 
 
+MANY = 8
+"""From so many on, what a value may be is not all kept."""
 _FLAGS = ("training", "is_training", "train")
 
 
@@ -400,7 +410,7 @@ def by_position(program: Program) -> Iterator[Hit]:
     arguments = _Arguments(program, parts)
     two = any(table.requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6))
     switched: bool | None = None
-    for site, found in _suspects(program, arguments):
+    for site, found in _suspects(program, parts, arguments):
         callees = _callees(parts, site.callee)
         # A functional model takes whatever stands for its inputs; `training` it gets twice.
         functional = any(item.functional for item in callees)
@@ -448,32 +458,57 @@ def _place(site: Site) -> Place:
     return site.scope.calls[func[1]].name_place if func[0] == CALL else site.call.name_place
 
 
-def _suspects(program: Program, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
+def _suspects(program: Program, parts: _Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
     """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
     for site in program.flow.sites:
         if site.callee is not UNKNOWN and not site.open:
             refused = arguments.positions(site)
-            if refused:
+            if refused and not _replaced_below(program, parts, site):
                 yield site, refused
-    lists = _Lists(program)
+    lists = _Lists(program, parts)
     for module in program.modules:
         for scope in module.summary.scopes:
+            if program.owner(scope) is None:
+                continue
             for call in scope.calls:
-                if not call.args or call.func[0] not in (SUBSCRIPT, NAME):
+                func = call.func
+                if not call.args or not (
+                    func[0] == SUBSCRIPT or (func[0] == NAME and func[1] in scope.names)
+                ):
                     continue
                 site = Site(scope, call, ())
                 refused = arguments.positions(site)
                 if refused:
-                    site.callee = lists.item(call.func, scope)
+                    site.callee = lists.item(func, scope)
                     if site.callee is not UNKNOWN:
                         yield site, refused
+
+
+def _replaced_below(program: Program, parts: _Parts, site: Site) -> bool:
+    """Tell whether a class below the one that calls `self.layer` binds that attribute too: the object may be one of those."""
+    func, scope = site.call.func, site.scope
+    owner = program.owner(scope)
+    if owner is None or func[0] != ATTRIBUTE or not scope.params or func[1][:2] != (NAME, scope.params[0][0]):
+        return False
+    return any(
+        func[2] in below.names
+        or any(
+            part[0] == ATTRIBUTE and part[2] == func[2]
+            for method in methods(below)
+            for event in method.events()
+            for target in event.targets
+            for part in walk(target, method)
+        )
+        for below in parts.below(owner)
+    )
 
 
 class _Lists:
     """What the lists of layers hold that a class keeps in its attributes."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, parts: _Parts) -> None:
         self._program = program
+        self._parts = parts
         self._held: dict[tuple[int, str], Value] = {}
 
     def item(self, expr: Expr, scope: Scope) -> Value:
@@ -527,10 +562,8 @@ class _Lists:
     def _written(self, owner: Scope, name: str) -> Value:
         """Return what the methods of a class put into a list; not known where any of them does something else with it."""
         found: Value | None = None
-        for item in self._program.bases(owner)[0]:
-            for method in item.module.summary.scopes[item.number + 1 :]:
-                if method.parent != item.number or method.kind != "function" or not method.params:
-                    continue
+        for item in (*self._program.bases(owner)[0], *self._parts.below(owner)):
+            for method in methods(item):
                 for value in self._put(method, name):
                     if value is UNKNOWN:
                         return UNKNOWN
@@ -591,7 +624,10 @@ _CHANGES = frozenset({"append", "extend", "insert", "__setitem__", "__iadd__"})
 def _callees(parts: _Parts, value: Value) -> list[_Callee]:
     """Return all that may be called, or nothing where one of it is not known to be Keras's."""
     found: list[_Callee] = []
-    for item in alternatives(value):
+    ways = alternatives(value)
+    if len(ways) >= MANY:
+        return []
+    for item in ways:
         if isinstance(item, Constant) and item.value is None:
             continue
         callee = parts.of(item)
