@@ -461,7 +461,8 @@ def _place(site: Site) -> Place:
 def _suspects(program: Program, parts: _Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
     """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
     for site in program.flow.sites:
-        if site.callee is not UNKNOWN and not site.open:
+        # What the flow knows of a list is how it was written down.
+        if site.callee is not UNKNOWN and not site.open and site.call.func[0] != SUBSCRIPT:
             refused = arguments.positions(site)
             if refused and not _replaced_below(program, parts, site):
                 yield site, refused
