@@ -998,7 +998,7 @@ class Flow:
                 if name is not None:
                     keywords[name] = value
             site.keywords = keywords
-        site.receiver = receiver
+        site.receiver, site.callee = receiver, callee
         if dataset is not None:
             site.name = site.raw = f"{DATASET}.{method}"
             site.result = self._dataset_method(site, dataset, method)

@@ -40,6 +40,7 @@ class Rewrite:
         `keyword`: the call gets the keyword `name=text`, or an existing one of that name the value `text`;
         `drop-keyword`: the call loses the keyword `name`;
         `rename-keyword`: the keyword `name` of the call is called `text`;
+        `name-argument`: the positional argument number `text` of the call, from 0, is given by its name `name`;
         `signature`: the call's `output_types` and `output_shapes` become `output_signature=text`;
         `drop-statement`: the statement goes, with what stands on its line; `pass` where it was the only one;
         `drop-item`: the dictionary loses the key `name`;

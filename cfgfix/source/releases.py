@@ -795,3 +795,16 @@ def keras_three(program: Program) -> str:
     if table.silent or workers is None or keras_is_two(program) or workers & table.newest:
         return ""
     return "some" if workers & table.admitted else "all"
+
+
+def without_three(program: Program) -> frozenset[int]:
+    """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
+    found: frozenset[int] | None = program.facts.get("without three")
+    if found is None:
+        newest = api(program).newest
+        found = program.facts["without three"] = frozenset(
+            id(reference.scope.module)
+            for reference, _, _ in missing(program)
+            if reference.presence.mask and not reference.presence.mask & newest
+        )
+    return found

@@ -103,6 +103,7 @@ _MAKERS: dict[str, Callable[[str, Rewrite], Edit]] = {
     "keyword": lambda text, rewrite: spans.with_keyword(text, rewrite.name, rewrite.text),
     "drop-keyword": lambda text, rewrite: spans.without_keyword(text, rewrite.name),
     "rename-keyword": lambda text, rewrite: spans.with_renamed_keyword(text, rewrite.name, rewrite.text),
+    "name-argument": lambda text, rewrite: spans.with_named_argument(text, int(rewrite.text), rewrite.name),
     "drop-item": lambda text, rewrite: spans.without_entry(text, rewrite.name),
 }
 

@@ -280,6 +280,22 @@ def with_renamed_keyword(text: str, name: str, new: str) -> Edit:
     return Edit(item.start, item.start + len(name), new)
 
 
+def with_named_argument(text: str, position: int, name: str) -> Edit:
+    """Return the edit that gives a positional argument of a call by its name.
+
+    Raises:
+        CannotRewriteError: It has no such argument, stars hide which one it is, or the name is given already.
+    """
+    items = _arguments(text).items
+    if position >= len(items) or any(
+        item.name is not None or text.startswith("*", item.start) for item in items[: position + 1]
+    ):
+        raise CannotRewriteError("the arguments cannot be told apart")
+    if any(item.name == name for item in items):
+        raise CannotRewriteError(f"the call has an argument {name} already")
+    return Edit(items[position].start, items[position].start, f"{name}=")
+
+
 def without_keyword(text: str, name: str) -> Edit:
     """Return the edit that takes a keyword from a call; what is left ends as it ended before.
 

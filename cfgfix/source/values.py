@@ -194,6 +194,7 @@ class Site:
             something of the project or not known.
         raw: The name as imported, nothing folded.
         receiver: For a method what it is called on, else None.
+        callee: What is called, as far as that is known.
         args: The values of the positional arguments.
         keywords: The values of the named arguments.
         targets: The functions of the project it may enter.
@@ -206,6 +207,7 @@ class Site:
     __slots__ = (
         "args",
         "call",
+        "callee",
         "expanded",
         "keywords",
         "name",
@@ -227,6 +229,7 @@ class Site:
         self.open = False
         self.expanded = False
         self.receiver: Value | None = None
+        self.callee: Value = UNKNOWN
         self.args: tuple[Value, ...] = ()
         self.keywords: Mapping[str, Value] = _NO_KEYWORDS
         self.targets: tuple[Function, ...] = ()

@@ -230,3 +230,32 @@ def test_text_that_stays_in_its_place_is_let_through(before, old, new):
     start = before.index(old)
     after = before.replace(old, new, 1)
     same_outside(before, after, [(start, start + len(old))], [(start, start + len(new))])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f(x, y)", "f(x, n=y)"),
+        ("f(x,(y))", "f(x,n=(y))"),
+        ("f(\n    x,  # the first,\n    y,  # why\n)", "f(\n    x,  # the first,\n    n=y,  # why\n)"),
+        ("f(x, (a, b), m=1)", "f(x, n=(a, b), m=1)"),
+        ("f(x, y, **o)", "f(x, n=y, **o)"),
+    ],
+)
+def test_an_argument_is_given_by_its_name(before, after):
+    assert edited(before, spans.with_named_argument(before, 1, "n")) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("f(x)", "told apart"),
+        ("f(*x, y)", "told apart"),
+        ("f(x, *y)", "told apart"),
+        ("f(x, m=1)", "told apart"),
+        ("f(x, y, n=1)", "already"),
+    ],
+)
+def test_an_argument_that_cannot_be_named_is_refused(text, why):
+    with pytest.raises(CannotRewriteError, match=why):
+        spans.with_named_argument(text, 1, "n")

@@ -233,3 +233,69 @@ def test_a_count_stays_the_same(tmp_path) -> None:
     after = fixed(tmp_path, "TFD028", before, unsafe=True)
     assert after != before
     assert run(after)["steps"] == run(before)["steps"] == 5
+
+
+BY_POSITION = {
+    "layers": """
+        import tensorflow as tf
+        class Block(tf.keras.layers.Layer):
+            def __init__(self):
+                super().__init__()
+                self.norm = tf.keras.layers.BatchNormalization()
+                self.dropout = tf.keras.layers.Dropout(0.9)
+            def call(self, x, scale, training=None, shift=None):
+                return self.dropout(self.norm(x, training), training) * scale + shift
+        class Net(tf.keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.blocks = [Block() for _ in range(2)]
+            def call(self, x, training=False):
+                for block in self.blocks:
+                    x = block(x, 3, training, tf.zeros_like(x))
+                return x
+        def go():
+            tf.keras.utils.set_random_seed(1)
+            net = Net()
+            x = tf.random.normal([8, 4])
+            still = net(x, False)
+            moved = net(x, True)
+            net.compile("sgd", "mse")
+            net.fit(x, x, verbose=0)
+            return bool(tf.reduce_all(still != 0)), bool(tf.reduce_any(moved == 0))
+        """,
+    "functional": """
+        import tensorflow as tf
+        def go():
+            inputs = tf.keras.Input((4,))
+            model = tf.keras.Model(inputs, tf.keras.layers.Dropout(0.9)(inputs))
+            x = tf.ones([8, 4])
+            return bool(tf.reduce_all(model(x, False) != 0)), bool(tf.reduce_any(model(x, True) == 0))
+        """,
+}
+
+
+@pytest.mark.parametrize("kind", BY_POSITION)
+def test_layers_given_flags_by_position(kind, tmp_path) -> None:
+    before = textwrap.dedent(BY_POSITION[kind])
+    after = fixed(tmp_path, "DEP023", before, unsafe=False)
+    with pytest.raises((TypeError, ValueError), match=r"training|positional"):
+        run(before)["go"]()
+    assert run(after)["go"]() == (True, True)
+
+
+def test_keras_gives_training_a_truth_value() -> None:
+    given = []
+
+    class Net(tf.keras.Model):
+        def call(self, x, training=None):
+            given.append(training)
+            return x
+
+    net = Net()
+    net.compile(loss="mse")
+    x = tf.ones([2, 3])
+    net.evaluate(x, x, verbose=0)
+    net.predict(x, verbose=0)
+    net(x, training=True)
+    assert given
+    assert all(isinstance(item, bool) for item in given)

@@ -33,6 +33,7 @@ from cfgfix.source.releases import (
     where_known,
     with_old_releases,
     with_other_releases,
+    without_three,
     written_for_one,
 )
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
@@ -659,16 +660,6 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
             if site.call.keyword("learning_rate") is None
             else (),
         )
-
-
-def without_three(program: Program) -> frozenset[int]:
-    """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
-    newest = api(program).newest
-    return frozenset(
-        id(reference.scope.module)
-        for reference, _, _ in missing(program)
-        if reference.presence.mask and not reference.presence.mask & newest
-    )
 
 
 def optimizer_integer(program: Program) -> Iterator[Hit]:

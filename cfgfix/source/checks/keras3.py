@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.records import dataclass
-from cfgfix.source.checks.api import head, methods, of_others, overridden, without_three
+from cfgfix.source.checks.api import head, methods, of_others, overridden
 from cfgfix.source.expr import constant, is_true, place_of, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at, steps_to
@@ -21,6 +21,7 @@ from cfgfix.source.releases import (
     keras_three,
     where_known,
     with_other_releases,
+    without_three,
     written_for_one,
 )
 from cfgfix.source.summary import (

@@ -19,6 +19,7 @@ from cfgfix.source.releases import (
     keras_three,
     where_known,
     with_other_releases,
+    without_three,
     written_for_one,
 )
 from cfgfix.source.summary import ATTRIBUTE, Expr, Place, Scope
@@ -207,6 +208,8 @@ def gone_member(program: Program) -> Iterator[Hit]:
     two = any(table.requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6))
     for group in _groups(program):
         use = group[0]
+        if two and id(use.scope.module) in without_three(program):
+            continue
         instead = _INSTEAD.get((use.kind, use.member), "")
         values = {
             "member": use.member,
