@@ -797,6 +797,24 @@ def keras_three(program: Program) -> str:
     return "some" if workers & table.admitted else "all"
 
 
+def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:
+    """Return the severity of what only Keras 3 refuses in a file; None where no Keras 3 comes to it.
+
+    The severity is None, the rule's own, where every release that is asked for has Keras 3; a warning where another may be
+    meant too, and info where nothing says which.
+    """
+    three = keras_three(program)
+    if not three or not is_tf_keras(scope) or written_for_one(program, scope):
+        return None
+    table = api(program)
+    two = three == "some" or any(
+        table.requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
+    )
+    if two and id(scope.module) in without_three(program):
+        return None
+    return (where_known(table, "warning") if two else None,)
+
+
 def without_three(program: Program) -> frozenset[int]:
     """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
     found: frozenset[int] | None = program.facts.get("without three")

@@ -19,9 +19,8 @@ from cfgfix.source.releases import (
     callers_ask,
     is_tf_keras,
     keras_three,
-    where_known,
+    refused_by_three,
     with_other_releases,
-    without_three,
     written_for_one,
 )
 from cfgfix.source.summary import (
@@ -49,21 +48,6 @@ def passed_over(program: Program, _: object) -> frozenset[int]:
     return with_other_releases(program)
 
 
-def _severity(program: Program, scope: Scope) -> tuple[str | None] | None:
-    """Return the severity of what only Keras 3 refuses, None in it for the rule's own; None where no Keras 3 comes to a file."""
-    table = api(program)
-    three = keras_three(program)
-    if not three:
-        return None
-    requirement = table.requirement
-    two = three == "some" or any(
-        requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
-    )
-    if two and id(scope.module) in without_three(program):
-        return None
-    return (where_known(table, "warning") if two else None,)
-
-
 def _told(program: Program, site: Site) -> bool:
     """Tell whether a call is one of `tf.keras` that nothing around it keeps from Keras 3."""
     scope, call = site.scope, site.call
@@ -71,10 +55,8 @@ def _told(program: Program, site: Site) -> bool:
         not site.targets
         and not site.open
         and not site.raw.startswith(_INNER)
-        and is_tf_keras(scope)
         and not bound_twice(scope, head(call.func))
         and not expects_absence(scope, call.block, call.place)
-        and not written_for_one(program, scope)
         and not callers_ask(program, scope)
     )
 
@@ -341,7 +323,7 @@ def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]
         if end.may_end(endings) or end.text.startswith(_ADDRESSES):
             return
         written = repr(end.text) if end.whole else f"a name that ends in {end.text!r}"
-    severity = _severity(program, scope)
+    severity = refused_by_three(program, scope)
     if severity is None:
         return
     yield hit_at(
@@ -421,7 +403,11 @@ def _counted(
 ) -> Iterator[Hit]:
     scope = site.scope
     ever = parameter in _IN_ANY_KERAS
-    severity = (None,) if ever else _severity(program, scope)
+    severity: tuple[str | None] | None = (None,)
+    if not ever:
+        severity = refused_by_three(program, scope)
+    elif written_for_one(program, scope) or not is_tf_keras(scope):
+        return
     place = place_of(value, scope)
     if severity is None or place is None:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.records import dataclass
+from cfgfix.source.checks.api import head
 from cfgfix.source.expr import text, walk
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, steps_to
@@ -17,10 +18,8 @@ from cfgfix.source.releases import (
     bound_twice,
     is_tf_keras,
     keras_three,
-    where_known,
+    refused_by_three,
     with_other_releases,
-    without_three,
-    written_for_one,
 )
 from cfgfix.source.summary import (
     ATTRIBUTE,
@@ -176,7 +175,7 @@ class _Parts:
     def _of_made(self, name: str, site: Site) -> _Callee | None:
         if not site.raw.startswith("tensorflow.") or not self._is_ours(site.raw, site.scope):
             return None
-        if bound_twice(site.scope, _head(site.call.func)):
+        if bound_twice(site.scope, head(site.call.func)):
             return None
         last = name.rpartition(".")[2]
         if name == "keras.Sequential":
@@ -306,12 +305,6 @@ def methods(owner: Scope) -> Iterator[Scope]:
             yield scope
 
 
-def _head(expr: Expr) -> str:
-    while expr[0] == ATTRIBUTE:
-        expr = expr[1]
-    return str(expr[1]) if expr[0] == NAME else ""
-
-
 _REFUSED = (bool, int, float, complex, str, bytes)
 
 
@@ -408,21 +401,16 @@ def by_position(program: Program) -> Iterator[Hit]:
     table = api(program)
     parts = _Parts(program)
     arguments = _Arguments(program, parts)
-    two = any(table.requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6))
     switched: bool | None = None
     for site, found in _suspects(program, parts, arguments):
         callees = _callees(parts, site.callee)
         # A functional model takes whatever stands for its inputs; `training` it gets twice.
         functional = any(item.functional for item in callees)
         refused = [position for position in found if position == 1] if functional else found
-        if (
-            not callees
-            or not refused
-            or not is_tf_keras(site.scope)
-            or written_for_one(program, site.scope)
-            or expects_absence(site.scope, site.call.block, site.call.place)
-            or (two and id(site.scope.module) in without_three(program))
-        ):
+        if not callees or not refused or expects_absence(site.scope, site.call.block, site.call.place):
+            continue
+        told = refused_by_three(program, site.scope)
+        if told is None:
             continue
         if switched is None:
             switched = _switched(program)
@@ -443,7 +431,7 @@ def by_position(program: Program) -> Iterator[Hit]:
                 "asked": asked_for(table),
             },
             flow=steps_to(site.scope, site.through),
-            severity=where_known(table, "warning") if two else None,
+            severity=told[0],
             rewrites=rewrites,
             no_fix=why,
         )

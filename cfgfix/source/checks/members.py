@@ -15,12 +15,9 @@ from cfgfix.source.releases import (
     IMPORTS,
     api,
     asked_for,
-    is_tf_keras,
     keras_three,
-    where_known,
+    refused_by_three,
     with_other_releases,
-    without_three,
-    written_for_one,
 )
 from cfgfix.source.summary import ATTRIBUTE, Expr, Place, Scope
 from cfgfix.source.values import UNKNOWN, External, Instance, Made, Site, Value, alternatives
@@ -187,11 +184,7 @@ def _groups(program: Program) -> list[list[_Use]]:
     """Return the places that are told, those of one member in one function and block together: they are repaired together."""
     found: dict[object, list[_Use]] = {}
     for use in (*_called(program), *_rates(program)):
-        if (
-            is_tf_keras(use.scope)
-            and not expects_absence(use.scope, use.block, use.place)
-            and not written_for_one(program, use.scope)
-        ):
+        if not expects_absence(use.scope, use.block, use.place):
             key = id(use.scope), use.block, use.kind, use.member, use.stored
             group = found.setdefault(key, [])
             if all(other.place != use.place for other in group):
@@ -201,15 +194,15 @@ def _groups(program: Program) -> list[list[_Use]]:
 
 def gone_member(program: Program) -> Iterator[Hit]:
     """A method or property of a Keras object that Keras 3 does not have."""
-    three = keras_three(program)
-    if not three:
+    if not keras_three(program):
         return
     table = api(program)
-    two = any(table.requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6))
     for group in _groups(program):
         use = group[0]
-        if two and id(use.scope.module) in without_three(program):
+        refused = refused_by_three(program, use.scope)
+        if refused is None:
             continue
+        (severity,) = refused
         instead = _INSTEAD.get((use.kind, use.member), "")
         values = {
             "member": use.member,
@@ -235,7 +228,6 @@ def gone_member(program: Program) -> Iterator[Hit]:
             else "what does the same in Keras 3 is written differently"
         )
         related = tuple(Step(item.scope, item.place, item.block, "and here") for item in group[1:])
-        severity = where_known(table, "warning") if two else None
         if use.site is not None:
             yield hit_at(
                 use.site,
