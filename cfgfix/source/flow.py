@@ -100,6 +100,12 @@ TRANSFORMATIONS = frozenset(
     ]
 )
 """Methods of `tf.data.Dataset` that return a dataset (TensorFlow 2.21, `tensorflow/python/data/ops/dataset_ops.py`)."""
+SYMBOLIC = Made("keras.KerasTensor", None)
+"""What layers give for what `keras.Input` gives."""
+_SYMBOLIC = frozenset({"keras.Input", "keras.layers.Input", SYMBOLIC.name})
+LAYERS = frozenset({"keras.Layer", "keras.layers.Layer", "keras.Model", "keras.Sequential"})
+"""Bases of what calls its own `call`."""
+_CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.applications.")
 CONSTRUCTORS = frozenset(
     {
         *(
@@ -765,10 +771,11 @@ class Flow:
             frame.env.names[expr[1]] = value
             return value
         if kind == BINARY:
-            self.eval(frame, expr[2])
-            self.eval(frame, expr[3])
+            if is_symbolic(self.eval(frame, expr[2])) | is_symbolic(self.eval(frame, expr[3])):
+                return SYMBOLIC
         elif kind == UNARY:
-            self.eval(frame, expr[2])
+            if is_symbolic(self.eval(frame, expr[2])):
+                return SYMBOLIC
         elif kind == COMPARE:
             self.eval(frame, expr[1])
             for _, right in expr[2]:
@@ -970,7 +977,7 @@ class Flow:
             return base.items[index]
         if isinstance(base, Element):
             return base
-        return UNKNOWN
+        return SYMBOLIC if is_symbolic(base) else UNKNOWN
 
     # Calls
 
@@ -1058,20 +1065,31 @@ class Flow:
                 return UNKNOWN
             return instance
         if isinstance(callee, Instance):
+            args, keywords = site.args, site.keywords
+            symbolic = any(map(holds_symbolic, (*args, *keywords.values()))) and self.program.is_subclass(
+                callee.scope, LAYERS
+            )
+            if symbolic:
+                # What Keras calls is given tensors, whatever stands for them outside.
+                args = tuple(map(tensors_of, args))
+                keywords = {name: tensors_of(value) for name, value in keywords.items()}
             for name in ("__call__", "call"):
                 inner = self.program.method(callee.scope, name)
                 if inner is not None:
                     function = Function(inner, callee)
                     site.targets = (*site.targets, function)
-                    return self.enter(function, site, site.args, site.keywords)
+                    result = self.enter(function, site, args, keywords)
+                    return SYMBOLIC if symbolic and name == "call" else result
             outside = self.program.bases(callee.scope)[1]
             if outside:
                 site.name = site.raw = f"{outside[0]}.__call__"
-            return UNKNOWN
+            return SYMBOLIC if symbolic else UNKNOWN
         if isinstance(callee, Made):
             site.name = site.raw = f"{callee.name}.__call__"
             if callee.name == "tensorflow.function" and site.args:
                 return self._compiled(callee.site or site, site.args[0])
+            if callee.name.startswith(_CALLED_BY_KERAS) and any(map(holds_symbolic, site.args)):
+                return SYMBOLIC
         return UNKNOWN
 
     def _compiled(self, site: Site, value: Value) -> Value:
@@ -1267,6 +1285,21 @@ def _merge(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, 
             elif mine is not value:
                 result[name] = join(mine, value)
     return result
+
+
+def is_symbolic(value: Value) -> bool:
+    """Tell whether something is what Keras gives out for a tensor while a model is built of layers: a KerasTensor."""
+    return type(value) is Made and value.name in _SYMBOLIC
+
+
+def holds_symbolic(value: Value) -> bool:
+    """Tell whether something is such a tensor, or a list with one."""
+    return is_symbolic(value) or (type(value) is Items and any(map(is_symbolic, value.items)))
+
+
+def tensors_of(value: Value) -> Value:
+    """Return what a layer's own code sees of an argument."""
+    return UNKNOWN if holds_symbolic(value) else value
 
 
 def _telling(value: Value) -> bool:

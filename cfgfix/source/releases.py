@@ -59,7 +59,7 @@ def api(program: Program) -> Api:
     found: Api | None = program.facts.get("api")
     if found is None:
         requirement = program.facts.get("requirement", NOTHING)
-        if _imports_addons(program):
+        if _imports(program, "tensorflow_addons"):
             requirement = before_keras_3(requirement, "the code")
         found = program.facts["api"] = load(requirement)
     return found
@@ -210,9 +210,9 @@ def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
     return False
 
 
-def _imports_addons(program: Program) -> bool:
+def _imports(program: Program, package: str) -> bool:
     return any(
-        source.partition(".")[0] == "tensorflow_addons"
+        source.partition(".")[0] == package
         for module in program.modules
         for scope in module.summary.scopes
         for source in scope.imports.values()
@@ -228,7 +228,8 @@ def keras_is_two(program: Program) -> bool:
 
 
 def _asks_for_keras_two(program: Program) -> bool:
-    if program.facts.get("requirement", NOTHING).keras_2:
+    if program.facts.get("requirement", NOTHING).keras_2 or _imports(program, "tensorflow_gnn"):
+        # TensorFlow GNN refuses Keras 3 while it is imported (tensorflow_gnn 1.0.3, `_check_keras_version`).
         return True
     for module in program.modules:
         if "TF_USE_LEGACY_KERAS" not in module.summary.words and "tf_keras" not in module.summary.words:

@@ -42,6 +42,10 @@ _WHATEVER = re.compile(
     r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']"""
 )
 """The same in a list of requirements in `setup.py` or `pyproject.toml`."""
+_GPU_ONLY = re.compile(r"(?<![\w.-])tensorflow[-_]gpu(?![\w-])")
+_OF_ANY = re.compile(r"(?<![\w.-])tensorflow(?![\w-])")
+GPU_END = 11
+"""The last TensorFlow 2 that `tensorflow-gpu` installs: 2.12.0 of it holds no TensorFlow and stops with an error (its `setup.py`, PyPI)."""
 _INSTALL = re.compile(r"(?:^|[\s`$])(?:pip3?|conda|mamba|uv)\s+(?:\w+\s+)?install\s")
 MAX_BYTES = 256 * 1024
 MAX_LIST = 64 * 1024
@@ -392,6 +396,8 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
     )
+    if first.gpu:
+        made = _ending(made, GPU_END, "tensorflow-gpu")
     made = _with_others(_constrained(folder, made, looked), first.others)
     if any(one.addons for _, one in said):
         return before_keras_3(made)
@@ -525,6 +531,7 @@ class _Said:
     whatever: bool = False
     keras: str = ""
     others: tuple[str, ...] = ()
+    gpu: bool = False
 
 
 def _said_in(path: str, *, installs: bool = False) -> _Said | None:
@@ -539,8 +546,12 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     listing = not path.endswith(".cfg")
     others: dict[str, str] = {}
     whole = data.decode("utf-8", "replace")
-    whatever = (
-        not installs and path.endswith((".py", ".toml")) and _WHATEVER.search(whole[:MAX_LIST]) is not None
+    listed = _WHATEVER.search(whole[:MAX_LIST]) if path.endswith((".py", ".toml")) and not installs else None
+    whatever = listed is not None
+    gpu, plain = (
+        (_GPU_ONLY.search(listed[0]) is not None, _OF_ANY.search(listed[0]) is not None)
+        if listed is not None
+        else (False, False)
     )
     for line in whole.splitlines():
         bare = line.strip()
@@ -558,12 +569,16 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
             bare = bare[install.start() :]
         if path.endswith(".cfg"):
             listing = _lists(line, listing)
-        whatever = whatever or (listing and not installs and _BARE.match(bare) is not None)
+        anything = listing and not installs and _BARE.match(bare) is not None
+        whatever = whatever or anything
+        asked = _asked_in(bare)
+        if anything or asked:
+            gpu = gpu or _GPU_ONLY.search(bare) is not None
+            plain = plain or _GPU_ONLY.search(bare) is None
         if not named and not computed:
-            named = _asked_in(bare)
+            named = asked
             computed = not named and _COMPUTED.search(bare) is not None
         if not two:
-            asked = _asked_in(bare)
             two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
@@ -575,12 +590,14 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
                 and package not in others
                 and (package != "python" or not set("{;") & set(bare))
             ):
-                asked = _asked_in(bare, package)
-                if asked:
-                    others[package] = asked
+                other = _asked_in(bare, package)
+                if other:
+                    others[package] = other
     if not (named or keras_2 or addons or computed or whatever or keras):
         return None
-    return _Said(named, keras_2, addons, computed, two, whatever, keras, tuple(others.values()))
+    return _Said(
+        named, keras_2, addons, computed, two, whatever, keras, tuple(others.values()), gpu and not plain
+    )
 
 
 def _lists(line: str, before: bool) -> bool:

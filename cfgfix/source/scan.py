@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -82,6 +83,8 @@ PUT_ASIDE = frozenset(
     }
 )
 """Folders inside a program of what nobody runs any more and nobody has deleted: all is only info there."""
+_KEPT_COPY = re.compile(r"[._-](?:bak|backup)\d?\.(?:py|ipynb)$")
+"""Names of files that are kept beside what has taken their place."""
 MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 MOST_TEXT = 1_000_000
@@ -339,6 +342,8 @@ class _Maker:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
+            return Severity.INFO
+        if _KEPT_COPY.search(path):
             return Severity.INFO
         if path.endswith(".ipynb") and (
             rule.id in SHOWN

@@ -42,9 +42,14 @@ def test_which_releases_a_requirement_admits(line: str, expected: list[str]) -> 
     [
         (
             "requirements.txt",
-            "numpy\n# tensorflow==1.0\ntensorflow-gpu[and-cuda] >= 2.10, < 2.16  # why\n",
+            "numpy\n# tensorflow==1.0\ntensorflow[and-cuda] >= 2.10, < 2.16  # why\n",
             "tensorflow>=2.10,<2.16",
         ),
+        # What `tensorflow-gpu` installs ends with 2.11; beside `tensorflow` itself it says nothing.
+        ("requirements.txt", "tensorflow-gpu>=2.3\n", "tensorflow>=2.3,<2.12"),
+        ("requirements.txt", "tensorflow-gpu\n", "tensorflow<2.12"),
+        ("requirements.txt", "tensorflow-gpu>=2.3\ntensorflow>=2.3\n", "tensorflow>=2.3"),
+        ("setup.py", "setup(install_requires=['numpy', 'tensorflow-gpu'])\n", "tensorflow<2.12"),
         ("pyproject.toml", '[project]\ndependencies = ["tensorflow>=2.12", "numpy"]\n', "tensorflow>=2.12"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "==2.14.0"\n', "tensorflow==2.14.0"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "2.12.1"\n', "tensorflow==2.12.1"),
@@ -371,7 +376,7 @@ def test_what_guides_and_runs_say_of_a_release(
         ("requirements.txt", "tensorflow[and-cuda] ; sys_platform == 'linux'\n", True),
         ("requirements.txt", "tensorflow-datasets\ntensorflow_hub\nmytensorflow\n", False),
         ("requirements.txt", "# tensorflow\n", False),
-        ("environment.yml", "dependencies:\n  - python\n  - tensorflow-gpu\n", True),
+        ("environment.yml", "dependencies:\n  - python\n  - tensorflow-cpu\n", True),
         ("pyproject.toml", '[project]\ndependencies = [\n  "numpy",\n  "tensorflow",\n]\n', True),
         ("pyproject.toml", '[project]\nkeywords = ["tensorflow"]\n', False),
         ("setup.py", "setup(install_requires=['numpy', 'tensorflow'])\n", True),
