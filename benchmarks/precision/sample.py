@@ -77,6 +77,7 @@ READINGS = (
     "unwatched",
     "untried",
     "unglimpsed",
+    "unraised",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -771,7 +771,10 @@ class Flow:
             frame.env.names[expr[1]] = value
             return value
         if kind == BINARY:
-            if is_symbolic(self.eval(frame, expr[2])) | is_symbolic(self.eval(frame, expr[3])):
+            left, right = self.eval(frame, expr[2]), self.eval(frame, expr[3])
+            if (type(left) is Made and left.name in _SYMBOLIC) or (
+                type(right) is Made and right.name in _SYMBOLIC
+            ):
                 return SYMBOLIC
         elif kind == UNARY:
             if is_symbolic(self.eval(frame, expr[2])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.program import Module, Program, absolute
@@ -149,15 +149,23 @@ def _imports(program: Program) -> dict[str, set[str]]:
     """Return for the path of each module the paths of the modules that it imports."""
     known: dict[str, set[str]] | None = program.facts.get("imports")
     if known is None:
-        known = program.facts["imports"] = {}
-        for module in program.modules:
-            found = known[module.path] = set()
-            for source in _imported(module):
-                name = absolute(source, module)
-                path = program.path_of(name, module) or program.path_of(name.rpartition(".")[0], module)
-                if path is not None and path != module.path:
-                    found.add(path)
+        known = program.facts["imports"] = {
+            module.path: set(_others(program, module)) for module in program.modules
+        }
     return known
+
+
+def _others(program: Program, module: Module) -> Iterator[str]:
+    """Yield the paths of the modules that a module imports."""
+    for source in _imported(module):
+        name = absolute(source, module)
+        path = program.path_of(name, module) or program.path_of(name.rpartition(".")[0], module)
+        if path is not None and path != module.path:
+            yield path
+
+
+def _imports_another(program: Program, module: Module) -> bool:
+    return next(_others(program, module), None) is not None
 
 
 def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
@@ -236,7 +244,7 @@ def _begins_somewhere(program: Program) -> bool:
     found: bool | None = program.facts.get("begins")
     if found is None:
         found = program.facts["begins"] = any(_begins(module) for module in program.modules) and any(
-            _imports(program).values()
+            _imports_another(program, module) for module in program.modules
         )
     return found
 

@@ -40,7 +40,7 @@ ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
 WORDS = (
-    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", ".lr", "xrange", "hf://", "zipped", "rbax"
+    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "xrange", "hf://", "zipped", "rbax"
 )  # fmt: skip
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024

@@ -42,6 +42,7 @@ from cfgfix.source.values import (
     External,
     Instance,
     Made,
+    Many,
     Site,
     Value,
     alternatives,
@@ -450,7 +451,7 @@ def _suspects(program: Program, parts: _Parts, arguments: _Arguments) -> Iterato
     """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
     for site in program.flow.sites:
         # What the flow knows of a list is how it was written down.
-        if site.callee is not UNKNOWN and not site.open and site.call.func[0] != SUBSCRIPT:
+        if site.call.args and _may_be_part(site.callee) and not site.open and site.call.func[0] != SUBSCRIPT:
             refused = arguments.positions(site)
             if refused and not _replaced_below(program, parts, site):
                 yield site, refused
@@ -471,6 +472,12 @@ def _suspects(program: Program, parts: _Parts, arguments: _Arguments) -> Iterato
                     site.callee = lists.item(func, scope)
                     if site.callee is not UNKNOWN:
                         yield site, refused
+
+
+def _may_be_part(value: Value) -> bool:
+    """Tell whether what is called may be a layer or model at all; most calls are of functions."""
+    kind = type(value)
+    return kind is Instance or kind is Many or (isinstance(value, Made) and value.name.startswith("keras."))
 
 
 def _replaced_below(program: Program, parts: _Parts, site: Site) -> bool:

@@ -129,7 +129,7 @@ def _rates(program: Program) -> Iterator[_Use]:
     table = api(program)
     mask = table.gone("keras.optimizers.Optimizer", "lr")
     for module in program.modules if mask else ():
-        if ".lr" not in module.summary.words:
+        if "optimizer.lr" not in module.summary.words and "opt.lr" not in module.summary.words:
             continue
         for scope in module.summary.scopes:
             seen: set[Place] = set()

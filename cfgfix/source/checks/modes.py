@@ -25,27 +25,27 @@ _SOURCES = frozenset({"trainable_variables", "trainable_weights", "variables", "
 
 def without_training(program: Program) -> Iterator[Hit]:
     """A step of one's own that calls the model it trains without `training=True`, though the model has layers that ask for it."""
-    if any(
-        call.method in ("set_learning_phase", "learning_phase_scope")
-        for module in program.modules
-        for scope in module.summary.scopes
-        for call in scope.calls
-    ):
-        return
     seen: set[tuple[int, str]] = set()
+    trained: dict[int, set[str]] = {}
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
+        if id(scope) not in trained:
+            trained[id(scope)] = _trained(scope)
+        if not trained[id(scope)]:
+            continue
         if in_tests(scope) or written_for_one(program, scope):
             continue
         for call in _under(tape):
             name = dotted(call.func)
             if name is None or (id(scope), name) in seen or not _plain(call):
                 continue
-            if not _trained(scope, name) or _told_elsewhere(scope, call, name):
+            if name not in trained[id(scope)] or _told_elsewhere(scope, call, name):
                 continue
             found = _layer_of(program, scope, call.func)
             if found is None:
                 continue
+            if _phase_is_set(program):
+                return
             seen.add((id(scope), name))
             kind, layer = found
             others = [
@@ -72,6 +72,16 @@ def without_training(program: Program) -> Iterator[Hit]:
             )
 
 
+def _phase_is_set(program: Program) -> bool:
+    """Tell whether the program says for all of Keras that it is training."""
+    return any(
+        call.method in ("set_learning_phase", "learning_phase_scope")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
+
+
 def _under(tape: Site) -> Iterator[Call]:
     """Yield the calls in the body of a `with` that enters a tape."""
     scope = tape.scope
@@ -89,15 +99,14 @@ def _plain(call: Call) -> bool:
     return len(call.args) == 1 and not call.keywords and call.args[0][0] != "*"
 
 
-def _trained(scope: Scope, name: str) -> bool:
-    """Tell whether a function takes gradients for the variables of what a name stands for."""
+def _trained(scope: Scope) -> set[str]:
+    """Return the names of what a function takes gradients for the variables of."""
+    found: set[str | None] = set()
     for call in scope.calls:
-        if call.method not in ("gradient", "minimize", "apply_gradients"):
-            continue
-        for given in (*call.args, *(value for _, value in call.keywords)):
-            if any(_source_of(part) == name for part in _with_names(given, scope)):
-                return True
-    return False
+        if call.method in ("gradient", "minimize", "apply_gradients"):
+            for given in (*call.args, *(value for _, value in call.keywords)):
+                found.update(_source_of(part) for part in _with_names(given, scope))
+    return {name for name in found if name is not None}
 
 
 def _with_names(expr: Expr, scope: Scope) -> Iterator[Expr]:

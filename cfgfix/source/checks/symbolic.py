@@ -62,16 +62,16 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
         return
     table = api(program)
     told: dict[int, list[tuple[Site, str]]] = {}
-    for site in program.flow.sites:
+    for site in program.flow.under("tensorflow."):
         name = site.name
-        if not name.startswith("tensorflow.") or name in _NONE or not _OPERATION.fullmatch(name):
-            continue
-        if site.raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.", "tensorflow.keras.")):
-            continue
         if not any(
             type(value) is not Many and holds_symbolic(value)
             for value in (*site.args, *site.keywords.values())
         ):
+            continue
+        if name in _NONE or not _OPERATION.fullmatch(name):
+            continue
+        if site.raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.", "tensorflow.keras.")):
             continue
         if in_tests(site.scope) or expects_absence(site.scope, site.call.block, site.call.place):
             continue
