@@ -35,7 +35,7 @@ from cfgfix.source.summary import (
     Expr,
     Scope,
 )
-from cfgfix.source.values import Instance, Made, Site, alternatives
+from cfgfix.source.values import Constant, Instance, Made, Site, Value, alternatives
 
 NEEDLES = IMPORTS
 _MODELS = frozenset({"keras.Model", "keras.Sequential"})
@@ -499,6 +499,69 @@ def _rounds(program: Program, expr: Expr, scope: Scope) -> bool:
         return False
     call = scope.calls[expr[1]]
     return len(call.args) == 1 and program.static_name(call.func, scope) in _ROUNDED
+
+
+# Names and shapes
+
+
+_NAMED = re.compile(r"keras\.(?:layers\.[A-Z]\w*|Input|Model|Sequential|optimizers\.[A-Z]\w*)")
+_ADDS = re.compile(r"keras\.(?:layers\.\w+|Layer|Model)\.add_weight")
+_INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
+
+
+def refused_value(program: Program) -> Iterator[Hit]:
+    """A name with a slash, or a shape that is a number, which Keras 3 refuses."""
+    if not keras_three(program):
+        return
+    for site in program.flow.under("keras."):
+        name = site.name
+        adds = _ADDS.fullmatch(name) is not None
+        if not adds and not _NAMED.fullmatch(name):
+            continue
+        value = site.call.keyword("name")
+        if value is not None and _has_slash(value, site.keywords.get("name"), site.scope):
+            what = f"the name {text(value, site.scope)}, with a slash in it"
+            yield from _refused(program, site, value, what, ())
+        shape = site.call.argument(0, "shape") if name in _INPUTS else None
+        given = site.argument(0, "shape")
+        if (
+            shape is not None
+            and isinstance(given, Constant)
+            and type(given.value) is int
+            and site.call.keyword("tensor") is None
+        ):
+            rewrites = (Rewrite("replace", site.scope, shape[-1], f"({given.value},)"),)
+            what = f"the shape {text(shape, site.scope)}, a number and no tuple"
+            yield from _refused(program, site, shape, what, rewrites if shape[0] == CONSTANT else ())
+
+
+def _has_slash(expr: Expr, value: Value | None, scope: Scope) -> bool:
+    """Tell whether a name certainly has a slash: in a constant, the end of a formatted text, or a part of a sum."""
+    if isinstance(value, Constant):
+        return isinstance(value.value, str) and "/" in value.value
+    if expr[0] == CONSTANT:
+        return isinstance(expr[1], str) and "/" in expr[1]
+    if expr[0] == FORMAT:
+        return isinstance(expr[2], str) and "/" in expr[2]
+    return expr[0] == BINARY and expr[1] == "+" and any(_has_slash(part, None, scope) for part in expr[2:4])
+
+
+def _refused(
+    program: Program, site: Site, value: Expr, what: str, rewrites: tuple[Rewrite, ...]
+) -> Iterator[Hit]:
+    severity = refused_by_three(program, site.scope)
+    if severity is None or not _told(program, site):
+        return
+    yield Hit(
+        site.scope,
+        place_of(value, site.scope) or site.call.name_place,
+        site.call.block,
+        {"callee": text(site.call.func, site.scope), "what": what, "asked": asked_for(api(program))},
+        flow=steps_to(site.scope, site.through),
+        severity=severity[0],
+        rewrites=rewrites,
+        no_fix=None if rewrites else "weights that are kept may be looked up by the name",
+    )
 
 
 def check(program: Program) -> Iterable[Hit]:
