@@ -52,7 +52,7 @@ _INSTEAD = {
 """What does the same in Keras 3 (Keras 3.15.1, `keras/src/metrics/metric.py`, `optimizers/base_optimizer.py`, `trainers/trainer.py`)."""
 _RENAMED = {
     ("metric", "reset_states"): ("reset_state", (2, 5)),
-    ("optimizer", "lr"): ("learning_rate", (2, 4)),
+    ("optimizer", "lr"): ("learning_rate", (2, 0)),
 }
 """Another name for the same, and the first TensorFlow that has it (release notes of TensorFlow 2.5: `reset_state`)."""
 

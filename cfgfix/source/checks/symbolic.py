@@ -40,7 +40,6 @@ _NONE = frozenset(
         "tensorflow.numpy_function",
         "tensorflow.custom_gradient",
         "tensorflow.recompute_grad",
-        "tensorflow.stop_gradient_function",
         "tensorflow.init_scope",
         "tensorflow.control_dependencies",
         "tensorflow.type_spec_from_value",
