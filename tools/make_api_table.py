@@ -20,7 +20,7 @@ import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 TARGET = Path(__file__).resolve().parent.parent / "cfgfix" / "source" / "tf_api.json"
 
@@ -56,6 +56,16 @@ CALLABLES = re.compile(
 """Public functions and classes whose parameters are kept."""
 SKIPPED = re.compile(r"(^|\.)(raw_ops|__internal__|__operators__|lite|tpu)(\.|$)")
 """Parts of the API that no rule asks about."""
+FILE_NAMES = {
+    "keras.models.save_model": ("keras.src.saving.saving_api", "save_model"),
+    "keras.models.load_model": ("keras.src.saving.saving_api", "load_model"),
+    "keras.Model.save_weights": ("keras.src.saving.saving_api", "save_weights"),
+    "keras.Model.load_weights": ("keras.src.saving.saving_api", "load_weights"),
+    "keras.callbacks.ModelCheckpoint": ("keras.src.callbacks.model_checkpoint", "ModelCheckpoint"),
+}
+"""What Keras 3 takes the name of a file in, and where it looks at that name's end."""
+ANY_POSITION = "_allow_non_tensor_positional_args"
+"""The attribute by which a layer of Keras 3 says that it takes more than tensors by position."""
 
 
 class Archive:
@@ -382,6 +392,123 @@ def parameters(
     return names[1:] if method and not static and names else names, spec.kwarg is not None or wrapped
 
 
+def file_endings(archive: Archive, module: str, name: str) -> set[str]:
+    """Return the ends of file names that a function, or a class's constructor, asks about."""
+    found = archive.definition(module, name)
+    if found is None:
+        sys.exit(f"no {name} in {module}")
+    node = found[0]
+    if isinstance(node, ast.ClassDef):
+        node = next(item for item in node.body if getattr(item, "name", "") == "__init__")
+    asked: set[str] = set()
+    for item in ast.walk(node):
+        test = item.test if isinstance(item, (ast.If, ast.IfExp)) else getattr(item, "value", None)
+        if not isinstance(test, ast.expr):
+            continue
+        parts = list(ast.walk(test))
+        # `max_shard_size is not None and not name.endswith(...)` is about calls with another argument.
+        if any(isinstance(part, ast.IsNot) for part in parts):
+            continue
+        if any(isinstance(part, ast.Attribute) and part.attr == "endswith" for part in parts):
+            asked |= {
+                part.value
+                for part in parts
+                if isinstance(part, ast.Constant)
+                and isinstance(part.value, str)
+                and re.fullmatch(r"\.?\w+(\.\w+)*", part.value)
+            }
+    return {item if item.startswith(".") else f".{item}" for item in asked}
+
+
+class Call(NamedTuple):
+    """How objects of a layer's class are called.
+
+    Attributes:
+        order: The parameters of `call` that go by position, the object left out.
+        own: Whether the class or one above it, `Layer` left out, has a `__call__` of its own.
+        any_position: Whether one of them says that it takes more than tensors by position.
+    """
+
+    order: tuple[str, ...]
+    own: bool
+    any_position: bool
+
+
+def layer_calls(archive: Archive, two: dict[str, tuple[str, str] | None]) -> dict[str, Call]:
+    """Return how the layers that Keras brings are called, by their last name."""
+    target = two["keras.layers.Layer"]
+    layer = archive.definition(*target) if target is not None else None
+    if layer is None:
+        sys.exit("no keras.layers.Layer in the wheels")
+    top, shared = layer[0], list(ancestors(archive, *layer))
+    found: dict[str, Call] = {}
+    for name, place in two.items():
+        if place is None or not name.startswith("keras.layers.") or name.count(".") != 2:
+            continue
+        definition = archive.definition(*place)
+        if definition is None or not isinstance(definition[0], ast.ClassDef) or definition[0] is top:
+            continue
+        above = list(ancestors(archive, *definition))
+        if not any(item is top for item in above):
+            continue
+        functions = [
+            item
+            for node in above
+            if node not in shared
+            for item in node.body
+            if isinstance(item, ast.FunctionDef)
+        ]
+        call = next((item for item in functions if item.name == "call"), None)
+        if call is not None:
+            found[name.rpartition(".")[2]] = Call(
+                tuple(item.arg for item in (*call.args.posonlyargs, *call.args.args))[1:],
+                any(item.name == "__call__" for item in functions),
+                any(_sets(item, ANY_POSITION) for item in functions),
+            )
+    return found
+
+
+def _sets(node: ast.FunctionDef, attribute: str) -> bool:
+    """Tell whether a method sets an attribute of its object to True."""
+    return any(
+        isinstance(item, ast.Assign)
+        and isinstance(item.value, ast.Constant)
+        and item.value.value is True
+        and any(isinstance(target, ast.Attribute) and target.attr == attribute for target in item.targets)
+        for item in ast.walk(node)
+    )
+
+
+def calls_of_layers(two: dict[str, Call], threes: list[dict[str, Call]]) -> dict[str, Any]:
+    """Return what a rule asks about the calls of layers: the last release before Keras 3 beside those of Keras 3.
+
+    `order` has the parameters in the order before Keras 3, up to the first that a release of Keras 3 has not; `own_before` says that
+    a layer had a `__call__` of its own then, `own` that it has one in all of Keras 3, and `any` that some release of Keras 3 takes
+    anything by position.
+    """
+    found: dict[str, Any] = {}
+    for name in sorted({*two, *(name for three in threes for name in three)}):
+        later = [three[name] for three in threes if name in three]
+        before = two.get(name)
+        if not later:
+            continue
+        order = (before or later[-1]).order
+        # The first are the inputs, which go by position whatever they are called.
+        kept = next(
+            (n for n, item in enumerate(order) if n and any(item not in call.order for call in later)),
+            len(order),
+        )
+        entry = {
+            "order": list(order[:kept]),
+            "own_before": before is not None and before.own,
+            "own": all(call.own for call in later),
+            "any": any(call.any_position for call in later),
+        }
+        if kept > 1 or entry["own_before"] or entry["own"] or entry["any"]:
+            found[name] = {key: value for key, value in entry.items() if value}
+    return found
+
+
 def table(folder: Path) -> dict[str, Any]:
     """Return the table for the wheels in a folder."""
     names: dict[str, dict[str, int]] = {}
@@ -394,6 +521,9 @@ def table(folder: Path) -> dict[str, Any]:
     accepted: dict[str, dict[str, Any]] = {}
     had: dict[str, dict[str, int]] = {name: {} for name in OBJECTS}
     kept: dict[str, set[str]] = {name: set() for name in OBJECTS}
+    endings: dict[str, dict[str, int]] = {name: {} for name in FILE_NAMES}
+    before: dict[str, Call] = {}
+    later: list[dict[str, Call]] = []
     for number, (tensorflow, keras) in enumerate(PAIRS):
         bit = 1 << number
         paths = [_wheel(folder, f"tensorflow_cpu-{tensorflow}-")]
@@ -424,6 +554,13 @@ def table(folder: Path) -> dict[str, Any]:
             else:
                 for member in own:
                     had[owner][member] = had[owner].get(member, 0) | bit
+        if three:
+            later.append(layer_calls(archive, two))
+            for name, place in FILE_NAMES.items():
+                for ending in file_endings(archive, *place):
+                    endings[name][ending] = endings[name].get(ending, 0) | bit
+        else:
+            before = layer_calls(archive, two)
         definition = lru_cache(maxsize=None)(archive.definition)
         for name, target in two.items():
             if target is None or SKIPPED.search(name):
@@ -464,6 +601,8 @@ def table(folder: Path) -> dict[str, Any]:
                 for owner, entries in had.items()
             }
         ),
+        "layers": calls_of_layers(before, later),
+        "file_names": _sorted(endings),
         "parameters": dict(sorted(accepted.items())),
         "deprecated": dict(sorted(deprecated.items())),
         "deprecated_arguments": _sorted(arguments),

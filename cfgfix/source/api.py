@@ -52,6 +52,24 @@ class Presence:
     rest: str
 
 
+@dataclass(frozen=True, slots=True)
+class LayerCall:
+    """How a layer that Keras brings is called.
+
+    Attributes:
+        params: The parameters of its `call` in the order of the last release before Keras 3, up to the first that a release of
+            Keras 3 has not; None where it has no more than its inputs, or an order of its own.
+        own_before: Whether its `__call__` was one of its own before Keras 3, with another order.
+        own: Whether it is one of its own in Keras 3, which takes the inputs alone by position.
+        takes_any: Whether some release of Keras 3 takes anything by position.
+    """
+
+    params: tuple[str, ...] | None
+    own_before: bool
+    own: bool
+    takes_any: bool
+
+
 class Api:
     """The table, and which of its releases the project may install."""
 
@@ -60,6 +78,8 @@ class Api:
         self._old: Mapping[str, Mapping[str, int]] = data["compat_v1"]
         self._second: Mapping[str, int] = data["compat_v2"]
         self._members: Mapping[str, Mapping[str, int]] = data["members"]
+        self._layers: Mapping[str, Mapping[str, Any]] = data["layers"]
+        self._file_names: Mapping[str, Mapping[str, int]] = data["file_names"]
         self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
@@ -156,6 +176,21 @@ class Api:
     def gone(self, owner: str, name: str) -> int:
         """Return in which releases objects of a Keras class had a method or property that Keras 3 took away; 0 for all others."""
         return self._gone.get(owner, {}).get(name, 0)
+
+    def layer_call(self, name: str) -> LayerCall:
+        """Return how a layer of Keras is called, by its last name (`Dropout`)."""
+        entry = self._layers.get(name, {})
+        order = tuple(entry.get("order", ()))
+        return LayerCall(
+            order if len(order) > 1 and not entry.get("own_before") else None,
+            own_before="own_before" in entry,
+            own="own" in entry,
+            takes_any="any" in entry,
+        )
+
+    def file_endings(self, name: str) -> tuple[str, ...]:
+        """Return the ends of file names that a function of Keras takes in some release of Keras 3."""
+        return tuple(self._file_names[name])
 
     def accepts(self, name: str, parameter: str) -> int | None:
         """Return in which releases a callable takes a parameter; None where the table cannot tell for the newest one."""

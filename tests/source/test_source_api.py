@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,68 @@ def test_the_table_agrees_with_an_installed_tensorflow() -> None:
             if bool(mask & bit) != hasattr(module, name):
                 wrong.append(f"{package}.{name}")
     assert wrong == []
+
+
+@pytest.mark.tensorflow
+def test_how_layers_are_called_agrees_with_an_installed_keras() -> None:
+    tf = pytest.importorskip("tensorflow")
+    if not tf.keras.__version__.startswith("3."):
+        pytest.skip("the table says what Keras 3 takes")
+    table = load(wanting(f"tensorflow=={tf.__version__}"))
+    known = {name: table.layer_call(name) for name in ("Dropout", "BatchNormalization", "MultiHeadAttention")}
+    assert known["Dropout"].params == ("inputs", "training")
+    for name, call in known.items():
+        assert call.params is not None
+        taken = inspect.signature(getattr(tf.keras.layers, name).call).parameters
+        assert set(call.params[1:]) <= set(taken)
+        assert not call.takes_any
+    # Recurrent layers had a `__call__` of their own, in another order than that of `call`.
+    assert table.layer_call("LSTM").own_before
+    assert table.layer_call("LSTM").params is None
+    assert table.layer_call("Dense").params is None
+    flip = table.layer_call("RandomFlip")
+    assert flip.takes_any
+    assert flip.own
+    assert flip.params is not None
+    assert flip.params[1:] == ("training",)
+    with pytest.raises(TypeError):
+        tf.keras.layers.RandomFlip()(tf.zeros((1, 4, 4, 3)), True)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Keras with NumPy 2
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    ("function", "taken", "refused"),
+    [
+        ("keras.models.save_model", "model.keras", "model"),
+        ("keras.models.save_model", "model.h5", "model.tf"),
+        ("keras.Model.save_weights", "model.weights.h5", "model.h5"),
+        ("keras.callbacks.ModelCheckpoint", "model.keras", "model"),
+    ],
+)
+def test_ends_of_file_names_agree_with_an_installed_keras(
+    tmp_path: Path, function: str, taken: str, refused: str
+) -> None:
+    tf = pytest.importorskip("tensorflow")
+    if not tf.keras.__version__.startswith("3."):
+        pytest.skip("the table says what Keras 3 takes")
+    endings = load(wanting(f"tensorflow=={tf.__version__}")).file_endings(function)
+    assert taken.endswith(endings)
+    assert not refused.endswith(endings)
+    model = tf.keras.Sequential([tf.keras.layers.Input((1,)), tf.keras.layers.Dense(1)])
+
+    def write(name: str) -> None:
+        path = str(tmp_path / name)
+        if function.endswith("ModelCheckpoint"):
+            tf.keras.callbacks.ModelCheckpoint(path)
+        elif function.endswith("save_weights"):
+            model.save_weights(path)
+        else:
+            model.save(path)
+
+    write(taken)
+    with pytest.raises(ValueError, match=r"file(path|name)"):
+        write(refused)
 
 
 @pytest.mark.parametrize(

@@ -250,17 +250,16 @@ class _Kind:
     Attributes:
         position: Where the name stands among the arguments.
         most: How many positional arguments have the same meaning in Keras 2 and 3.
-        endings: What Keras 3 takes, in any of its releases.
+        table: Its name in the table of the API, which has the endings that Keras 3 takes.
         instead: What to write.
     """
 
     position: int
     most: int
-    endings: tuple[str, ...]
+    table: str
     instead: str
 
 
-_WHOLE = (".keras", ".h5", ".hdf5")
 _SAVE = "`.keras` writes one file of Keras's own, `model.export(...)` a SavedModel; what reads it has to follow, so the name is for you to choose"
 _LOAD = "what is read has to be written anew, or read by what wrote it: `tf.keras.layers.TFSMLayer` reads a SavedModel"
 _WEIGHTS = (
@@ -268,13 +267,12 @@ _WEIGHTS = (
 )
 _CHECKPOINT = "`tf.train.Checkpoint(model=...).read(...)` reads a checkpoint of TensorFlow; where it comes from is for you to say"
 _KINDS = {
-    "save": _Kind(0, 2, _WHOLE, _SAVE),
-    "save_model": _Kind(1, 3, _WHOLE, _SAVE),
-    "load_model": _Kind(0, 3, _WHOLE, _LOAD),
-    "save_weights": _Kind(0, 2, (".weights.h5",), _WEIGHTS),
-    "load_weights": _Kind(0, 1, (*_WHOLE, ".weights.json"), _CHECKPOINT),
-    # Up to some release before Keras 3.8 it took `.keras` alone.
-    "ModelCheckpoint": _Kind(0, 5, (".keras", ".h5"), _SAVE),
+    "save": _Kind(0, 2, "keras.models.save_model", _SAVE),
+    "save_model": _Kind(1, 3, "keras.models.save_model", _SAVE),
+    "load_model": _Kind(0, 3, "keras.models.load_model", _LOAD),
+    "save_weights": _Kind(0, 2, "keras.Model.save_weights", _WEIGHTS),
+    "load_weights": _Kind(0, 1, "keras.Model.load_weights", _CHECKPOINT),
+    "ModelCheckpoint": _Kind(0, 5, "keras.callbacks.ModelCheckpoint", _SAVE),
 }
 _LATEST = "tensorflow.train.latest_checkpoint"
 _ADDRESSES = ("hf://", "gs://", "s3://", "http://", "https://")
@@ -311,9 +309,9 @@ def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]
         return
     if any(key in ("zipped", "max_shard_size") for key, _ in call.keywords) or _refuses(program, site):
         return
-    endings, instead = known.endings, known.instead
     if kind == "ModelCheckpoint" and is_true(call.argument(4, "save_weights_only")):
-        endings, instead = _KINDS["save_weights"].endings, _WEIGHTS
+        known = _KINDS["save_weights"]
+    endings = api(program).file_endings(known.table)
     end = _end(program, name, scope, call.block)
     if end is None:
         if kind != "load_weights" or not _is_latest(program, name, scope, call.block):
@@ -338,12 +336,17 @@ def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]
         },
         severity=severity[0],
         confidence="medium" if kind == "load_model" else None,
-        no_fix=instead,
+        no_fix=known.instead,
     )
 
 
 def _listed(endings: tuple[str, ...]) -> str:
-    return " or ".join(", ".join(endings).rsplit(", ", 1))
+    # What ends in `.weights.h5` ends in `.h5` as well.
+    shown = [
+        item for item in endings if not item.endswith(tuple(other for other in endings if other != item))
+    ]
+    shown.sort(key=lambda item: (item != ".keras", item))
+    return " or ".join(", ".join(shown).rsplit(", ", 1))
 
 
 def _refuses(program: Program, site: Site) -> bool:

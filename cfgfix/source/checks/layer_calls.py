@@ -59,81 +59,7 @@ def passed_over(program: Program, _: object) -> frozenset[int]:
 
 _FUNCTIONAL = ("inputs", "training", "mask")
 """Parameters of `call` of a functional or sequential model, in Keras 2 and 3."""
-_PARAMETERS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        (
-            "AlphaDropout",
-            "Dropout",
-            "GaussianDropout",
-            "GaussianNoise",
-            "RandomBrightness",
-            "RandomContrast",
-            "RandomCrop",
-            "RandomFlip",
-            "RandomRotation",
-            "RandomTranslation",
-            "RandomZoom",
-            "SpatialDropout1D",
-            "SpatialDropout2D",
-            "SpatialDropout3D",
-        ),
-        ("inputs", "training"),
-    ),
-    **dict.fromkeys(("AdditiveAttention", "Attention", "Lambda"), ("inputs", "mask", "training")),
-    **dict.fromkeys(("BatchNormalization", "TimeDistributed"), ("inputs", "training", "mask")),
-    **dict.fromkeys(("GRUCell", "LSTMCell", "SimpleRNNCell"), ("inputs", "states", "training")),
-    # The order of Keras 2, which Keras 3 has changed: what it refuses was written for Keras 2.
-    "MultiHeadAttention": (
-        "query",
-        "value",
-        "key",
-        "attention_mask",
-        "return_attention_scores",
-        "training",
-    ),
-}
-"""Parameters of `call` of built-in layers in Keras 2.15 (`keras/src/layers`); Keras 3.0 to 3.15 has all of these names."""
-_AS_FUNCTIONS = frozenset(_PARAMETERS) & {
-    "RandomBrightness",
-    "RandomContrast",
-    "RandomCrop",
-    "RandomFlip",
-    "RandomRotation",
-    "RandomTranslation",
-    "RandomZoom",
-}
-"""Layers whose `__call__` takes the inputs alone by position, whatever they are (Keras 3, `TFDataLayer`)."""
-_TAKES_ALL = _AS_FUNCTIONS | {
-    "CategoryEncoding",
-    "CenterCrop",
-    "Discretization",
-    "HashedCrossing",
-    "Hashing",
-    "IntegerLookup",
-    "MelSpectrogram",
-    "Normalization",
-    "Pipeline",
-    "Rescaling",
-    "Resizing",
-    "StringLookup",
-    "TextVectorization",
-}
-"""Layers that set `_allow_non_tensor_positional_args` in some release (Keras 3.0.5 to 3.15.1)."""
 _NO_LAYERS = frozenset({"Input", "InputLayer", "InputSpec", "Layer", "Wrapper"})
-_RECURRENT = frozenset(
-    {
-        "RNN",
-        "GRU",
-        "LSTM",
-        "SimpleRNN",
-        "Bidirectional",
-        "ConvLSTM1D",
-        "ConvLSTM2D",
-        "ConvLSTM3D",
-        "StackedRNNCells",
-    }
-)
-"""Layers whose `__call__` of Keras 2 has an order of its own, another than that of `call`."""
 _HARMLESS = ("abc.ABC", "builtins.object", "tensorflow.Module", "typing.Generic", "typing.Protocol")
 
 
@@ -155,6 +81,7 @@ class _Parts:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._table = api(program)
         self._classes: dict[int, _Callee | None] = {}
         self._subclasses: dict[int, list[Scope]] | None = None
 
@@ -186,16 +113,17 @@ class _Parts:
         if name.startswith("keras.layers.") and name.count(".") == 2 and last[:1].isupper():
             if last in _NO_LAYERS or not self._has(name):
                 return None
-            if last in _TAKES_ALL:
-                return _Callee(_PARAMETERS[last], functional=True) if last in _AS_FUNCTIONS else None
-            return _Callee(_PARAMETERS.get(last))
+            known = self._table.layer_call(last)
+            if not known.takes_any:
+                return _Callee(known.params)
+            if known.own and "training" in (known.params or ()):
+                return _Callee(known.params, functional=True)
         return None
 
     def _has(self, name: str) -> bool:
         """Tell whether the newest release has a name of Keras: what it lacks never comes to be called."""
-        table = api(self._program)
-        found = table.presence(f"tensorflow.{name}")
-        return found is not None and not found.rest and bool(found.mask & table.newest)
+        found = self._table.presence(f"tensorflow.{name}")
+        return found is not None and not found.rest and bool(found.mask & self._table.newest)
 
     def _is_ours(self, raw: str, scope: Scope) -> bool:
         # The copy of Keras inside TensorFlow is never Keras 3.
@@ -219,7 +147,9 @@ class _Parts:
                     return False
                 name = fold(value.name)
                 if name.startswith("keras."):
-                    if not self._is_ours(value.name, item) or name.rpartition(".")[2] in _TAKES_ALL:
+                    if not self._is_ours(value.name, item):
+                        return False
+                    if self._table.layer_call(name.rpartition(".")[2]).takes_any:
                         return False
                     if name not in ("keras.Layer", "keras.Model") and not self._has(name):
                         return False
@@ -238,7 +168,7 @@ class _Parts:
         base = self._program.bases(scope)[1][0]
         if base in ("keras.Model", "keras.Sequential"):
             return _Callee(_FUNCTIONAL, functional=base == "keras.Model")
-        return _Callee(_PARAMETERS.get(base.rpartition(".")[2]))
+        return _Callee(self._table.layer_call(base.rpartition(".")[2]).params)
 
     def _begins_functional(self, scope: Scope) -> bool:
         """Tell whether a class may make itself a functional model: its constructor hands inputs and outputs on."""
@@ -256,7 +186,7 @@ class _Parts:
     def _parameters(self, scope: Scope, method: Scope) -> tuple[str, ...] | None:
         """Return the parameters that `call` of a class and of all classes below it has in the same order; None where that is not known."""
         _, outside = self._program.bases(scope)
-        if any(name.rpartition(".")[2] in _RECURRENT for name in outside):
+        if any(self._table.layer_call(name.rpartition(".")[2]).own_before for name in outside):
             return None
         found = _plain(self._program, method)
         for below in self.below(scope):
