@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.records import dataclass
 from cfgfix.source.checks.api import head, methods, of_others, overridden
-from cfgfix.source.expr import constant, is_true, place_of, text
+from cfgfix.source.expr import constant, dotted, is_true, place_of, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at, steps_to
 from cfgfix.source.program import Program
@@ -24,12 +24,14 @@ from cfgfix.source.releases import (
     written_for_one,
 )
 from cfgfix.source.summary import (
+    ATTRIBUTE,
     BINARY,
     CALL,
     CONSTANT,
     FORMAT,
     MAX_TEXT,
     NAME,
+    SUBSCRIPT,
     UNARY,
     Call,
     Expr,
@@ -526,16 +528,43 @@ def refused_value(program: Program) -> Iterator[Hit]:
             what = f"the name {text(value, site.scope)}, with a slash in it"
             yield from _refused(program, site, value, what, ())
         shape = site.call.argument(0, "shape") if name in _INPUTS else None
-        given = site.argument(0, "shape")
         if (
             shape is not None
-            and isinstance(given, Constant)
-            and type(given.value) is int
             and site.call.keyword("tensor") is None
+            and _is_number(program, shape, site.scope, site.call.block)
         ):
-            rewrites = (Rewrite("replace", site.scope, shape[-1], f"({given.value},)"),)
-            what = f"the shape {text(shape, site.scope)}, a number and no tuple"
-            yield from _refused(program, site, shape, what, rewrites if shape[0] == CONSTANT else ())
+            written = text(shape, site.scope)
+            place = place_of(shape, site.scope)
+            plain = shape[0] in (CONSTANT, NAME) or (shape[0] == SUBSCRIPT and dotted(shape[1]) is not None)
+            rewrites = (
+                (Rewrite("replace", site.scope, place, f"({written},)"),)
+                if plain and place is not None
+                else ()
+            )
+            yield from _refused(program, site, shape, f"the shape {written}, a number and no tuple", rewrites)
+
+
+def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
+    """Tell whether an expression is an integer for certain: a constant, a length, one of a shape's dimensions, and what is counted of such."""
+    if depth > _DEPTH:
+        return False
+    kind = expr[0]
+    if kind == CONSTANT:
+        return type(expr[1]) is int
+    if kind == NAME:
+        bound = _bound_once(scope, expr[1], block)
+        return bound is not None and _is_number(program, *bound, depth + 1)
+    if kind == SUBSCRIPT:
+        index = constant(expr[2])
+        return expr[1][0] == ATTRIBUTE and expr[1][2] == "shape" and type(index) is int
+    if kind == BINARY:
+        return expr[1] in ("+", "-", "*", "//") and all(
+            _is_number(program, part, scope, block, depth + 1) for part in expr[2:4]
+        )
+    if kind != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    return call.func[0] == NAME and call.func[1] in ("len", "int") and call.func[1] not in scope.names
 
 
 def _has_slash(expr: Expr, value: Value | None, scope: Scope) -> bool:

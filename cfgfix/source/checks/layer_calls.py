@@ -76,7 +76,7 @@ class _Callee:
     functional: bool = False
 
 
-class _Parts:
+class Parts:
     """What is certainly a layer or model of the Keras that TensorFlow brings."""
 
     def __init__(self, program: Program) -> None:
@@ -242,7 +242,7 @@ _REFUSED = (bool, int, float, complex, str, bytes)
 class _Arguments:
     """What is certainly no tensor among the arguments of calls."""
 
-    def __init__(self, program: Program, parts: _Parts) -> None:
+    def __init__(self, program: Program, parts: Parts) -> None:
         self._program = program
         self._parts = parts
         self._flags: dict[int, str] = {}
@@ -330,7 +330,7 @@ def by_position(program: Program) -> Iterator[Hit]:
     if not keras_three(program):
         return
     table = api(program)
-    parts = _Parts(program)
+    parts = Parts(program)
     arguments = _Arguments(program, parts)
     switched: bool | None = None
     for site, found in _suspects(program, parts, arguments):
@@ -377,7 +377,7 @@ def _place(site: Site) -> Place:
     return site.scope.calls[func[1]].name_place if func[0] == CALL else site.call.name_place
 
 
-def _suspects(program: Program, parts: _Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
+def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
     """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
     for site in program.flow.sites:
         # What the flow knows of a list is how it was written down.
@@ -410,7 +410,7 @@ def _may_be_part(value: Value) -> bool:
     return kind is Instance or kind is Many or (isinstance(value, Made) and value.name.startswith("keras."))
 
 
-def _replaced_below(program: Program, parts: _Parts, site: Site) -> bool:
+def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
     """Tell whether a class below the one that calls `self.layer` binds that attribute too: the object may be one of those."""
     func, scope = site.call.func, site.scope
     owner = program.owner(scope)
@@ -432,7 +432,7 @@ def _replaced_below(program: Program, parts: _Parts, site: Site) -> bool:
 class _Lists:
     """What the lists of layers hold that a class keeps in its attributes."""
 
-    def __init__(self, program: Program, parts: _Parts) -> None:
+    def __init__(self, program: Program, parts: Parts) -> None:
         self._program = program
         self._parts = parts
         self._held: dict[tuple[int, str], Value] = {}
@@ -547,7 +547,7 @@ class _Lists:
 _CHANGES = frozenset({"append", "extend", "insert", "__setitem__", "__iadd__"})
 
 
-def _callees(parts: _Parts, value: Value) -> list[_Callee]:
+def _callees(parts: Parts, value: Value) -> list[_Callee]:
     """Return all that may be called, or nothing where one of it is not known to be Keras's."""
     found: list[_Callee] = []
     ways = alternatives(value)
