@@ -78,6 +78,7 @@ READINGS = (
     "untried",
     "unglimpsed",
     "unraised",
+    "unmapped",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

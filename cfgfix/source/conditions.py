@@ -309,6 +309,8 @@ class Conditions:
                 return inner(default)
             return UNKNOWN
         name = call.func[1] if call.func[0] == NAME else None
+        if name == "isinstance" and len(call.args) == 2 and not call.keywords:
+            return _is_instance(inner(call.args[0]), call.args[1])
         if (
             name in ("bool", "int", "float", "str", "len", "abs", "min", "max")
             and call.args
@@ -584,6 +586,22 @@ def _holds(operator: str, left: Any, right: Any) -> Any:
         return bool(_OPERATORS[operator](left, right))
     except (TypeError, KeyError, ValueError):
         return UNKNOWN
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "bool": bool, "int": int, "float": float, "str": str, "list": (list, tuple), "tuple": (list, tuple), "dict": dict,
+}  # fmt: skip
+"""Types that a value of a config or a constant may have; lists and tuples are not told apart."""
+
+
+def _is_instance(value: Any, types: Expr) -> Any:
+    """Return whether a value is of one of some types, where all of them are of Python's own."""
+    if value is UNKNOWN:
+        return UNKNOWN
+    names = [item[1] if item[0] == NAME else "" for item in (types[2] if types[0] == ITEMS else (types,))]
+    if isinstance(value, (list, tuple)) or any(name not in _TYPES for name in names):
+        return UNKNOWN
+    return any(isinstance(value, _TYPES[name]) for name in names)
 
 
 def _arithmetic(operator: str, left: Any, right: Any) -> Any:

@@ -1069,8 +1069,9 @@ class Flow:
             return instance
         if isinstance(callee, Instance):
             args, keywords = site.args, site.keywords
-            symbolic = any(map(holds_symbolic, (*args, *keywords.values()))) and self.program.is_subclass(
-                callee.scope, LAYERS
+            symbolic = any(map(holds_symbolic, (*args, *keywords.values()))) and any(
+                name in LAYERS or name.startswith("keras.layers.")
+                for name in self.program.bases(callee.scope)[1]
             )
             if symbolic:
                 # What Keras calls is given tensors, whatever stands for them outside.

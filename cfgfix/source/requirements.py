@@ -78,6 +78,14 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 """An item of a guide's list that begins with TensorFlow: `- TensorFlow 2.3.0`, `* tensorflow (>= 2.4)`."""
+_IN_WORDS = re.compile(
+    r"""\b(?:uses?|used|using|needs?|requires?|runs?\s+(?:on|with|under)|based\s+on|built\s+(?:on|with)"""
+    r"""|(?:tested|written|developed|implemented|trained)\s+(?:on|with|in|under|for|using))\s+(?:the\s+)?[`\["*]*"""
+    r"""tensorflow(?:[-_ ]?(?:cpu|gpu))?[`\]"*]*\s*(?:==|=|version\s+|v\.?\s?)?\s*(?P<number>1\.(?:\d+(?:\.\d+)?|[xX]))(?![\w/+]|\s*/)""",
+    re.IGNORECASE,
+)
+"""What a guide says of TensorFlow 1 in a sentence: `This code uses tensorflow 1.13`. What it says so of TensorFlow 2 is what it was
+tried with, as a rule, and binds nobody."""
 _BOUNDS = re.compile(r"(?:,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*]*)+")
 _RELEASE = re.compile(
     r"""(?:version\s+|v\.?\s?)?(?P<number>[12]\.\d+(?:\.\d+)?)(?P<any>\.[x*])?[`*]*"""
@@ -620,7 +628,8 @@ def _listed_in(path: str) -> _Said | None:
         data = read_regular(path, MAX_BYTES + 1)
     except OSError:
         return None
-    for line in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
+    lines = data[:MAX_BYTES].decode("utf-8", "replace").splitlines()
+    for line in lines:
         item = _ITEM.match(line.strip()[:400])
         if item is None:
             continue
@@ -637,6 +646,11 @@ def _listed_in(path: str) -> _Said | None:
             named = f"tensorflow{'>=' if release['more'] else '=='}{number}{'' if whole else '.*'}"
         if named:
             return _Said(named, two=not Requirement("", named, ()).admits((1, 15, 0)))
+    for line in lines:
+        told = _IN_WORDS.search(line[:2000])
+        if told is not None:
+            number = told["number"].lower().replace(".x", ".*")
+            return _Said(f"tensorflow=={number}{'' if number.count('.') == 2 or '*' in number else '.*'}")
     return None
 
 

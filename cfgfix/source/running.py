@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.program import Module, Program, absolute
+from cfgfix.source.reaching import Reached
+from cfgfix.source.requirements import MAX_LEVELS
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Scope
 
 _SETS_UP = frozenset(
@@ -28,6 +30,7 @@ _BEGINS = frozenset({"main", "cli", "run", "app", "train"})
 """Functions that a command installed with a package may begin with."""
 
 
+_PACKAGED = ("setup.py", "setup.cfg", "pyproject.toml")
 _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
 
 
@@ -46,7 +49,7 @@ def never_run(program: Program, scope: Scope) -> bool:
 
 
 def uncalled(program: Program, scope: Scope) -> bool:
-    """Tell whether a function or class of a program is named nowhere: it is there, and no run comes to it.
+    """Tell whether nothing that runs names a function or class of a program: it is there, and no run comes to it.
 
     It is asked of what stands at the top of a module, of programs that begin somewhere. What a library offers is for others.
     """
@@ -59,13 +62,19 @@ def uncalled(program: Program, scope: Scope) -> bool:
     found = known.get(id(top))
     if found is None:
         found = known[id(top)] = (
-            not program.flow.callers(top)
-            and _begins_somewhere(program)
-            and not _installed(program)
-            and not _named(program, top)
+            _begins_somewhere(program)
+            and not _installed(program, top.module)
             and _whole_folder(program, top.module)
-            and not _written(program, top)
+            and top not in _what_runs(program)
         )
+    return found
+
+
+def _what_runs(program: Program) -> Reached:
+    found: Reached | None = program.facts.get("reached")
+    if found is None:
+        begins = [item.path for item in program.modules if is_test(item.path) or not _does_nothing(item)]
+        found = program.facts["reached"] = Reached(program, begins, _imports(program))
     return found
 
 
@@ -82,29 +91,23 @@ def for_python_two(module: Module) -> bool:
     )
 
 
-def _installed(program: Program) -> bool:
-    """Tell whether a program is a package that is installed: then others call what it does not call itself."""
-    found: bool | None = program.facts.get("installed")
+def _installed(program: Program, module: Module) -> bool:
+    """Tell whether a module is of a package that is installed: then others call what the program does not call itself.
+
+    Scripts in a folder of their own beside it, such as examples, are not.
+    """
+    folder = os.path.dirname(os.path.abspath(module.path))
+    known: dict[str, bool] = program.facts.setdefault("installed", {})
+    found = known.get(folder)
     if found is None:
-        folders = {os.path.dirname(path) for path in program.files}
-        found = program.facts["installed"] = any(
-            os.path.isfile(os.path.join(folder, name))
-            for folder in folders
-            for name in ("setup.py", "setup.cfg", "pyproject.toml")
+        places = [folder]
+        if os.path.isfile(os.path.join(folder, "__init__.py")):
+            while len(places) <= MAX_LEVELS and not os.path.exists(os.path.join(places[-1], ".git")):
+                places.append(os.path.dirname(places[-1]))
+        found = known[folder] = any(
+            os.path.isfile(os.path.join(place, name)) for place in places for name in _PACKAGED
         )
     return found
-
-
-def _written(program: Program, top: Scope) -> bool:
-    """Tell whether the name of a function stands in another file, be it in a text or a comment."""
-    word = top.name.encode()
-    pattern = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
-    for file in program.files.values():
-        if file.path != top.module.path:
-            data = program.content_of(file.path)
-            if word in data and pattern.search(data):
-                return True
-    return False
 
 
 def _named(program: Program, scope: Scope) -> bool:

@@ -356,9 +356,10 @@ class _Maker:
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
-        if severity is Severity.ERROR and uncalled(self._program, hit.scope):
+        fails = severity is Severity.ERROR or rule.id.startswith("DEP")
+        if fails and severity is not Severity.INFO and uncalled(self._program, hit.scope):
             # It would fail, and nothing in the program comes to it.
-            return Severity.WARNING
+            return Severity.INFO if rule.id.startswith("DEP") else Severity.WARNING
         return severity
 
     def _unused(self, hit: Hit) -> bool:

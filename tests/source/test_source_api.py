@@ -367,6 +367,10 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "text", "keras_2"),
     [
+        ({"README.md": "This code uses tensorflow 1.13 for training.\n"}, "tensorflow==1.13.*", False),
+        ({"README.md": "Requires **TensorFlow 1.x** and NumPy.\n"}, "tensorflow==1.*", False),
+        ({"README.md": "Tested with TensorFlow 1.x/2.x, TensorFlow 2.3 and 1.15.\n"}, "", False),
+        ({"README.md": "Not for TensorFlow 1.13.\n"}, "", False),
         ({"README.md": "Then `pip3 install --user tensorflow-gpu==2.2.0`.\n"}, "tensorflow==2.2.0", False),
         ({"README.md": "It was written with tensorflow==2.2.0, long ago.\n"}, "", False),
         ({"README.md": "# Needs\n\n3. Tensorflow-gpu 2.3.0\n"}, "tensorflow==2.3.0", False),

@@ -211,6 +211,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             or _not_for_training(dataset.site)
             # A buffer of one element shuffles nothing, wherever it stands.
             or number(dataset.site.argument(0, "buffer_size")) == 1
+            or _read_once(dataset.site)
         ):
             continue
         for step in way:
@@ -243,6 +244,42 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     **_before(dataset.site, step.site),
                 )
                 break
+
+
+def _read_once(site: Site) -> bool:
+    """Tell whether a script goes over a dataset in one loop that nothing repeats, and does nothing else with it."""
+    scope = site.scope
+    if scope.kind != "module":
+        return False
+    made = next(
+        (
+            event
+            for event in scope.events()
+            if event.kind == "assign"
+            and event.value is not None
+            and (CALL, site.call.number) in walk(event.value, scope)
+        ),
+        None,
+    )
+    if made is None or len(made.targets) != 1 or made.targets[0][0] != NAME:
+        return False
+    name = made.targets[0][1]
+    if len(scope.binding(name)) != 1 or scope.loops(made.block):
+        return False
+    turns = 0
+    for inner in scope.module.summary.scopes:
+        for event in inner.events():
+            for expr in (event.value, *event.targets):
+                if (
+                    expr is None
+                    or event is made
+                    or (NAME, name) not in (part[:2] for part in walk(expr, inner))
+                ):
+                    continue
+                if inner is not scope or event.kind != "for" or scope.loops(event.block):
+                    return False
+                turns += 1
+    return turns == 1
 
 
 def _shuffled_before(batch: Site) -> bool:

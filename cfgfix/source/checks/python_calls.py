@@ -521,9 +521,24 @@ def rows(program: Program) -> Iterator[Hit]:
                 if source is not None:
                     yield hit_at(
                         site,
+                        severity="info" if _on_disk(program) else None,
                         values={"source": source, "batch_line": batch.site.call.name_place[0]},
                         related=(at(batch.site, label="rows are put together again here"),),
                     )
+
+
+def _on_disk(program: Program) -> bool:
+    """Tell whether the program opens arrays that stay on the disk: a row of one is read when it is asked for."""
+    found: bool | None = program.facts.get("arrays on disk")
+    if found is None:
+        found = program.facts["arrays on disk"] = any(
+            call.keyword("mmap_mode") is not None
+            or program.static_name(call.func, scope) in ("numpy.memmap", "h5py.File", "zarr.open")
+            for module in program.modules
+            for scope in module.summary.scopes
+            for call in scope.calls
+        )
+    return found
 
 
 def _sliced(program: Program, scope: Scope) -> str | None:
@@ -579,26 +594,8 @@ def output_types(program: Program) -> Iterator[Hit]:
             # `output_signature` came with TensorFlow 2.4.
             continue
         shapes = call.argument(2, "output_shapes")
-        made = next((item for item in alternatives(site.result) if isinstance(item, Dataset)), None)
-        again = made is not None and any(
-            (
-                step.op == "padded_batch"
-                and step.site is not None
-                and step.site.call.argument(1, "padded_shapes") is not None
-            )
-            or any(_shaped(program, function.scope, set()) for function in step.functions)
-            for step in downstream(made)
-        )
         yield hit_at(
             site,
-            # A map or padded_batch behind it may give the shapes again; and where an older release may be meant, as where none is
-            # named, there is no other way.
-            severity="info"
-            if shapes is not None
-            or again
-            or table.requirement.reaches_below(4)
-            or not (table.requirement.text or table.requirement.whatever)
-            else None,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
             rewrites=_signature(site),
         )

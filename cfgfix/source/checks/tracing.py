@@ -818,7 +818,8 @@ def _counters(program: Program, scope: Scope, block: int) -> set[str]:
             and target[2][0][0] == NAME
         ):
             found.add(target[2][0][1])
-    return found
+    # What the loop's body binds again, as `i = tf.constant(i)` does, is no longer the counter.
+    return {name for name in found if all(event.kind == "for" for event in scope.binding(name))}
 
 
 def _changing_number(expr: Expr, scope: Scope, counters: set[str]) -> str | None:
