@@ -79,6 +79,7 @@ READINGS = (
     "unglimpsed",
     "unraised",
     "unmapped",
+    "unvetted",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from cfgfix.source.expr import children
 from cfgfix.source.program import Module, Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, FORMAT, NAME, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Scope
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_NAMES = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*")
+"""A text that may name something: `step`, `models.unet`, `package.module:function`."""
 _BYTES = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*")
+
+
+class Part:
+    """A function or class at the top of a module, or the module's own statements.
+
+    Attributes:
+        unit: The function or class; None for the module's statements.
+        plain: The names that it uses as they stand; they are the file's own, and where it imports all of a module also that one's.
+        wide: What may name something of any file: attributes, imported names under the names they have there, names in texts.
+    """
+
+    __slots__ = ("plain", "unit", "wide")
+
+    def __init__(self, unit: Scope | None) -> None:
+        self.unit = unit
+        self.plain: set[str] = set()
+        self.wide: set[str] = set()
 
 
 class Reached:
     """Which functions and classes at the top of a program's modules are named by something that runs.
 
-    Names are taken as they stand, without asking what they mean: what has the name of something that runs is held to run. Words
-    in texts count as names, so that what is looked up by its name is found.
+    Names are taken as they stand, without asking what they mean: what has the name of something that runs is held to run. A text
+    that is a name counts too, so that what is looked up by its name is found.
 
     Args:
         program: The program.
@@ -27,134 +46,187 @@ class Reached:
     """
 
     def __init__(self, program: Program, begins: Iterable[str], imports: Mapping[str, Iterable[str]]) -> None:
-        self._imports = imports
+        self._program = program
         self._modules = {module.path: module for module in program.modules if module.summary.scopes}
+        self._parts: dict[str, list[Part]] = {}
+        self._importers: dict[str, list[str]] = {}
+        for path, targets in imports.items():
+            for target in targets:
+                self._importers.setdefault(target, []).append(path)
+        self._imports = imports
         self._entered: set[str] = set()
-        self._units: dict[str, list[Scope]] = {}
-        self._taken: set[int] = set()
-        self._bodies: dict[str, list[Scope]] = {}
-        self._inside: dict[int, list[Scope]] = {}
-        self._aliases: dict[str, dict[str, str]] = {}
-        for module in self._modules.values():
-            self._sort(module)
-        self._waiting: list[Scope] = []
-        self._known: set[str] = set()
         for path in begins:
             self._enter(path)
-        wanted = {*self._units, *(_word(path) for path in self._modules)}
-        # Files that have nothing to do with TensorFlow were not read; what they call may have.
-        for word in wanted & _written(program, self._modules):
-            self._use(word)
-            for path in self._modules:
-                if _word(path) == word:
-                    self._enter(path)
-        while self._waiting:
-            self._follow(self._waiting.pop())
+        self._taken: set[int] | None = None
 
     def __contains__(self, unit: Scope) -> bool:
         """Tell whether something that runs names a function or class."""
+        # What names it stands as a rule in its own file and those that import it; all else is read only where nothing does there.
+        if self._taken is None and self._is_named_near(unit):
+            return True
+        if self._taken is None:
+            self._taken = self._all()
         return id(unit) in self._taken
 
-    def _sort(self, module: Module) -> None:
-        """Note which scopes of a module belong to which of its functions and classes, and which to the module itself."""
-        scopes = module.summary.scopes
-        body = self._bodies[module.path] = [scopes[0]]
-        aliases = self._aliases[module.path] = {}
-        units: list[Scope | None] = [None] * len(scopes)
-        for number, scope in enumerate(scopes):
-            for bound, source in scope.imports.items():
-                aliases[bound] = source.rpartition(".")[2]
-            if number == 0:
-                continue
-            own = scope.parent == 0 and scope.kind in ("function", "class")
-            unit = units[number] = scope if own else units[scope.parent]
-            if unit is None:
-                body.append(scope)
-            else:
-                self._inside.setdefault(id(unit), []).append(scope)
-            if own:
-                self._units.setdefault(scope.name, []).append(scope)
-
     def _enter(self, path: str) -> None:
-        """Run a module: its own statements, those of what it imports, and what a decorator may have registered."""
+        """Run a module, and what it imports."""
         pending = [path]
         while pending:
             here = pending.pop()
-            module = self._modules.get(here)
-            if module is None or here in self._entered:
-                continue
-            self._entered.add(here)
-            pending.extend(self._imports.get(here, ()))
-            self._waiting.extend(self._bodies[here])
-            for unit in module.summary.scopes[1:]:
-                if unit.parent == 0 and unit.decorators:
-                    self._take(unit)
+            if here in self._modules and here not in self._entered:
+                self._entered.add(here)
+                pending.extend(self._imports.get(here, ()))
 
-    def _take(self, unit: Scope) -> None:
-        if id(unit) not in self._taken:
-            self._taken.add(id(unit))
-            self._waiting.extend(self._inside.get(id(unit), ()))
+    def _parts_of(self, module: Module) -> list[Part]:
+        """Return the names that each function and class of a module uses, and those of its own statements."""
+        found = self._parts.get(module.path)
+        if found is None:
+            body = Part(None)
+            found = self._parts[module.path] = [body]
+            aliases: dict[str, str] = {}
+            stars = False
+            owners: list[Part] = []
+            for scope in module.summary.scopes:
+                for bound, source in scope.imports.items():
+                    aliases[bound] = source.rpartition(".")[2]
+                stars = stars or bool(scope.stars)
+                part = owners[scope.parent] if scope.parent > 0 else body
+                if scope.parent == 0 and scope.kind in ("function", "class"):
+                    part = Part(scope)
+                    found.append(part)
+                owners.append(part)
+                _collect(scope, part)
+            for part in found:
+                part.wide.update([aliases[word] for word in part.plain & aliases.keys()])
+                if stars:
+                    part.wide |= part.plain
+        return found
 
-    def _use(self, name: str) -> None:
-        if name not in self._known:
-            self._known.add(name)
-            for unit in self._units.get(name, ()):
-                self._take(unit)
+    def _is_named_near(self, unit: Scope) -> bool:
+        """Tell whether the names in its module, and in those that import it, lead from something that runs to a function or class."""
+        pending, seen = [unit], {id(unit)}
+        while pending:
+            here = pending.pop()
+            path = here.module.path
+            if here.decorators and path in self._entered:
+                # A decorator may have registered it.
+                return True
+            for place in self._importing(path):
+                for part in self._parts_of(self._modules[place]):
+                    if here.name not in part.wide and not (place == path and here.name in part.plain):
+                        continue
+                    if part.unit is None:
+                        if place in self._entered:
+                            return True
+                    elif id(part.unit) not in seen:
+                        seen.add(id(part.unit))
+                        pending.append(part.unit)
+        return False
 
-    def _follow(self, scope: Scope) -> None:
-        aliases = self._aliases[scope.module.path]
-        for word in _words(scope):
-            self._use(word)
-            if word in aliases:
-                self._use(aliases[word])
+    def _importing(self, path: str) -> Iterator[str]:
+        """Yield the paths of a module and of those that import it, directly or by way of others."""
+        seen, pending = {path}, [path]
+        while pending:
+            here = pending.pop()
+            if here in self._modules:
+                yield here
+            for other in self._importers.get(here, ()):
+                if other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+
+    def _all(self) -> set[int]:
+        """Return the functions and classes, by identity, that names lead to from all that runs."""
+        units: dict[str, list[Part]] = {}
+        own: dict[str, dict[str, list[Part]]] = {}
+        for path, module in self._modules.items():
+            here = own[path] = {}
+            for part in self._parts_of(module):
+                if part.unit is not None:
+                    units.setdefault(part.unit.name, []).append(part)
+                    here.setdefault(part.unit.name, []).append(part)
+        # Files that have nothing to do with TensorFlow were not read; what they call may have.
+        elsewhere = self._written({*units, *(_word(path) for path in self._modules)})
+        for path in self._modules:
+            if _word(path) in elsewhere:
+                self._enter(path)
+        taken: set[int] = set()
+        known: set[str] = set()
+        waiting: list[Part] = []
+
+        def take(parts: Iterable[Part]) -> None:
+            for part in parts:
+                if part.unit is not None and id(part.unit) not in taken:
+                    taken.add(id(part.unit))
+                    waiting.append(part)
+
+        for name in elsewhere & units.keys():
+            take(units[name])
+        for path in self._entered:
+            parts = self._parts_of(self._modules[path])
+            waiting.append(parts[0])
+            take(part for part in parts[1:] if part.unit is not None and part.unit.decorators)
+        paths = {id(part): path for path in self._modules for part in self._parts[path]}
+        while waiting:
+            part = waiting.pop()
+            names = part.wide - known
+            known |= names
+            for name in names & units.keys():
+                take(units[name])
+            here = own[paths[id(part)]]
+            for name in part.plain & here.keys():
+                take(here[name])
+        return taken
+
+    def _written(self, wanted: set[str]) -> set[str]:
+        """Return which of some words stand in files that are no modules at hand."""
+        found: set[str] = set()
+        for file in self._program.files.values():
+            if file.path not in self._modules:
+                data = self._program.content_of(file.path)
+                found |= wanted & {word.decode() for word in set(_BYTES.findall(data))}
+        return found
 
 
 def _word(path: str) -> str:
     return os.path.basename(path).removesuffix(".py")
 
 
-def _written(program: Program, modules: Collection[str]) -> set[str]:
-    """Return all words of the files that are no modules at hand."""
-    found: set[str] = set()
-    for file in program.files.values():
-        if file.path not in modules:
-            found.update(word.decode() for word in set(_BYTES.findall(program.content_of(file.path))))
-    return found
-
-
-def _words(scope: Scope) -> Iterator[str]:
-    """Yield the names that a scope uses, and the words of its texts."""
+def _collect(scope: Scope, part: Part) -> None:
+    """Add the names that a scope uses, and its texts that are names."""
     exprs: list[Expr] = []
     for event in scope.events():
         if event.value is not None:
             exprs.append(event.value)
-        exprs += event.targets
+        if event.targets:
+            exprs += event.targets
         if event.kind == "with":
             exprs += event.extra
     for call in scope.calls:
-        exprs += [call.func, *call.args, *(value for _, value in call.keywords)]
-    yield from _named(exprs, scope)
+        exprs.append(call.func)
+        exprs += call.args
+        if call.keywords:
+            exprs += [value for _, value in call.keywords]
+    _gather(exprs, scope, part)
     if scope.parent >= 0:
         outer: Scope = scope.module.summary.scopes[scope.parent]
         defaults = [default for _, _, default, _ in scope.params if default is not None]
-        yield from _named([*scope.bases, *scope.decorators, *defaults], outer)
+        _gather([*scope.bases, *scope.decorators, *defaults], outer, part)
 
 
-def _named(exprs: Iterable[Expr], scope: Scope) -> Iterator[str]:
-    # Calls are listed by themselves, so none need be entered.
-    pending = list(exprs)
+def _gather(pending: list[Expr], scope: Scope, part: Part) -> None:
+    plain, wide = part.plain, part.wide
     while pending:
-        part = pending.pop()
-        kind = part[0]
+        expr = pending.pop()
+        kind = expr[0]
         if kind == NAME:
-            yield part[1]
+            plain.add(expr[1])
         elif kind == ATTRIBUTE:
-            yield part[2]
-            pending.append(part[1])
+            wide.add(expr[2])
+            pending.append(expr[1])
         elif kind == CONSTANT:
-            if isinstance(part[1], str):
-                yield from _WORD.findall(part[1])
+            if isinstance(expr[1], str) and _NAMES.fullmatch(expr[1]):
+                wide.update(_WORD.findall(expr[1]))
         elif kind != CALL:
-            pending.extend(children(part, scope))
-            if kind == FORMAT and isinstance(part[2], str):
-                yield from _WORD.findall(part[2])
+            # Calls are listed by themselves.
+            pending.extend(children(expr, scope))

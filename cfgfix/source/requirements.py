@@ -409,7 +409,10 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     made = _with_others(_constrained(folder, made, looked), first.others)
     if any(one.addons for _, one in said):
         return before_keras_3(made)
-    keras = next((one.keras for _, one in said if one.keras), "")
+    beside, keras = next(((where, one.keras) for where, one in said if one.keras), ("", ""))
+    if keras and beside != place and made.text and not made.admits_one() and not _goes_with_two(keras):
+        # One file asks for TensorFlow 2 and another for a Keras that is too old for it: nothing says which is meant.
+        return replace(made, text="", path="")
     return _with_keras(made, keras) if keras and (made.text or made.whatever) else made
 
 
@@ -434,6 +437,13 @@ def _constrained(folder: str, requirement: Requirement, looked: list[str]) -> Re
     return requirement
 
 
+def _goes_with_two(keras: str) -> bool:
+    """Tell whether a Keras that is asked for goes with TensorFlow 2: 2.3.0 is the first that does (its release notes)."""
+    asked = Requirement("", keras, ())
+    later = ((major, minor, patch) for major in (2, 3) for minor in range(40) for patch in range(10))
+    return any(version >= (2, 3, 0) and asked.admits(version) for version in later)
+
+
 def _with_keras(requirement: Requirement, keras: str) -> Requirement:
     """Return a requirement that ends where what is asked for of Keras ends, where that is Keras 2.
 
@@ -445,7 +455,7 @@ def _with_keras(requirement: Requirement, keras: str) -> Requirement:
         return requirement
     last = max(
         (minor for minor in range(6, 16) if asked.admits((2, minor, 0)) or asked.admits((2, minor, 99))),
-        default=15,
+        default=5,
     )
     return _ending(requirement, last, keras)
 

@@ -53,9 +53,7 @@ def uncalled(program: Program, scope: Scope) -> bool:
 
     It is asked of what stands at the top of a module, of programs that begin somewhere. What a library offers is for others.
     """
-    top = scope
-    while top.parent > 0:
-        top = scope.module.summary.scopes[top.parent]
+    top = _top(scope)
     if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
         return False
     known: dict[int, bool] = program.facts.setdefault("uncalled", {})
@@ -68,6 +66,14 @@ def uncalled(program: Program, scope: Scope) -> bool:
             and top not in _what_runs(program)
         )
     return found
+
+
+def _top(scope: Scope) -> Scope:
+    """Return the function or class at the top of a module that a scope is, or stands in; a module for its own scope."""
+    top = scope
+    while top.parent > 0:
+        top = scope.module.summary.scopes[top.parent]
+    return top
 
 
 def _what_runs(program: Program) -> Reached:

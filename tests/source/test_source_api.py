@@ -197,7 +197,7 @@ def test_ends_of_file_names_agree_with_an_installed_keras(
         ({"requirements.txt": "tensorflow-addons==0.20\n"}, "tensorflow<2.16", False, False),
         ({"requirements.txt": "tensorflow>=2.8\nkeras==2.8.0\n"}, "tensorflow>=2.8,<2.9", False, False),
         ({"requirements.txt": "tensorflow\nkeras~=2.12\n"}, "tensorflow<2.16", False, False),
-        ({"requirements.txt": "tensorflow\nkeras==2.2.4\n"}, "tensorflow<2.16", False, False),
+        ({"requirements.txt": "tensorflow\nkeras==2.2.4\n"}, "tensorflow<2.6", False, False),
         ({"requirements.txt": "keras==2.2.4\n"}, "", False, False),
         (
             {"requirements.txt": "tensorflow>=2.8\nkeras>=2.8\nkeras-tuner==1.0\n"},
@@ -367,6 +367,12 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "text", "keras_2"),
     [
+        (
+            {"requirements.txt": "keras==2.2.4\n", "Dockerfile": "FROM tensorflow/tensorflow:2.14.0\n"},
+            "",
+            False,
+        ),
+        ({"requirements.txt": "keras==2.2.4\ntensorflow==2.4.1\n"}, "tensorflow==2.4.1", False),
         ({"README.md": "This code uses tensorflow 1.13 for training.\n"}, "tensorflow==1.13.*", False),
         ({"README.md": "Requires **TensorFlow 1.x** and NumPy.\n"}, "tensorflow==1.*", False),
         ({"README.md": "Tested with TensorFlow 1.x/2.x, TensorFlow 2.3 and 1.15.\n"}, "", False),

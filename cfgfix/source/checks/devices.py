@@ -662,6 +662,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                             "why": f"the devices were set up by {_short(first)} in line {first.call.place[0]}",
                         },
                         related=(at(first, label="the devices are set up here"),),
+                        severity="info" if _for_children(scope, event) or _has_workers(module) else None,
                         **_above_devices(scope, event, first),
                     )
 
@@ -742,6 +743,13 @@ def _plain(event: Event, scope: Scope) -> bool:
 _STARTS_PROCESSES = re.compile(
     r"(?:^|\.)(?:Pool|Process|ProcessPoolExecutor|Popen|check_call|check_output|system|spawn)$|^subprocess\.run$"
 )
+
+
+def _has_workers(module: Module) -> bool:
+    """Tell whether a module hands work to Ray, whose workers are processes of their own: they begin with what is set by then."""
+    return any(
+        source.split(".")[0] == "ray" for scope in module.summary.scopes for source in scope.imports.values()
+    )
 
 
 def _for_children(scope: Scope, event: Event) -> bool:

@@ -18,6 +18,7 @@ from cfgfix.source.checks.common import (
     number,
     possible,
     short,
+    upstream,
     ways,
 )
 from cfgfix.source.checks.moves import ELSEWHERE, REGROUPS, move
@@ -398,6 +399,9 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
             # Shuffled again, or split into parts that have to stay what they are.
             continue
+        if any(_repeats(step) for step in upstream(dataset)):
+            # A cache that is never full is never read, and one behind `repeat` holds several epochs, each in an order of its own.
+            continue
         if (
             _meant(dataset.site.scope, dataset.site.call.block)
             or _not_for_training(dataset.site)
@@ -405,8 +409,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         ):
             continue
         for step in way:
-            if kind(step) in ("cache", "unknown") or _endless(step):
-                # A cache that is never full is never read.
+            if kind(step) in ("cache", "unknown"):
                 break
             if kind(step) == "shuffle" and step.site is not None:
                 if flag(step.site.argument(2, "reshuffle_each_iteration")) is False:
@@ -424,12 +427,9 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _endless(step: Dataset) -> bool:
-    """Tell whether a step repeats its dataset without an end."""
-    if kind(step) != "repeat" or step.site is None:
-        return False
-    count = step.site.argument(0, "count")
-    return count is None or number(count) == -1 or (isinstance(count, Constant) and count.value is None)
+def _repeats(step: Dataset) -> bool:
+    """Tell whether a step may repeat its dataset."""
+    return kind(step) == "repeat" and (step.site is None or number(step.site.argument(0, "count")) != 1)
 
 
 def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:
