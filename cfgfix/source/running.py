@@ -56,6 +56,9 @@ def uncalled(program: Program, scope: Scope) -> bool:
     top = _top(scope)
     if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
         return False
+    if is_test(top.module.path):
+        # A test is found by its name.
+        return False
     known: dict[int, bool] = program.facts.setdefault("uncalled", {})
     found = known.get(id(top))
     if found is None:
