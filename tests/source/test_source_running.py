@@ -12,7 +12,7 @@ from cfgfix.source.cache import SummaryStore
 from cfgfix.source.discover import find_python
 from cfgfix.source.flow import Flow
 from cfgfix.source.program import Program
-from cfgfix.source.running import switched_by_entries, unused
+from cfgfix.source.running import switched_by_entries, uncalled, unused
 
 MAIN = "import tensorflow as tf\nimport model\n\nfor batch in range(3):\n    model.step(batch)\n"
 PLAIN = "import tensorflow as tf\n\ndef step(x):\n    return x\n"
@@ -118,3 +118,94 @@ def test_modules_that_import_one_another_begin_nowhere(tmp_path):
     files = {"a.py": "import tensorflow as tf\nimport b\n", "b.py": "import tensorflow as tf\nimport a\n"}
     program = program_of(tmp_path, files)
     assert not any(switched_by_entries(program, module, [(module, True)]) for module in program.modules)
+
+
+HELPERS = (
+    "import tensorflow as tf\n\ndef step(x):\n    return inner(x)\n\ndef inner(x):\n    return x\n\n"
+    "def left(x):\n    return last(x)\n\ndef last(x):\n    return x\n"
+)
+RUNS = "import tensorflow as tf\nimport helpers\n\nprint(helpers.step(1))\n"
+
+
+def left_in(program: Program) -> list[str]:
+    return [
+        scope.name
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.kind in ("function", "class") and scope.parent == 0 and uncalled(program, scope)
+    ]
+
+
+def test_what_is_named_by_nothing_that_runs_is_left(tmp_path: Path) -> None:
+    assert left_in(program_of(tmp_path, {"main.py": RUNS, "helpers.py": HELPERS})) == ["left", "last"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from helpers import left as begin\nbegin(1)\n",
+        "from helpers import *\nleft(1)\n",
+        "import helpers\ngetattr(helpers, 'left')(1)\n",
+        "import helpers\nrun = 'helpers:left'\n",
+        "import tensorflow as tf\nimport helpers\n\nclass Model(tf.Module):\n    begin = helpers.left\n\nModel()\n",
+        "import helpers\nfrom registry import register\n\n@register\ndef f(x):\n    return helpers.left(x)\n",
+        "import tensorflow as tf\nimport helpers\n\ndef f(x, begin=helpers.left):\n    return x\n\nf(1)\n",
+    ],
+)
+def test_the_ways_of_naming(tmp_path: Path, text: str) -> None:
+    files = {"main.py": RUNS, "helpers.py": HELPERS, "other.py": text}
+    assert left_in(program_of(tmp_path, files)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import tensorflow as tf\nfrom helpers import left\n\nprint(1)\n",
+        "import tensorflow as tf\n\nleft = 3\nprint(left)\n",
+        "import tensorflow as tf\n\nprint('what is left', 'plot.left.pdf.')\n",
+        "import tensorflow as tf\nimport helpers\n\ndef unused(x):\n    return helpers.left(x)\n\nprint(1)\n",
+    ],
+)
+def test_what_names_nothing(tmp_path: Path, text: str) -> None:
+    files = {"main.py": RUNS, "helpers.py": HELPERS, "other.py": text}
+    assert set(left_in(program_of(tmp_path, files))) == {
+        "left",
+        "last",
+        *({"unused"} if "unused" in text else ()),
+    }
+
+
+def test_modules_that_nothing_imports_run_nothing(tmp_path: Path) -> None:
+    files = {
+        "main.py": RUNS,
+        "helpers.py": HELPERS,
+        "dead.py": "import tensorflow as tf\nimport helpers\n\nSTEP = helpers.left\n",
+    }
+    assert left_in(program_of(tmp_path, files)) == ["left", "last"]
+    files["more.py"] = "import dead\n"
+    assert left_in(program_of(tmp_path, files)) == []
+
+
+def test_tests_and_packages_are_found_by_others(tmp_path: Path) -> None:
+    test = "import tensorflow as tf\n\ndef test_step():\n    assert tf.constant(1)\n"
+    assert left_in(
+        program_of(tmp_path / "one", {"main.py": RUNS, "helpers.py": HELPERS, "test_it.py": test})
+    ) == [
+        "left",
+        "last",
+    ]
+    files = {
+        "setup.py": "from setuptools import setup\nsetup(name='x')\n",
+        "pack/__init__.py": "",
+        "pack/helpers.py": HELPERS,
+        "examples/main.py": "import tensorflow as tf\nimport helpers\n\ndef unused(x):\n    return x\n\nprint(tf)\n",
+        "examples/helpers.py": HELPERS,
+    }
+    program = program_of(tmp_path / "two", files)
+    left = {
+        f"{Path(scope.module.path).parent.name}/{scope.name}"
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.kind == "function" and uncalled(program, scope)
+    }
+    assert left == {f"examples/{name}" for name in ("unused", "step", "inner", "left", "last")}
