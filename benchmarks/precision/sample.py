@@ -80,6 +80,7 @@ READINGS = (
     "unraised",
     "unmapped",
     "unvetted",
+    "unpacked",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

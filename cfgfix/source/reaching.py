@@ -214,6 +214,13 @@ def _collect(scope: Scope, part: Part) -> None:
         _gather([*scope.bases, *scope.decorators, *defaults], outer, part)
 
 
+def plain_names(scope: Scope) -> set[str]:
+    """Return the names that a scope uses as they stand."""
+    part = Part(None)
+    _collect(scope, part)
+    return part.plain
+
+
 def _gather(pending: list[Expr], scope: Scope, part: Part) -> None:
     plain, wide = part.plain, part.wide
     while pending:

@@ -64,6 +64,12 @@ _COMPUTED = re.compile(
 """A release that only running `setup.py` tells, as in `f"tensorflow=={version}"`."""
 _KERAS_2 = re.compile(r"""(?<![\w.-])(?:tf[-_]keras(?:[-_]nightly)?(?![\w.-])|TF_USE_LEGACY_KERAS)""")
 _ADDONS = re.compile(r"(?<![\w.-])(?:tensorflow[-_]addons|tfa[-_]nightly)(?![\w.-])")
+_COMPANY = re.compile(
+    r"""(?<![\w.-])(?P<package>tensorflow[-_]text|tf[-_]models[-_]official)["']?\s*(?P<operator>===?|~=)\s*2\.(?P<minor>\d+)"""
+    r"""(?P<patch>\.(?:\d+|\*))(?![\w.])"""
+)
+"""Packages whose releases are each for one TensorFlow, of the same number: tensorflow-text 2.8.2 needs `tensorflow>=2.8.0,<2.9`, 2.11.0
+`>=2.11.0,<2.12`, and tf-models-official 2.8.0 `~=2.8.0` (METADATA of their wheels)."""
 ADDONS_END = "<2.16"
 """TensorFlow Addons ended before Keras 3: its last release, 0.23.0, is for TensorFlow below 2.16 (its table of compatible
 releases), and cannot be imported beside Keras 3."""
@@ -403,6 +409,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         computed=first.computed and not first.text,
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
+        stated=first.because,
     )
     if first.gpu:
         made = _ending(made, GPU_END, "tensorflow-gpu")
@@ -470,7 +477,10 @@ def _with_others(requirement: Requirement, others: Sequence[str]) -> Requirement
         asked = Requirement("", text, ())
         for least, minor in _NEEDS[package[0]]:
             later = (
-                (major, number, patch) for major in (1, 2, 3) for number in range(60) for patch in range(10)
+                (major, number, patch)
+                for major in (0, 1, 2, 3)
+                for number in range(60)
+                for patch in range(10)
             )
             if not any(version >= least and asked.admits(version) for version in later):
                 requirement = _ending(requirement, minor - 1, text)
@@ -550,6 +560,7 @@ class _Said:
     keras: str = ""
     others: tuple[str, ...] = ()
     gpu: bool = False
+    because: str = ""
 
 
 def _said_in(path: str, *, installs: bool = False) -> _Said | None:
@@ -561,6 +572,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     if len(data) > MAX_BYTES:
         return None
     named, keras, keras_2, addons, computed, two = "", "", False, False, False, False
+    company: tuple[str, str] | None = None
     listing = not path.endswith(".cfg")
     others: dict[str, str] = {}
     whole = data.decode("utf-8", "replace")
@@ -600,6 +612,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
             two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(bare) is not None
+        company = company or _in_company(bare)
         keras = keras or _asked_in(bare, "keras")
         for package in _NEEDS:
             # Behind a marker Python is what one line is for, not what the project asks for.
@@ -611,10 +624,36 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
                 other = _asked_in(bare, package)
                 if other:
                     others[package] = other
+    because = ""
+    if company and not named and not computed:
+        named, because = company
+        two = True
     if not (named or keras_2 or addons or computed or whatever or keras):
         return None
     return _Said(
-        named, keras_2, addons, computed, two, whatever, keras, tuple(others.values()), gpu and not plain
+        named,
+        keras_2,
+        addons,
+        computed,
+        two,
+        whatever,
+        keras,
+        tuple(others.values()),
+        gpu and not plain,
+        because,
+    )
+
+
+def _in_company(line: str) -> tuple[str, str] | None:
+    """Return the TensorFlow that a package in a line needs, and what the line says of the package; None where it says nothing of one."""
+    match = _COMPANY.search(line)
+    if match is None:
+        return None
+    minor = int(match["minor"])
+    package = match["package"].replace("_", "-")
+    return (
+        f"tensorflow>=2.{minor},<2.{minor + 1}",
+        f"{package}{match['operator']}2.{minor}{match['patch'] or ''}",
     )
 
 
@@ -684,11 +723,12 @@ def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 _NEEDS: dict[str, tuple[tuple[Version, int], ...]] = {
     "numpy": (((1, 20, 0), 8), ((1, 22, 0), 12), ((1, 23, 5), 14)),
     "h5py": (((3, 10, 0), 16),),
+    "numba": (((0, 55, 0), 12), ((0, 56, 0), 14)),
     "python": (((3, 7, 0), 7), ((3, 8, 0), 12), ((3, 9, 0), 14), ((3, 10, 0), 21)),
 }
 """The least release of a package that TensorFlow 2.N and later need: pairs of that release and N (METADATA of the wheels of 2.7.0,
 2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0; for Python the releases that `pip index versions tensorflow`
-gives for each version of it)."""
+gives for each version of it; numba 0.54.1 needs `numpy<1.21` and 0.55.2 `numpy<1.23`, METADATA of their wheels)."""
 
 
 def _asked_in(line: str, package: str = "tensorflow") -> str:

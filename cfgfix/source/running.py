@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.program import Module, Program, absolute
-from cfgfix.source.reaching import Reached
+from cfgfix.source.reaching import Reached, plain_names
 from cfgfix.source.requirements import MAX_LEVELS
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Scope
 
@@ -53,6 +53,8 @@ def uncalled(program: Program, scope: Scope) -> bool:
 
     It is asked of what stands at the top of a module, of programs that begin somewhere. What a library offers is for others.
     """
+    if any(_never_named_inside(inner) for inner in _up_to_the_top(scope)):
+        return True
     top = _top(scope)
     if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
         return False
@@ -69,6 +71,34 @@ def uncalled(program: Program, scope: Scope) -> bool:
             and top not in _what_runs(program)
         )
     return found
+
+
+def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
+    """Yield a scope and those around it, the module left out."""
+    while scope.parent >= 0:
+        yield scope
+        scope = scope.module.summary.scopes[scope.parent]
+
+
+def _never_named_inside(scope: Scope) -> bool:
+    """Tell whether a function inside another is named nowhere in that one; from elsewhere nobody can."""
+    if scope.kind != "function" or scope.decorators or scope.parent <= 0:
+        return False
+    scopes = scope.module.summary.scopes
+    outer: Scope = scopes[scope.parent]
+    if outer.kind != "function" or scope.name in outer.outer:
+        return False
+    inside = {outer.number}
+    for item in scopes[outer.number :]:
+        if item.parent in inside:
+            inside.add(item.number)
+        elif item is not outer and item.number > outer.number and item.parent <= outer.parent:
+            break
+    return all(
+        scope.name not in plain_names(item)
+        for item in (scopes[number] for number in inside)
+        if item is not scope
+    ) and not any(call.func[:2] in ((NAME, "locals"), (NAME, "vars")) for call in outer.calls)
 
 
 def _top(scope: Scope) -> Scope:

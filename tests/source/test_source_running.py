@@ -209,3 +209,20 @@ def test_tests_and_packages_are_found_by_others(tmp_path: Path) -> None:
         if scope.kind == "function" and uncalled(program, scope)
     }
     assert left == {f"examples/{name}" for name in ("unused", "step", "inner", "left", "last")}
+
+
+def test_a_function_inside_another_is_named_there_or_nowhere(tmp_path: Path) -> None:
+    text = (
+        "import tensorflow as tf\n\ndef build(x):\n    def left(y):\n        return left(y)\n\n"
+        "    def used(y):\n        return y\n\n    def below(y):\n        return lambda: kept(y)\n\n"
+        "    def kept(y):\n        return y\n\n    return used(below(x))\n\n"
+        "def shown(x):\n    def one(y):\n        return y\n\n    return locals()\n"
+    )
+    program = program_of(tmp_path, {"lib.py": text})
+    found = {
+        scope.qualname
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.kind == "function" and uncalled(program, scope)
+    }
+    assert found == {"build.left"}
