@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from cfgfix.source.expr import children
 from cfgfix.source.program import Module, Program
@@ -14,6 +14,9 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*")
 """A text that may name something: `step`, `models.unet`, `package.module:function`."""
 _BYTES = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*")
+
+MAX_SEARCHED = 3
+"""Most functions and classes whose names all files are searched for, one by one."""
 
 
 class Part:
@@ -57,14 +60,20 @@ class Reached:
         self._entered: set[str] = set()
         for path in begins:
             self._enter(path)
+        self._elsewhere: set[str] | None = None
         self._taken: set[int] | None = None
+        self._searched = 0
 
     def __contains__(self, unit: Scope) -> bool:
         """Tell whether something that runs names a function or class."""
-        # What names it stands as a rule in its own file and those that import it; all else is read only where nothing does there.
-        if self._taken is None and self._is_named_near(unit):
-            return True
         if self._taken is None:
+            # What names it stands as a rule in its own file and those that import it. Where nothing does there, the files in which its
+            # name stands are looked at; all of them together only where that is asked for often.
+            if self._is_named(unit, self._importing):
+                return True
+            self._searched += 1
+            if self._searched <= MAX_SEARCHED:
+                return self._is_named(unit, self._mentioning)
             self._taken = self._all()
         return id(unit) in self._taken
 
@@ -102,29 +111,52 @@ class Reached:
                     part.wide |= part.plain
         return found
 
-    def _is_named_near(self, unit: Scope) -> bool:
-        """Tell whether the names in its module, and in those that import it, lead from something that runs to a function or class."""
+    def _is_named(self, unit: Scope, places: Callable[[Scope], Iterator[str]]) -> bool:
+        """Tell whether names lead from something that runs to a function or class, by way of the modules that may name each."""
         pending, seen = [unit], {id(unit)}
         while pending:
             here = pending.pop()
-            path = here.module.path
-            if here.decorators and path in self._entered:
+            if here.decorators and self._runs(here.module.path):
                 # A decorator may have registered it.
                 return True
-            for place in self._importing(path):
-                for part in self._parts_of(self._modules[place]):
-                    if here.name not in part.wide and not (place == path and here.name in part.plain):
+            for path in places(here):
+                if path not in self._modules:
+                    # A file that has nothing to do with TensorFlow was not read; what it names may run.
+                    return True
+                for part in self._parts_of(self._modules[path]):
+                    own = path == here.module.path
+                    if here.name not in part.wide and not (own and here.name in part.plain):
                         continue
                     if part.unit is None:
-                        if place in self._entered:
+                        if self._runs(path):
                             return True
                     elif id(part.unit) not in seen:
                         seen.add(id(part.unit))
                         pending.append(part.unit)
         return False
 
-    def _importing(self, path: str) -> Iterator[str]:
-        """Yield the paths of a module and of those that import it, directly or by way of others."""
+    def _runs(self, path: str) -> bool:
+        """Tell whether a module is run or imported, or a file that was not read has its name."""
+        if path in self._entered:
+            return True
+        if self._elsewhere is None:
+            self._elsewhere = self._written({_word(path) for path in self._modules})
+        if _word(path) in self._elsewhere:
+            self._enter(path)
+        return path in self._entered
+
+    def _mentioning(self, unit: Scope) -> Iterator[str]:
+        """Yield the paths of the files in which the name of a function or class stands."""
+        word = unit.name.encode()
+        pattern = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
+        for file in self._program.files.values():
+            data = self._program.content_of(file.path)
+            if word in data and (file.path in self._modules or pattern.search(data)):
+                yield file.path
+
+    def _importing(self, unit: Scope) -> Iterator[str]:
+        """Yield the paths of the module of a function or class, and of those that import it, directly or by way of others."""
+        path = unit.module.path
         seen, pending = {path}, [path]
         while pending:
             here = pending.pop()
@@ -145,7 +177,6 @@ class Reached:
                 if part.unit is not None:
                     units.setdefault(part.unit.name, []).append(part)
                     here.setdefault(part.unit.name, []).append(part)
-        # Files that have nothing to do with TensorFlow were not read; what they call may have.
         elsewhere = self._written({*units, *(_word(path) for path in self._modules)})
         for path in self._modules:
             if _word(path) in elsewhere:

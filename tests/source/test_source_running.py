@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.source import running
+from cfgfix.source import reaching, running
 from cfgfix.source.cache import SummaryStore
 from cfgfix.source.discover import find_python
 from cfgfix.source.flow import Flow
@@ -127,6 +127,12 @@ HELPERS = (
 RUNS = "import tensorflow as tf\nimport helpers\n\nprint(helpers.step(1))\n"
 
 
+@pytest.fixture(params=["one by one", "all together"])
+def searched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of finding what names lead to; they give the same answer."""
+    monkeypatch.setattr(reaching, "MAX_SEARCHED", 0 if request.param == "all together" else 1000)
+
+
 def left_in(program: Program) -> list[str]:
     return [
         scope.name
@@ -136,10 +142,12 @@ def left_in(program: Program) -> list[str]:
     ]
 
 
+@pytest.mark.usefixtures("searched")
 def test_what_is_named_by_nothing_that_runs_is_left(tmp_path: Path) -> None:
     assert left_in(program_of(tmp_path, {"main.py": RUNS, "helpers.py": HELPERS})) == ["left", "last"]
 
 
+@pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize(
     "text",
     [
@@ -157,6 +165,7 @@ def test_the_ways_of_naming(tmp_path: Path, text: str) -> None:
     assert left_in(program_of(tmp_path, files)) == []
 
 
+@pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize(
     "text",
     [
@@ -175,6 +184,7 @@ def test_what_names_nothing(tmp_path: Path, text: str) -> None:
     }
 
 
+@pytest.mark.usefixtures("searched")
 def test_modules_that_nothing_imports_run_nothing(tmp_path: Path) -> None:
     files = {
         "main.py": RUNS,
@@ -186,6 +196,7 @@ def test_modules_that_nothing_imports_run_nothing(tmp_path: Path) -> None:
     assert left_in(program_of(tmp_path, files)) == []
 
 
+@pytest.mark.usefixtures("searched")
 def test_tests_and_packages_are_found_by_others(tmp_path: Path) -> None:
     test = "import tensorflow as tf\n\ndef test_step():\n    assert tf.constant(1)\n"
     assert left_in(
