@@ -60,6 +60,15 @@ class Reached:
         self._entered: set[str] = set()
         for path in begins:
             self._enter(path)
+        # What a config names, code may look up.
+        self._chosen = {
+            word
+            for config in program.facts.get("configs", ())
+            for leaf in config.leaves.values()
+            for value in (leaf if isinstance(leaf, (list, tuple)) else (leaf,))
+            if isinstance(value, str) and _NAMES.fullmatch(value)
+            for word in _WORD.findall(value)
+        }
         self._elsewhere: set[str] | None = None
         self._taken: set[int] | None = None
         self._searched = 0
@@ -116,6 +125,8 @@ class Reached:
         pending, seen = [unit], {id(unit)}
         while pending:
             here = pending.pop()
+            if here.name in self._chosen:
+                return True
             if here.decorators and self._runs(here.module.path):
                 # A decorator may have registered it.
                 return True
@@ -191,7 +202,7 @@ class Reached:
                     taken.add(id(part.unit))
                     waiting.append(part)
 
-        for name in elsewhere & units.keys():
+        for name in (elsewhere | self._chosen) & units.keys():
             take(units[name])
         for path in self._entered:
             parts = self._parts_of(self._modules[path])

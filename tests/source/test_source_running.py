@@ -13,6 +13,7 @@ from cfgfix.source.discover import find_python
 from cfgfix.source.flow import Flow
 from cfgfix.source.program import Program
 from cfgfix.source.running import switched_by_entries, uncalled, unused
+from cfgfix.source.scan import ConfigFacts
 
 MAIN = "import tensorflow as tf\nimport model\n\nfor batch in range(3):\n    model.step(batch)\n"
 PLAIN = "import tensorflow as tf\n\ndef step(x):\n    return x\n"
@@ -220,6 +221,16 @@ def test_tests_and_packages_are_found_by_others(tmp_path: Path) -> None:
         if scope.kind == "function" and uncalled(program, scope)
     }
     assert left == {f"examples/{name}" for name in ("unused", "step", "inner", "left", "last")}
+
+
+@pytest.mark.usefixtures("searched")
+def test_what_a_config_names_may_be_looked_up(tmp_path: Path) -> None:
+    for leaf in ("left", "helpers.left", ["other", "left"]):
+        program = program_of(tmp_path, {"main.py": RUNS, "helpers.py": HELPERS})
+        program.facts["configs"] = (
+            ConfigFacts("a.yaml", {("model", "name"): leaf, ("about",): "what is left"}),
+        )
+        assert left_in(program) == []
 
 
 def test_a_function_inside_another_is_named_there_or_nowhere(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cfgfix.source.checks.common import in_tests, tensorflow_alias
 from cfgfix.source.checks.layer_calls import Parts, methods
-from cfgfix.source.expr import constant, is_true, text, walk
+from cfgfix.source.expr import MISSING, constant, is_true, text, walk
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
 from cfgfix.source.program import Program
@@ -24,7 +25,6 @@ from cfgfix.source.summary import (
     BINARY,
     CALL,
     COMPREHENSION,
-    CONSTANT,
     ITEMS,
     NAME,
     Call,
@@ -155,14 +155,20 @@ def _may_learn(call: Call, scope: Scope) -> bool:
     begins = call.argument(0, "initial_value")
     if begins is None:
         return False
-    value = constant(begins)
-    if begins[0] == CONSTANT and not isinstance(value, float):
+    if not _may_be_floats(constant(begins)):
         return False
     return not any(
         _NEVER_TRAINED.search(text(item, scope))
         for item in (begins, call.keyword("dtype"))
         if item is not None
     )
+
+
+def _may_be_floats(value: Any) -> bool:
+    """Tell whether a constant, or a list of them, is of floats; what is no constant may be."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_may_be_floats, value))
+    return value is MISSING or isinstance(value, float)
 
 
 def _says_itself(owner: Scope) -> bool:
