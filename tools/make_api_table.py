@@ -308,6 +308,16 @@ def methods(archive: Archive, node: ast.ClassDef, dotted: str) -> set[str]:
     return {name for name, item in members(archive, node, dotted).items() if item is not None}
 
 
+def called(archive: Archive, node: ast.ClassDef, dotted: str) -> dict[str, bool]:
+    """Return the public methods and properties of a class with those it inherits, and whether each is called to have its value."""
+    found: dict[str, bool] = {}
+    for name, item in members(archive, node, dotted).items():
+        if item is not None:
+            names = {getattr(part, "id", getattr(part, "attr", "")) for part in item.decorator_list}
+            found[name] = names.isdisjoint({"property", "setter", "cached_property"})
+    return found
+
+
 def given_from_outside(archive: Archive, folder: str) -> set[str]:
     """Return the attributes that the modules of a folder set on something else than `self`, as a callback does on its model."""
     found: set[str] = set()
@@ -522,6 +532,8 @@ def table(folder: Path) -> dict[str, Any]:
     had: dict[str, dict[str, int]] = {name: {} for name in OBJECTS}
     kept: dict[str, set[str]] = {name: set() for name in OBJECTS}
     endings: dict[str, dict[str, int]] = {name: {} for name in FILE_NAMES}
+    asked: dict[str, dict[str, int]] = {name: {} for name in OBJECTS}
+    values: dict[str, set[str]] = {name: set() for name in OBJECTS}
     before: dict[str, Call] = {}
     later: list[dict[str, Call]] = []
     for number, (tensorflow, keras) in enumerate(PAIRS):
@@ -548,6 +560,14 @@ def table(folder: Path) -> dict[str, Any]:
                     entry = store.setdefault(package, {})
                     entry[last] = entry.get(last, 0) | bit
         three = keras is not None and keras.startswith("3.")
+        for owner in OBJECTS:
+            target = two.get(owner)
+            place = archive.definition(*target) if target is not None else None
+            for member, by_call in called(archive, *place).items() if place is not None else ():
+                if by_call:
+                    asked[owner][member] = asked[owner].get(member, 0) | bit
+                elif three:
+                    values[owner].add(member)
         for owner, (own, there) in objects(archive, two).items():
             if three:
                 kept[owner] |= there
@@ -599,6 +619,12 @@ def table(folder: Path) -> dict[str, Any]:
             {
                 owner: {member: mask for member, mask in entries.items() if member not in kept[owner]}
                 for owner, entries in had.items()
+            }
+        ),
+        "values": _sorted(
+            {
+                owner: {member: mask for member, mask in entries.items() if member in values[owner]}
+                for owner, entries in asked.items()
             }
         ),
         "layers": calls_of_layers(before, later),

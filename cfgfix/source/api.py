@@ -80,6 +80,7 @@ class Api:
         self._members: Mapping[str, Mapping[str, int]] = data["members"]
         self._layers: Mapping[str, Mapping[str, Any]] = data["layers"]
         self._file_names: Mapping[str, Mapping[str, int]] = data["file_names"]
+        self._values: Mapping[str, Mapping[str, int]] = data["values"]
         self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
@@ -176,6 +177,10 @@ class Api:
     def gone(self, owner: str, name: str) -> int:
         """Return in which releases objects of a Keras class had a method or property that Keras 3 took away; 0 for all others."""
         return self._gone.get(owner, {}).get(name, 0)
+
+    def was_called(self, owner: str, name: str) -> int:
+        """Return in which releases a member of a Keras class was a method that is a property in Keras 3; 0 for all others."""
+        return self._values.get(owner, {}).get(name, 0)
 
     def layer_call(self, name: str) -> LayerCall:
         """Return how a layer of Keras is called, by its last name (`Dropout`)."""

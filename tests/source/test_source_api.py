@@ -139,6 +139,8 @@ def test_how_layers_are_called_agrees_with_an_installed_keras() -> None:
         taken = inspect.signature(getattr(tf.keras.layers, name).call).parameters
         assert set(call.params[1:]) <= set(taken)
         assert not call.takes_any
+    assert table.was_called("keras.optimizers.Optimizer", "variables")
+    assert not callable(tf.keras.optimizers.Adam().variables)
     # Recurrent layers had a `__call__` of their own, in another order than that of `call`.
     assert table.layer_call("LSTM").own_before
     assert table.layer_call("LSTM").params is None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cfgfix.source.expr import dotted, walk
+from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.guards import expects_absence, statement_of
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import is_keras_model
@@ -252,6 +252,41 @@ def gone_member(program: Program) -> Iterator[Hit]:
                 no_fix=no_fix,
                 related=related,
             )
+
+
+def called_property(program: Program) -> Iterator[Hit]:
+    """A method of an optimizer that is a property in Keras 3: what it gives cannot be called."""
+    if not keras_three(program):
+        return
+    table = api(program)
+    member = "variables"
+    if not table.was_called("keras.optimizers.Optimizer", member):
+        return
+    early = any(table.requirement.admits((2, minor, patch)) for minor in range(12) for patch in range(6))
+    for module in program.modules:
+        if ".variables()" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                func = call.func
+                if call.method != member or call.args or call.keywords:
+                    continue
+                if not _is_optimizer(program, scope, func[1]) or expects_absence(
+                    scope, call.block, call.place
+                ):
+                    continue
+                refused = refused_by_three(program, scope)
+                if refused is None:
+                    continue
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"member": member, "asked": asked_for(table)},
+                    severity=refused[0],
+                    rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
+                    no_fix="a release that may be meant has it as a method" if early else None,
+                )
 
 
 def check(program: Program) -> Iterable[Hit]:
