@@ -588,10 +588,10 @@ def _holds(operator: str, left: Any, right: Any) -> Any:
         return UNKNOWN
 
 
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "bool": bool, "int": int, "float": float, "str": str, "list": (list, tuple), "tuple": (list, tuple), "dict": dict,
+_TYPES: dict[str, type] = {
+    "bool": bool, "int": int, "float": float, "str": str, "list": list, "tuple": tuple, "dict": dict,
 }  # fmt: skip
-"""Types that a value of a config or a constant may have; lists and tuples are not told apart."""
+"""Types that a value of a config or a constant may have."""
 
 
 def _is_instance(value: Any, types: Expr) -> Any:
@@ -599,6 +599,7 @@ def _is_instance(value: Any, types: Expr) -> Any:
     if value is UNKNOWN:
         return UNKNOWN
     names = [item[1] if item[0] == NAME else "" for item in (types[2] if types[0] == ITEMS else (types,))]
+    # What is a list in a config and what is a tuple in code are the same here.
     if isinstance(value, (list, tuple)) or any(name not in _TYPES for name in names):
         return UNKNOWN
     return any(isinstance(value, _TYPES[name]) for name in names)

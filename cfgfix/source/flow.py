@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from cfgfix.source.expr import constant, dotted, is_true
-from cfgfix.source.program import Module, Program, fold
+from cfgfix.source.program import Module, Program, fold, is_keras_part
 from cfgfix.source.summary import (
     ASSIGNED,
     ATTRIBUTE,
@@ -103,8 +103,6 @@ TRANSFORMATIONS = frozenset(
 SYMBOLIC = Made("keras.KerasTensor", None)
 """What layers give for what `keras.Input` gives."""
 _SYMBOLIC = frozenset({"keras.Input", "keras.layers.Input", SYMBOLIC.name})
-LAYERS = frozenset({"keras.Layer", "keras.layers.Layer", "keras.Model", "keras.Sequential"})
-"""Bases of what calls its own `call`."""
 _CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.applications.")
 CONSTRUCTORS = frozenset(
     {
@@ -1069,9 +1067,8 @@ class Flow:
             return instance
         if isinstance(callee, Instance):
             args, keywords = site.args, site.keywords
-            symbolic = any(map(holds_symbolic, (*args, *keywords.values()))) and any(
-                name in LAYERS or name.startswith("keras.layers.")
-                for name in self.program.bases(callee.scope)[1]
+            symbolic = any(map(holds_symbolic, (*args, *keywords.values()))) and is_keras_part(
+                self.program, callee.scope
             )
             if symbolic:
                 # What Keras calls is given tensors, whatever stands for them outside.

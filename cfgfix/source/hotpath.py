@@ -14,7 +14,7 @@ from cfgfix.source.expr import walk
 from cfgfix.source.flow import DATASET, WITH_FUNCTION, Flow
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Step, at, steps_to
-from cfgfix.source.program import Program
+from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
 from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of
 
@@ -595,21 +595,6 @@ def inside(scope: Scope, block: int, outer: int) -> bool:
             return True
         block = scope.blocks[block].parent
     return False
-
-
-def is_keras_model(program: Program, owner: Scope) -> bool:
-    """Tell whether a class of the project is a Keras model."""
-    return any(
-        name in ("keras.Model", "keras.Sequential") or name.startswith("keras.applications.")
-        for name in program.bases(owner)[1]
-    )
-
-
-def is_keras_part(program: Program, owner: Scope) -> bool:
-    """Tell whether a class of the project is a Keras model or layer."""
-    return is_keras_model(program, owner) or any(
-        name == "keras.Layer" or name.startswith("keras.layers.") for name in program.bases(owner)[1]
-    )
 
 
 def made_of(value: Value | None, *names: str) -> Made | None:

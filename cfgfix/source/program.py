@@ -524,6 +524,21 @@ class Program:
         self._store.save()
 
 
+def is_keras_model(program: Program, owner: Scope) -> bool:
+    """Tell whether a class of the project is a Keras model."""
+    return any(
+        name in ("keras.Model", "keras.Sequential") or name.startswith("keras.applications.")
+        for name in program.bases(owner)[1]
+    )
+
+
+def is_keras_part(program: Program, owner: Scope) -> bool:
+    """Tell whether a class of the project is a Keras model or layer."""
+    return is_keras_model(program, owner) or any(
+        name == "keras.Layer" or name.startswith("keras.layers.") for name in program.bases(owner)[1]
+    )
+
+
 def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
     """Return what some bytes hold."""
     bits = 0

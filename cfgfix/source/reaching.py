@@ -86,6 +86,14 @@ class Reached:
             self._taken = self._all()
         return id(unit) in self._taken
 
+    def mentions(self, scope: Scope) -> bool:
+        """Tell whether any code at hand names a function, be it run or not: its own file as it stands, any file in another way."""
+        return any(
+            scope.name in part.wide or (module is scope.module and scope.name in part.plain)
+            for module in self._modules.values()
+            for part in self._parts_of(module)
+        )
+
     def _enter(self, path: str) -> None:
         """Run a module, and what it imports."""
         pending = [path]

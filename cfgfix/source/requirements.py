@@ -86,12 +86,16 @@ _ITEM = re.compile(
 """An item of a guide's list that begins with TensorFlow: `- TensorFlow 2.3.0`, `* tensorflow (>= 2.4)`."""
 _IN_WORDS = re.compile(
     r"""\b(?:uses?|used|using|needs?|requires?|runs?\s+(?:on|with|under)|based\s+on|built\s+(?:on|with)"""
-    r"""|(?:tested|written|developed|implemented|trained)\s+(?:on|with|in|under|for|using))\s+(?:the\s+)?[`\["*]*"""
+    r"""|(?:tested|written|developed|implemented)\s+(?:on|with|in|under|for|using))\s+(?:the\s+)?[`\["*]*"""
     r"""tensorflow(?:[-_ ]?(?:cpu|gpu))?[`\]"*]*\s*(?:==|=|version\s+|v\.?\s?)?\s*(?P<number>1\.(?:\d+(?:\.\d+)?|[xX]))(?![\w/+]|\s*/)""",
     re.IGNORECASE,
 )
 """What a guide says of TensorFlow 1 in a sentence: `This code uses tensorflow 1.13`. What it says so of TensorFlow 2 is what it was
 tried with, as a rule, and binds nobody."""
+_OF_TWO = re.compile(
+    r"\b(?:tensorflow|tf)[-_ ]?(?:v\.?\s?)?2|\btensorflow[^\n]{0,40}(?<![\w.])v?2\.(?:\d|x)", re.IGNORECASE
+)
+"""What a guide says of TensorFlow 2 anywhere: then a sentence on TensorFlow 1 is about a part of the code, or about what it was before."""
 _BOUNDS = re.compile(r"(?:,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*]*)+")
 _RELEASE = re.compile(
     r"""(?:version\s+|v\.?\s?)?(?P<number>[12]\.\d+(?:\.\d+)?)(?P<any>\.[x*])?[`*]*"""
@@ -695,7 +699,7 @@ def _listed_in(path: str) -> _Said | None:
             named = f"tensorflow{'>=' if release['more'] else '=='}{number}{'' if whole else '.*'}"
         if named:
             return _Said(named, two=not Requirement("", named, ()).admits((1, 15, 0)))
-    for line in lines:
+    for line in lines if not any(_OF_TWO.search(line[:2000]) for line in lines) else ():
         told = _IN_WORDS.search(line[:2000])
         if told is not None:
             number = told["number"].lower().replace(".x", ".*")

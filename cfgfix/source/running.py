@@ -7,11 +7,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.source.expr import dotted, text, walk
+from cfgfix.source.expr import dotted, text
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.reaching import Reached, plain_names
 from cfgfix.source.requirements import MAX_LEVELS
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Scope
+from cfgfix.source.summary import CALL, NAME, Expr, Scope
 
 _SETS_UP = frozenset(
     {
@@ -45,7 +45,7 @@ def never_run(program: Program, scope: Scope) -> bool:
     name = scope.name
     if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
         return False
-    return not program.flow.callers(scope) and not _named(program, scope)
+    return not program.flow.callers(scope) and not _what_runs(program).mentions(scope)
 
 
 def uncalled(program: Program, scope: Scope) -> bool:
@@ -88,17 +88,10 @@ def _never_named_inside(scope: Scope) -> bool:
     outer: Scope = scopes[scope.parent]
     if outer.kind != "function" or scope.name in outer.outer:
         return False
-    inside = {outer.number}
-    for item in scopes[outer.number :]:
-        if item.parent in inside:
-            inside.add(item.number)
-        elif item is not outer and item.number > outer.number and item.parent <= outer.parent:
-            break
-    return all(
-        scope.name not in plain_names(item)
-        for item in (scopes[number] for number in inside)
-        if item is not scope
-    ) and not any(call.func[:2] in ((NAME, "locals"), (NAME, "vars")) for call in outer.calls)
+    inside = [item for item in scopes[outer.number :] if outer in _up_to_the_top(item)]
+    return all(scope.name not in plain_names(item) for item in inside if item is not scope) and not any(
+        call.func[:2] in ((NAME, "locals"), (NAME, "vars")) for call in outer.calls
+    )
 
 
 def _top(scope: Scope) -> Scope:
@@ -147,35 +140,6 @@ def _installed(program: Program, module: Module) -> bool:
             os.path.isfile(os.path.join(place, name)) for place in places for name in _PACKAGED
         )
     return found
-
-
-def _named(program: Program, scope: Scope) -> bool:
-    """Tell whether anything names what a module defines: its own file by a plain name, any other as an attribute, an import or a text."""
-    name = scope.name
-    named: tuple[set[str], dict[int, set[str]]] | None = program.facts.get("names")
-    if named is None:
-        anywhere: set[str] = set()
-        own: dict[int, set[str]] = {}
-        named = program.facts["names"] = anywhere, own
-        for module in program.modules:
-            # A plain name is one of the file's own; from elsewhere it is imported, or an attribute of the module.
-            plain = own[id(module)] = set()
-            for inner in module.summary.scopes:
-                anywhere.update(source.rpartition(".")[2] for source in inner.imports.values())
-                exprs = [event.value for event in inner.events() if event.value is not None]
-                exprs += [call.func for call in inner.calls]
-                exprs += [
-                    item for call in inner.calls for item in (*call.args, *(v for _, v in call.keywords))
-                ]
-                for expr in exprs:
-                    for part in walk(expr, inner):
-                        if part[0] == NAME:
-                            plain.add(part[1])
-                        elif part[0] == ATTRIBUTE:
-                            anywhere.add(part[2])
-                        elif part[0] == CONSTANT and isinstance(part[1], str):
-                            anywhere.add(part[1])
-    return name in named[0] or name in named[1].get(id(scope.module), ())
 
 
 def _imported(module: Module) -> Iterable[str]:

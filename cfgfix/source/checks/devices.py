@@ -11,9 +11,9 @@ from cfgfix.source.checks.moves import free_name
 from cfgfix.source.expr import MISSING, constant, dotted, place_of, text, walk
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
-from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside, is_keras_model
+from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.layout import siblings
-from cfgfix.source.program import Module, Program, absolute
+from cfgfix.source.program import Module, Program, absolute, is_keras_model
 from cfgfix.source.releases import api, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives

@@ -9,8 +9,7 @@ from cfgfix.source.checks.api import head
 from cfgfix.source.expr import text, walk
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, steps_to
-from cfgfix.source.hotpath import is_keras_model, is_keras_part
-from cfgfix.source.program import Program, fold
+from cfgfix.source.program import Program, fold, is_keras_model, is_keras_part
 from cfgfix.source.releases import (
     IMPORTS,
     api,

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from cfgfix.source.expr import dotted, text, walk
 from cfgfix.source.guards import expects_absence, statement_of
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
-from cfgfix.source.hotpath import is_keras_model
-from cfgfix.source.program import Program
+from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.releases import (
     IMPORTS,
     api,

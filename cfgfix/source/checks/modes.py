@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.source.checks.common import in_tests, inside_function
 from cfgfix.source.expr import dotted, is_true, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at
-from cfgfix.source.hotpath import is_keras_model
-from cfgfix.source.program import Program
+from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.releases import written_for_one
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
 from cfgfix.source.values import Function, Instance, Made, Site, alternatives

@@ -594,10 +594,12 @@ def output_types(program: Program) -> Iterator[Hit]:
             # `output_signature` came with TensorFlow 2.4.
             continue
         shapes = call.argument(2, "output_shapes")
+        early = table.requirement.reaches_below(4)
         yield hit_at(
             site,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
-            rewrites=_signature(site),
+            rewrites=() if early else _signature(site),
+            no_fix="a release that may be meant has no output_signature" if early else None,
         )
 
 
