@@ -31,6 +31,8 @@ RESULTS = HERE / "results.json"
 SHIPPED = HERE.parents[1] / "rules" / "evidence.json"
 VERSIONS = ("tensorflow", "keras", "numpy", "PyYAML", "ruamel.yaml")
 NOT_SCRIPTS = {"run", "harness"}
+ON_GPU = {"on_gpu"}
+"""They need a GPU, and are left as they were where there is none; all others are kept from seeing one."""
 
 
 def scripts() -> list[str]:
@@ -38,8 +40,21 @@ def scripts() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NOT_SCRIPTS)
 
 
-def machine() -> dict[str, Any]:
-    """What the figures depend on."""
+def card() -> str:
+    """The name of the first GPU and its driver, or `none`."""
+    try:
+        import pynvml
+
+        pynvml.nvmlInit()
+        name = pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(0))
+        driver = pynvml.nvmlSystemGetDriverVersion()
+    except Exception:  # noqa: BLE001 - no binding, no driver, no card: no GPU
+        return "none"
+    return f"{name}, driver {driver}"
+
+
+def machine(name: str) -> dict[str, Any]:
+    """What the figures of a script depend on."""
     model = platform.processor() or platform.machine()
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -52,7 +67,7 @@ def machine() -> dict[str, Any]:
         "cpu": model,
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "ram_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "gpu": "none",
+        "gpu": card() if name in ON_GPU else "none",
         "system": f"{platform.system()} {platform.release().split('-')[0]}",
     }
 
@@ -65,8 +80,9 @@ def measure(name: str) -> dict[str, Any]:
             **os.environ,
             "EVIDENCE_OUT": str(out),
             "TF_CPP_MIN_LOG_LEVEL": "3",
-            "CUDA_VISIBLE_DEVICES": "",
         }
+        if name not in ON_GPU:
+            environment["CUDA_VISIBLE_DEVICES"] = ""
         busy, start = busy_seconds(), time.perf_counter()
         used_before = sum(os.times()[2:4])
         done = subprocess.run(
@@ -77,13 +93,13 @@ def measure(name: str) -> dict[str, Any]:
         if done.returncode:
             raise SystemExit(f"{name}.py ended with {done.returncode}; nothing was written")
         tables = json.loads(out.read_text(encoding="utf-8"))
-    cpus = machine()["cpus"]
+    circumstances = machine(name)
     return {
         "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat(),
         "versions": {name: version(name) for name in VERSIONS} | {"python": platform.python_version()},
-        "machine": machine(),
+        "machine": circumstances,
         "seconds": round(seconds),
-        "others": round(max(0.0, busy_seconds() - busy - own) / (seconds * cpus), 2),
+        "others": round(max(0.0, busy_seconds() - busy - own) / (seconds * circumstances["cpus"]), 2),
         "tables": tables,
     }
 
@@ -121,7 +137,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(scripts())}")
-    names = parser.parse_args().names or scripts()
+    names = parser.parse_args().names or [
+        name for name in scripts() if name not in ON_GPU or card() != "none"
+    ]
     unknown = set(names) - set(scripts())
     if unknown:
         parser.error(f"no measurement is called {min(unknown)}; there are {', '.join(scripts())}")

@@ -274,7 +274,8 @@ def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
     best = (math.inf, frequency, 1)
     for multiple in (1 / 3, 1 / 2, *range(1, HARMONICS + 1)):
         candidate = frequency * multiple
-        if not MIN_CYCLES / count <= candidate <= 0.5:
+        # The candidate itself is judged wherever its own look for a better place has led it: of three cycles just below the limit.
+        if multiple != 1 and not MIN_CYCLES / count <= candidate <= 0.5:
             continue
         for harmonics in range(1, HARMONICS + 1):
             if harmonics > 1 and harmonics * candidate > _highest(count):

@@ -121,3 +121,29 @@ def test_what_rules_build_on_is_what_was_measured() -> None:
         "service_prefetch", "service", "prefetch(2)"
     )
     assert abs(same - 1) < 0.1
+
+
+def test_what_was_measured_on_a_gpu_is_what_its_rules_say() -> None:
+    def rows(table: str) -> dict[str, Any]:
+        (found,) = tables("on_gpu", table)
+        assert "NVIDIA" in found.circumstances
+        return dict(found.rows)
+
+    late = rows("set after the runtime has started")
+    assert late["set_memory_growth after tf.data.Dataset.range(3)"] == "RuntimeError"
+    assert late["set_memory_growth after tf.test.is_gpu_available()"] == "ok"
+    memory = rows("the memory one process takes")
+    assert memory["the same behind list_physical_devices"] == memory["memory growth"] == "little"
+    assert memory["the same behind list_logical_devices"] == memory["nothing is set"] != "little"
+    places = rows("where a batch lies")
+    assert {places[f"{op} behind prefetch_to_device"] for op in ("map", "take", "repeat")} == {"CPU:0"}
+    assert places["prefetch behind prefetch_to_device"] == places["prefetch_to_device last"] == "GPU:0"
+    copied = rows("copied to it")
+    assert copied["prefetch_to_device last"] > 5 * copied["map behind prefetch_to_device"]
+    assert copied["buffer of 32 on the device"] < 1.1 * copied["prefetch_to_device last"]
+    assert rows("large products")["one each step"] < 0.85 < rows("large products")["four every hundredth"]
+    policies = rows("dense Keras model")
+    assert 1.2 < policies["mixed_float16, jit_compile=False"] < 2
+    buffers = rows("memory of prefetch_to_device")
+    for length in (2, 8, 32, 100):
+        assert length <= buffers[f"buffer of {length}: batches on the device"] <= length + 1

@@ -229,6 +229,27 @@ def test_every_figure_of_every_card_is_read():
     assert sampler.topology() == ("GPU 0 and GPU 1: within a NUMA node",)
 
 
+def test_what_the_driver_reserves_is_not_in_use():
+    """On an idle H100 the first version of the call says 503 MB, the second none, as nvidia-smi does (driver 580)."""
+
+    class Newer(Nvml):
+        nvmlMemory_v2 = 0x2000028  # noqa: N815
+
+        def nvmlDeviceGetMemoryInfo(self, handle, version=None):  # noqa: N802
+            if version is None:
+                return super().nvmlDeviceGetMemoryInfo(handle)
+            if handle == 1:
+                raise self.NVMLError(13)
+            return type("M", (), {"used": 1 << 30, "total": 24 << 30})()
+
+    sampler = Sampler(Newer())
+    sampler.read()
+    first, second = sampler.devices()
+    assert first.find("memory").values == (float(1 << 30),)
+    assert second.find("memory").values == (float(2 << 30),)
+    assert first.facts["memory total"] == second.facts["memory total"] == "24576 MiB"
+
+
 def test_the_drivers_own_samples_keep_their_times():
     nvml = Nvml()
     sampler = Sampler(nvml)

@@ -74,6 +74,16 @@ def test_an_oscillation_on_a_drift_is_found():
     assert found.period == pytest.approx(9, rel=0.05)
 
 
+def test_three_cycles_of_a_real_card_are_found_by_their_whole_length():
+    """What NVML said of an H100 (driver 580.159.04, a reading each 200 ms) that worked two seconds and rested two, three times."""
+    cycle = (31, 97, 97, 93, 97, 97, 97, 97, 97, 97, 67, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    second = (30, 94, 94, 94, 94, 95, 95, 97, 98, 98, 68, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    third = (28, 97, 98, 97, 98, 97, 98, 98, 97, 96, 68, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    found = find_oscillation(cycle + second + third)
+    assert found.outcome is Outcome.OSCILLATING
+    assert found.period == pytest.approx(20, rel=0.02)
+
+
 def test_few_values_are_inconclusive():
     found = find_oscillation([1.0, 2.0] * (MIN_SAMPLES // 2 - 1))
     assert found.outcome is Outcome.INCONCLUSIVE

@@ -55,9 +55,18 @@ _STARTS = (
     "tensorflow.convert_to_tensor",
     "tensorflow.random.normal",
     "tensorflow.random.uniform",
+    "tensorflow.config.experimental.get_memory_info",
+    "tensorflow.data.Dataset.range",
+    "tensorflow.data.Dataset.from_tensors",
+    "tensorflow.data.Dataset.from_tensor_slices",
+    "tensorflow.data.Dataset.from_generator",
+    "tensorflow.data.Dataset.list_files",
+    "tensorflow.data.TFRecordDataset",
+    "tensorflow.data.TextLineDataset",
 )
-"""Calls that initialise the runtime (TensorFlow 2.21, `tensorflow/python/eager/context.py`, `ensure_initialized`);
-`tf.test.is_gpu_available` and `gpu_device_name` do not (tried with 2.8, 2.10 and 2.21)."""
+"""Calls that initialise the runtime (TensorFlow 2.21, `tensorflow/python/eager/context.py`, `ensure_initialized`; the setters after them
+were tried on an H100, `benchmarks/evidence/on_gpu.py`). `tf.test.is_gpu_available` and `gpu_device_name` do not (2.8, 2.10 and 2.21), nor do
+`tf.random.set_seed` and what only builds a Keras layer."""
 
 
 def _starts(site: Site) -> bool:
