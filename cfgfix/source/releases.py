@@ -542,7 +542,6 @@ _TWO = (
     "tensorflow.distribute.get_strategy.",
     "tensorflow.keras.mixed_precision.",
     "tensorflow.summary.create_file_writer.",
-    "tensorflow.saved_model.load.",
     "tensorflow.debugging.enable_check_numerics.",
 )
 """Beginnings of names that a program for TensorFlow 2 uses and one for TensorFlow 1 as a rule does not."""
