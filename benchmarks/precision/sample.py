@@ -81,6 +81,7 @@ READINGS = (
     "unmapped",
     "unvetted",
     "unpacked",
+    "unclaimed",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

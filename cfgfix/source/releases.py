@@ -408,6 +408,27 @@ def _for_another_release(program: Program) -> set[int]:
     return found
 
 
+_SAYS_ONE = re.compile(r"\b(?:tensorflow|tf)\s*(?:version\s*)?v?1\.(?:\d+|x)\b", re.IGNORECASE)
+_SAYS_TWO = re.compile(r"\b(?:tensorflow|tf)\s*(?:version\s*)?v?2\b", re.IGNORECASE)
+_HEAD = 40
+
+
+def _says_one(program: Program, module: Module) -> bool:
+    """Tell whether a file says before its first import that it is for TensorFlow 1: `# Uses the TF 1.x summary writer`."""
+    known: dict[int, bool] = program.facts.setdefault("says one", {})
+    found = known.get(id(module))
+    if found is None:
+        head: list[str] = []
+        if module.path.endswith(".py"):
+            for line in module.source_file().text.splitlines()[:_HEAD]:
+                if line.startswith(("import ", "from ")):
+                    break
+                head.append(line)
+        said = "\n".join(head)
+        found = known[id(module)] = _SAYS_ONE.search(said) is not None and _SAYS_TWO.search(said) is None
+    return found
+
+
 _NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
 
 
@@ -542,6 +563,7 @@ _TWO = (
     "tensorflow.distribute.get_strategy.",
     "tensorflow.keras.mixed_precision.",
     "tensorflow.summary.create_file_writer.",
+    "tensorflow.saved_model.load.",
     "tensorflow.debugging.enable_check_numerics.",
 )
 """Beginnings of names that a program for TensorFlow 2 uses and one for TensorFlow 1 as a rule does not."""
@@ -715,6 +737,7 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
         if (
             grade is None
             or id(reference.scope.module) in _for_another_release(program)
+            or _says_one(program, reference.scope.module)
             or _over_updates(reference)
         ):
             continue

@@ -227,6 +227,43 @@ def unused(program: Program, module: Module) -> bool:
     return found
 
 
+def never_imported(program: Program, module: Module) -> bool:
+    """Tell whether nothing imports a module that only defines something, in a program that begins somewhere.
+
+    What has its path or its dotted name in a text may import it by that.
+    """
+    known: dict[str, bool] = program.facts.setdefault("never imported", {})
+    found = known.get(module.path)
+    if found is None:
+        found = known[module.path] = (
+            _does_nothing(module)
+            and _begins_somewhere(program)
+            and _whole_folder(program, module)
+            and not any(module.path in targets for targets in _imports(program).values())
+            and not _named_as_file(program, module)
+        )
+    return found
+
+
+def _named_as_file(program: Program, module: Module) -> bool:
+    folder = os.path.basename(os.path.dirname(os.path.abspath(module.path))).encode()
+    word = _word(module).encode()
+    shown = re.compile(
+        rb"(?<!\w)(?:"
+        + re.escape(word)
+        + rb"\.py|"
+        + re.escape(folder)
+        + rb"[./\\]"
+        + re.escape(word)
+        + rb")(?!\w)"
+    )
+    return any(
+        file.path != module.path and word in data and shown.search(data) is not None
+        for file in program.files.values()
+        for data in (program.content_of(file.path),)
+    )
+
+
 def _word(module: Module) -> str:
     return os.path.basename(module.path).removesuffix(".py")
 

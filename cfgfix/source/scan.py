@@ -24,7 +24,7 @@ from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
-from cfgfix.source.running import for_python_two, never_run, uncalled, unused
+from cfgfix.source.running import for_python_two, never_imported, never_run, uncalled, unused
 from cfgfix.source.summary import Place, Scope
 from cfgfix.source.texts import CannotRewriteError, Offsets
 
@@ -360,6 +360,14 @@ class _Maker:
         if fails and severity is not Severity.INFO and uncalled(self._program, hit.scope):
             # It would fail, and nothing in the program comes to it.
             return Severity.INFO if rule.id.startswith("DEP") else Severity.WARNING
+        if (
+            severity is Severity.ERROR
+            and rule.id.startswith("DEP")
+            and hit.scope is hit.scope.module.scope
+            and never_imported(self._program, hit.scope.module)
+        ):
+            # It fails where it is imported, and nothing imports it.
+            return Severity.INFO
         return severity
 
     def _unused(self, hit: Hit) -> bool:

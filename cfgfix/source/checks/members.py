@@ -86,6 +86,9 @@ def _owner(name: str) -> tuple[str, str] | None:
 
 def _only_keras(program: Program, value: Value) -> bool:
     """Tell whether an object's class, with all that it inherits from, is Keras's or the project's."""
+    if isinstance(value, Made) and value.site is not None and value.site.raw.startswith("tensorflow.python."):
+        # The copy of Keras inside TensorFlow is never Keras 3.
+        return False
     if isinstance(value, (Made, External)):
         return value.name.startswith("keras.")
     if not isinstance(value, Instance):

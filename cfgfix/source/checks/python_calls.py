@@ -428,6 +428,9 @@ def without_shape(program: Program) -> Iterator[Hit]:
             root = reach.root.site
             if root is None or any(_shaped(program, step.scope, set()) for step in reach.path):
                 continue
+            if root.call.method in ("filter", "take_while"):
+                # It decides on elements and is no part of them.
+                continue
             result = root.result
             made = next((item for item in alternatives(result) if isinstance(item, Dataset)), None)
             if made is None:

@@ -352,11 +352,11 @@ def _decorated(scope: Scope) -> bool:
 
 
 def _switched_off(scope: Scope) -> bool:
-    """Tell whether a comment above a function holds its `@tf.function`: somebody took it out on purpose."""
+    """Tell whether a comment above a function, or behind its decorators, speaks of `tf.function`: it was left out on purpose."""
     lines = scope.module.source_file().text.splitlines()
     number = scope.place[0] - 2
     while 0 <= number < len(lines) and lines[number].lstrip().startswith(("#", "@")):
-        if re.match(r"\s*#+\s*@?\s*[\w.]*tf\.function", lines[number]):
+        if re.search(r"#.*\btf\.function\b", lines[number]):
             return True
         number -= 1
     return False
@@ -658,7 +658,7 @@ def stalls(program: Program) -> Iterator[Hit]:
     """Work in every step of a training loop that stops it: collections, figures, clearing the session."""
     hot = hot_paths(program)
     for scope, block, step in hot.step_loops():
-        if in_tests(scope) or not _over_data(program, scope, block):
+        if in_tests(scope) or not _over_data(program, scope, block) or _by_chunks(scope, block):
             continue
         for site in program.flow.within(scope):
             if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
@@ -682,6 +682,27 @@ def stalls(program: Program) -> Iterator[Hit]:
                 flow=(at(step, label="the step of this loop"), *(at(item) for item in path)),
                 values={"what": what, "loop_line": scope.blocks[block].line},
             )
+
+
+def _by_chunks(scope: Scope, block: int) -> bool:
+    """Tell whether a turn of a loop is many steps: `while step < total: ...; step += steps_per_loop`."""
+    test = scope.blocks[block].test
+    return (
+        scope.blocks[block].kind == "while"
+        and test is not None
+        and any(
+            event.kind == "augment"
+            and inside(scope, event.block, block)
+            and event.value is not None
+            and event.value[0] in (NAME, ATTRIBUTE)
+            and any(
+                re.search(rf"\b{re.escape(target[1])}\b", text(test, scope))
+                for target in event.targets
+                if target[0] == NAME
+            )
+            for event in scope.events()
+        )
+    )
 
 
 def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
