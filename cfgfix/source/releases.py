@@ -820,6 +820,19 @@ def keras_three(program: Program) -> str:
     return "some" if workers & table.admitted else "all"
 
 
+def _of_the_copy(program: Program, module: Module) -> bool:
+    """Tell whether the only Keras that a file names is the copy of Keras 2 inside TensorFlow, `tensorflow.python.keras`."""
+    known: dict[int, bool] = program.facts.setdefault("of the copy", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = any(
+            f"{source}.".startswith("tensorflow.python.keras.")
+            for item in module.summary.scopes
+            for source in item.imports.values()
+        ) and not re.search(r"\b(?:tf|tensorflow)\.keras\b", module.source_file().text)
+    return found
+
+
 def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:
     """Return the severity of what only Keras 3 refuses in a file; None where no Keras 3 comes to it.
 
@@ -827,7 +840,12 @@ def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None
     meant too, and info where nothing says which.
     """
     three = keras_three(program)
-    if not three or not is_tf_keras(scope) or written_for_one(program, scope):
+    if (
+        not three
+        or not is_tf_keras(scope)
+        or _of_the_copy(program, scope.module)
+        or written_for_one(program, scope)
+    ):
         return None
     table = api(program)
     two = three == "some" or any(

@@ -480,8 +480,8 @@ def old_arguments(program: Program) -> Iterator[Hit]:
                 )
             yield hit_at(
                 site,
-                # What has no new name told how to trace what is given; without it nothing fails.
-                severity=where_known(table, "warning") if new else "info",
+                # What has no new name told how to trace what is given; without it nothing fails. Beside the new name the old one says nothing more.
+                severity=where_known(table, "warning") if new and site.call.keyword(new) is None else "info",
                 values={
                     "argument": name,
                     "instead": f"it is called {new} by now" if new else "it does nothing any more",

@@ -10,6 +10,7 @@ from typing import Any
 
 from cfgfix.source.checks.common import (
     bound_in_loop,
+    few_turns,
     in_tests,
     loaded_in_batches,
     method_of,
@@ -228,18 +229,30 @@ def next_iter(program: Program) -> Iterator[Hit]:
             continue
         if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
             continue
-        if _kept(site.scope, site.call, loop):
+        if _kept(site.scope, site.call, loop) or few_turns(program, site.scope, loop, 1):
             continue
         dataset = first_dataset(value.site.args[0])
-        shuffled = dataset is not None and any(step.op == "shuffle" for step in (dataset, *upstream(dataset)))
+        shuffled = dataset is not None and any(_shuffles(step) for step in (dataset, *upstream(dataset)))
         yield hit_at(
             site,
             whole=True,
             # Of a shuffled dataset each turn gets another batch, if a dear one.
             severity="info" if _looks(program, site.scope, loop) else "warning" if shuffled else None,
-            values={"loop_line": site.scope.blocks[loop].line},
+            values={
+                "loop_line": site.scope.blocks[loop].line,
+                "then": "for one element" if shuffled else "and takes its first element",
+            },
             **_one_iterator(site, inner, loop),
         )
+
+
+def _shuffles(step: Dataset) -> bool:
+    """Tell whether a step gives another order each time: `list_files` does unless it is told not to."""
+    return step.op == "shuffle" or (
+        step.op == "list_files"
+        and step.site is not None
+        and constant(step.site.call.argument(1, "shuffle")) is not False
+    )
 
 
 def _one_iterator(site: Site, inner: Call, loop: int) -> dict[str, Any]:
