@@ -82,6 +82,7 @@ READINGS = (
     "unvetted",
     "unpacked",
     "unclaimed",
+    "unhurried",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -63,7 +63,7 @@ def expects_absence(
     here: Scope | None = scope
     line = place[0] if place is not None else 0
     while here is not None:
-        if here.kind == "function" and _FOR_ONE.search(here.name.lower()):
+        if here.kind == "function" and (_FOR_ONE.search(here.name.lower()) or _has_a_twin_for_two(here)):
             return True
         if _left_before(here, block, line):
             return True
@@ -141,6 +141,21 @@ def _other_backend(test: Expr) -> bool:
         and len(test[2]) == 1
         and test[2][0][0] == "=="
         and constant(test[2][0][1]) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
+    )
+
+
+_TWIN = re.compile(r"(?:tf|tensorflow)$", re.IGNORECASE)
+
+
+def _has_a_twin_for_two(scope: Scope) -> bool:
+    """Tell whether a function `convert_to_tf` has a `convert_to_tf2` beside it, which makes it the one for TensorFlow 1."""
+    return (
+        _TWIN.search(scope.name) is not None
+        and scope.parent >= 0
+        and any(
+            f"{scope.name}{end}" in scope.module.summary.scopes[scope.parent].children
+            for end in ("2", "_2", "_v2")
+        )
     )
 
 

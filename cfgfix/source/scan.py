@@ -74,15 +74,19 @@ PUT_ASIDE = frozenset(
         "attic",
         "backup",
         "backups",
+        "debugging",
         "deprecated",
         "graveyard",
         "obsolete",
+        "playground",
+        "sandbox",
         "scraps",
+        "scratch",
         "trash",
         "unused",
     }
 )
-"""Folders inside a program of what nobody runs any more and nobody has deleted: all is only info there."""
+"""Folders inside a program of what nobody runs any more and nobody has deleted, and of what is only tried: all is only info there."""
 _KEPT_COPY = re.compile(r"[._-](?:bak|backup)\d?\.(?:py|ipynb)$")
 """Names of files that are kept beside what has taken their place."""
 MAX_FINDINGS = 200

@@ -240,9 +240,28 @@ def _hides(scope: Scope, block: int) -> int | None:
                 told = True
         # `return False` or `ok = False` hands the failure on; only silence hides it.
         quiet = all(event.kind in ("pass", "continue") for event in body)
-        if not told and quiet and not _explained(scope, body):
+        if not told and quiet and not _explained(scope, body) and not _tried_only(scope, number):
             return scope.blocks[number].line
     return None
+
+
+_AT_WILL = re.compile(
+    r"(?i)work(?:s|ing)?[- ]?around|best[- ]effort|\bignor|\boptional|\bharmless|if (?:possible|available|supported)|\bmay fail|\bcan fail"
+    r"|not (?:fatal|critical|supported)"
+)
+
+
+def _tried_only(scope: Scope, handler: int) -> bool:
+    """Tell whether a comment above a `try` says that what it does may as well fail."""
+    for event in scope.events():
+        if event.kind == "try" and any(number == handler for number, _ in event.bodies):
+            lines = scope.module.source_file().text.splitlines()
+            number = event.place[0] - 2
+            while 0 <= number < len(lines) and lines[number].lstrip().startswith("#"):
+                if _AT_WILL.search(lines[number]):
+                    return True
+                number -= 1
+    return False
 
 
 def _explained(scope: Scope, body: list[Event]) -> bool:
