@@ -83,6 +83,7 @@ READINGS = (
     "unpacked",
     "unclaimed",
     "unhurried",
+    "unsought",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

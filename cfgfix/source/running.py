@@ -64,13 +64,39 @@ def uncalled(program: Program, scope: Scope) -> bool:
     known: dict[int, bool] = program.facts.setdefault("uncalled", {})
     found = known.get(id(top))
     if found is None:
-        found = known[id(top)] = (
-            _begins_somewhere(program)
-            and not _installed(program, top.module)
-            and _whole_folder(program, top.module)
-            and top not in _what_runs(program)
-        )
+        found = known[id(top)] = stands_alone(program, top.module) and top not in _what_runs(program)
     return found
+
+
+def unnamed(program: Program, scope: Scope) -> bool:
+    """Tell whether nothing in a program names the method that a scope is, or stands in, and no other class may call it.
+
+    A class that is derived from another may override what that one calls.
+    """
+    known: dict[int, bool] = program.facts.setdefault("unnamed", {})
+    found = known.get(id(scope))
+    if found is None:
+        found = known[id(scope)] = any(_unnamed(program, inner) for inner in _up_to_the_top(scope))
+    return found
+
+
+def _unnamed(program: Program, scope: Scope) -> bool:
+    if scope.kind != "function" or scope.parent <= 0 or scope.decorators or scope.name.startswith("__"):
+        return False
+    owner = scope.module.summary.scopes[scope.parent]
+    if owner.kind != "class" or owner.parent != 0 or is_test(scope.module.path):
+        return False
+    return (
+        all(base[0] == NAME and base[1] == "object" for base in owner.bases)
+        and stands_alone(program, scope.module)
+        and not program.flow.callers(scope)
+        and not _what_runs(program).mentions(scope)
+    )
+
+
+def stands_alone(program: Program, module: Module) -> bool:
+    """Tell whether all that calls a module's code is at hand: its program begins somewhere and is no package for others."""
+    return _begins_somewhere(program) and not _installed(program, module) and _whole_folder(program, module)
 
 
 def _up_to_the_top(scope: Scope) -> Iterator[Scope]:

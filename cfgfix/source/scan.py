@@ -24,7 +24,14 @@ from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
-from cfgfix.source.running import for_python_two, never_imported, never_run, uncalled, unused
+from cfgfix.source.running import (
+    for_python_two,
+    never_imported,
+    never_run,
+    uncalled,
+    unnamed,
+    unused,
+)
 from cfgfix.source.summary import Place, Scope
 from cfgfix.source.texts import CannotRewriteError, Offsets
 
@@ -360,10 +367,10 @@ class _Maker:
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
-        fails = severity is Severity.ERROR or rule.id.startswith("DEP")
-        if fails and severity is not Severity.INFO and uncalled(self._program, hit.scope):
-            # It would fail, and nothing in the program comes to it.
-            return Severity.INFO if rule.id.startswith("DEP") else Severity.WARNING
+        if severity is not Severity.INFO and self._out_of_reach(hit):
+            # It would fail or be slow, and nothing in the program comes to it.
+            fails = severity is Severity.ERROR and not rule.id.startswith("DEP")
+            return Severity.WARNING if fails else Severity.INFO
         if (
             severity is Severity.ERROR
             and rule.id.startswith("DEP")
@@ -373,6 +380,11 @@ class _Maker:
             # It fails where it is imported, and nothing imports it.
             return Severity.INFO
         return severity
+
+    def _out_of_reach(self, hit: Hit) -> bool:
+        """Tell whether nothing that runs comes to a hit, or to what it is reached from."""
+        scopes = (hit.scope, *(step.scope for step in hit.flow[:1]))
+        return any(uncalled(self._program, scope) or unnamed(self._program, scope) for scope in scopes)
 
     def _unused(self, hit: Hit) -> bool:
         """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""

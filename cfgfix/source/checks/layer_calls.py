@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.records import dataclass
 from cfgfix.source.checks.api import head
-from cfgfix.source.expr import text, walk
+from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, steps_to
 from cfgfix.source.program import Program, fold, is_keras_model, is_keras_part
@@ -19,7 +19,9 @@ from cfgfix.source.releases import (
     keras_three,
     refused_by_three,
     with_other_releases,
+    written_for_one,
 )
+from cfgfix.source.running import stands_alone
 from cfgfix.source.summary import (
     ATTRIBUTE,
     CALL,
@@ -361,10 +363,39 @@ def by_position(program: Program) -> Iterator[Hit]:
                 "asked": asked_for(table),
             },
             flow=steps_to(site.scope, site.through),
-            severity=told[0],
+            # Of a parameter that is None wherever the program runs Keras 3 takes None.
+            severity="info"
+            if given == ["training"]
+            and stands_alone(program, site.scope.module)
+            and _training_never_told(program)
+            else told[0],
             rewrites=rewrites,
             no_fix=why,
         )
+
+
+_TELLS_TRAINING = frozenset(
+    {"fit", "fit_generator", "train_on_batch", "test_on_batch", "evaluate", "predict", "predict_on_batch"}
+)
+"""Methods of a model that call its layers with `training` set (Keras 3.15.1, `keras/src/backend/tensorflow/trainer.py`)."""
+
+
+def _training_never_told(program: Program) -> bool:
+    """Tell whether nothing in a program says that it trains: no method of Keras that does, and no call that is given `training`."""
+    found: bool | None = program.facts.get("training never told")
+    if found is None:
+        found = program.facts["training never told"] = not any(
+            call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
+            for module in program.modules
+            if module.scope is None or not written_for_one(program, module.scope)
+            for scope in module.summary.scopes
+            for call in scope.calls
+        )
+    return found
+
+
+def _tells(value: Expr | None) -> bool:
+    return value is not None and constant(value) is not None and value[:2] != (NAME, "training")
 
 
 def _place(site: Site) -> Place:

@@ -708,6 +708,9 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
     told: set[tuple[int, int]] = set()
     for dataset, way in _pairs(program, "shard"):
         assert dataset.site is not None
+        if isinstance(constant(dataset.site.call.argument(1, "index")), int):
+            # A number that is written down is the same on every worker: one process takes a part of its data.
+            continue
         for step in way:
             name = kind(step)
             if name in ("unknown", "cache"):
