@@ -478,6 +478,27 @@ def layer_calls(archive: Archive, two: dict[str, tuple[str, str] | None]) -> dic
     return found
 
 
+INSIDE = (
+    "keras/src/",
+    "keras/api/",
+    "keras/_tf_keras/",
+    "keras/benchmarks/",
+    "keras/integration_test/",
+    "keras/tests/",
+    "keras/testing_infra/",
+)
+"""Folders of a wheel of Keras whose modules nobody imports by these names."""
+
+
+def modules_of_keras(archive: Archive) -> Iterator[str]:
+    """Yield the dotted names of the modules that standalone Keras has below its first level."""
+    for path in archive.files("keras/"):
+        if not path.startswith(INSIDE):
+            name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            if name.count(".") > 0 and not any(part.startswith("_") for part in name.split(".")):
+                yield name
+
+
 def _sets(node: ast.FunctionDef, attribute: str) -> bool:
     """Tell whether a method sets an attribute of its object to True."""
     return any(
@@ -536,6 +557,7 @@ def table(folder: Path) -> dict[str, Any]:
     values: dict[str, set[str]] = {name: set() for name in OBJECTS}
     before: dict[str, Call] = {}
     later: list[dict[str, Call]] = []
+    alone: dict[str, dict[str, int]] = {}
     for number, (tensorflow, keras) in enumerate(PAIRS):
         bit = 1 << number
         paths = [_wheel(folder, f"tensorflow_cpu-{tensorflow}-")]
@@ -559,6 +581,10 @@ def table(folder: Path) -> dict[str, Any]:
                 if not SKIPPED.search(name):
                     entry = store.setdefault(package, {})
                     entry[last] = entry.get(last, 0) | bit
+        for name in modules_of_keras(archive) if keras else ():
+            package, _, last = name.rpartition(".")
+            entry = alone.setdefault(package, {})
+            entry[last] = entry.get(last, 0) | bit
         three = keras is not None and keras.startswith("3.")
         for owner in OBJECTS:
             target = two.get(owner)
@@ -629,6 +655,12 @@ def table(folder: Path) -> dict[str, Any]:
         ),
         "layers": calls_of_layers(before, later),
         "file_names": _sorted(endings),
+        "modules": _sorted(
+            {
+                package: {last: mask for last, mask in entries.items() if not mask >> (len(PAIRS) - 1)}
+                for package, entries in alone.items()
+            }
+        ),
         "parameters": dict(sorted(accepted.items())),
         "deprecated": dict(sorted(deprecated.items())),
         "deprecated_arguments": _sorted(arguments),

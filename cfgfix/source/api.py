@@ -81,6 +81,7 @@ class Api:
         self._layers: Mapping[str, Mapping[str, Any]] = data["layers"]
         self._file_names: Mapping[str, Mapping[str, int]] = data["file_names"]
         self._values: Mapping[str, Mapping[str, int]] = data["values"]
+        self._modules: Mapping[str, Mapping[str, int]] = data["modules"]
         self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
@@ -181,6 +182,22 @@ class Api:
     def was_called(self, owner: str, name: str) -> int:
         """Return in which releases a member of a Keras class was a method that is a property in Keras 3; 0 for all others."""
         return self._values.get(owner, {}).get(name, 0)
+
+    def keras_module(self, source: str) -> tuple[str, int] | None:
+        """Return the first part of a dotted import of standalone Keras that the newest one does not have, and in which releases it is there.
+
+        None where there is no such part. TensorFlow before 2.6 goes with a Keras of any number, which may have anything.
+        """
+        parts = source.split(".")
+        if parts[0] != "keras":
+            return None
+        before = (1 << self.versions.index("2.8")) - 1
+        for position in range(1, len(parts)):
+            package, last = ".".join(parts[:position]), parts[position]
+            mask = self._modules.get(package, {}).get(last, 0)
+            if mask:
+                return f"{package}.{last}", mask | before | self._names.get(package, {}).get(last, 0)
+        return None
 
     def layer_call(self, name: str) -> LayerCall:
         """Return how a layer of Keras is called, by its last name (`Dropout`)."""

@@ -367,10 +367,10 @@ class _Maker:
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
-        if severity is not Severity.INFO and self._out_of_reach(hit):
+        fails = severity is Severity.ERROR or rule.id.startswith("DEP")
+        if severity is not Severity.INFO and self._out_of_reach(hit, fails=fails):
             # It would fail or be slow, and nothing in the program comes to it.
-            fails = severity is Severity.ERROR and not rule.id.startswith("DEP")
-            return Severity.WARNING if fails else Severity.INFO
+            return Severity.WARNING if fails and not rule.id.startswith("DEP") else Severity.INFO
         if (
             severity is Severity.ERROR
             and rule.id.startswith("DEP")
@@ -381,10 +381,15 @@ class _Maker:
             return Severity.INFO
         return severity
 
-    def _out_of_reach(self, hit: Hit) -> bool:
-        """Tell whether nothing that runs comes to a hit, or to what it is reached from."""
+    def _out_of_reach(self, hit: Hit, *, fails: bool) -> bool:
+        """Tell whether nothing that runs comes to a hit, or to what it is reached from.
+
+        A script often calls today what it did not call yesterday: what its functions cost is told even where none of them is called.
+        """
         scopes = (hit.scope, *(step.scope for step in hit.flow[:1]))
-        return any(uncalled(self._program, scope) or unnamed(self._program, scope) for scope in scopes)
+        return (fails and uncalled(self._program, hit.scope)) or any(
+            unnamed(self._program, scope) for scope in scopes
+        )
 
     def _unused(self, hit: Hit) -> bool:
         """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""

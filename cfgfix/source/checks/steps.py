@@ -352,11 +352,11 @@ def _decorated(scope: Scope) -> bool:
 
 
 def _switched_off(scope: Scope) -> bool:
-    """Tell whether a comment above a function, or behind its decorators, speaks of `tf.function`: it was left out on purpose."""
+    """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
     lines = scope.module.source_file().text.splitlines()
     number = scope.place[0] - 2
     while 0 <= number < len(lines) and lines[number].lstrip().startswith(("#", "@")):
-        if re.search(r"#.*\btf\.function\b", lines[number]):
+        if re.match(r"\s*(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", lines[number]):
             return True
         number -= 1
     return False
