@@ -84,6 +84,7 @@ READINGS = (
     "unclaimed",
     "unhurried",
     "unsought",
+    "unloaded",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
