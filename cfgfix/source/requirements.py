@@ -55,7 +55,7 @@ MAX_PARTS = 20
 MAX_LEVELS = 6
 """Most folders above the code that are looked in."""
 _NAMED = re.compile(
-    r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*(?:\{[^}"']*version\s*=\s*)?["'])?"""
+    r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*(?:\{[^}"']{0,200}version\s*=\s*)?["'])?"""
     r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
 )
 _COMPUTED = re.compile(
@@ -713,7 +713,9 @@ def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     if package == "tensorflow":
         return _TABLE, _NAMED
     named = "(?:python_requires|requires-python|python)" if package == "python" else package
-    sign = r"(?:[=:]\s*[\"']?)?" if package == "python" else r"(?:=\s*(?:\{[^}\"']*version\s*=\s*)?[\"'])?"
+    sign = (
+        r"(?:[=:]\s*[\"']?)?" if package == "python" else r"(?:=\s*(?:\{[^}\"']{0,200}version\s*=\s*)?[\"'])?"
+    )
     return (
         re.compile(
             rf"""^["']?{package}["']?\s*=\s*(?:\{{[^}}]*?version\s*=\s*)?["'](\^|~(?!=))?\s*(\d+(?:\.\d+)*)["']"""

@@ -54,6 +54,12 @@ def test_which_releases_a_requirement_admits(line: str, expected: list[str]) -> 
         ("pyproject.toml", '[project]\ndependencies = ["tensorflow>=2.12", "numpy"]\n', "tensorflow>=2.12"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "==2.14.0"\n', "tensorflow==2.14.0"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "2.12.1"\n', "tensorflow==2.12.1"),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\ntensorflow = { version = "=2.12.1", markers = "sys_platform" }\n',
+            "tensorflow==2.12.1",
+        ),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntensorflow = "2.12.*"\n', "tensorflow==2.12.*"),
         ("pyproject.toml", 'tensorflow-io = "0.32.0"\ntensorflow = "^2.9"\n', "tensorflow>=2.9,<3"),
         ("pyproject.toml", 'tensorflow = {version = "~2.9.1", optional = true}\n', "tensorflow>=2.9.1,<2.10"),
         (
