@@ -66,7 +66,7 @@ _STARTS = (
 )
 """Calls that initialise the runtime (TensorFlow 2.21, `tensorflow/python/eager/context.py`, `ensure_initialized`; the setters after them
 were tried on an H100, `benchmarks/evidence/on_gpu.py`). `tf.test.is_gpu_available` and `gpu_device_name` do not (2.8, 2.10 and 2.21), nor do
-`tf.random.set_seed` and what only builds a Keras layer."""
+`tf.random.set_seed` and what only makes a Keras layer; building one does."""
 
 
 def _starts(site: Site) -> bool:

@@ -19,7 +19,8 @@ _INSTEAD = {
     "keras.engine": "Layer and InputSpec are in keras.layers, Model is in keras",
     "keras.wrappers.scikit_learn": "the package scikeras has such wrappers",
 }
-"""Where the newest Keras has what people take from these modules (Keras 3.15.1; its release notes for 2.12 name SciKeras)."""
+"""Where the newest Keras has what people take from these modules (Keras 3.15.1, executed; the deprecation message of
+`keras/wrappers/scikit_learn.py` in Keras 2.8 and 2.12 names SciKeras)."""
 
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
