@@ -499,6 +499,34 @@ def modules_of_keras(archive: Archive) -> Iterator[str]:
                 yield name
 
 
+def names_of_keras(archive: Archive) -> dict[str, set[str]]:
+    """Return the names that standalone Keras has in its package and in the modules right below and one further: by module."""
+    found: dict[str, set[str]] = {}
+    for path in archive.files("keras/"):
+        # Keras 3.3 and 3.8 have their public modules in a folder that `keras` adds to its own.
+        inner = path.replace("keras/api/", "keras/", 1) if not archive.has("keras/api/_v2/") else path
+        if inner.startswith(INSIDE) or inner.count("/") > 3:
+            continue
+        name = inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if not any(part.startswith("_") for part in name.split(".")):
+            tree = archive.tree(path)
+            assert tree is not None
+            found.setdefault(name, set()).update(_bound(tree))
+    return found
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """Yield the public names that a module's statements bind."""
+    for node in _top(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((item.asname or item.name).partition(".")[0] for item in node.names)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else (node.target,):
+                yield from (item.id for item in ast.walk(target) if isinstance(item, ast.Name))
+
+
 def _sets(node: ast.FunctionDef, attribute: str) -> bool:
     """Tell whether a method sets an attribute of its object to True."""
     return any(
@@ -558,6 +586,8 @@ def table(folder: Path) -> dict[str, Any]:
     before: dict[str, Call] = {}
     later: list[dict[str, Call]] = []
     alone: dict[str, dict[str, int]] = {}
+    exported: dict[str, dict[str, int]] = {}
+    now: dict[str, set[str]] = {}
     for number, (tensorflow, keras) in enumerate(PAIRS):
         bit = 1 << number
         paths = [_wheel(folder, f"tensorflow_cpu-{tensorflow}-")]
@@ -585,6 +615,11 @@ def table(folder: Path) -> dict[str, Any]:
             package, _, last = name.rpartition(".")
             entry = alone.setdefault(package, {})
             entry[last] = entry.get(last, 0) | bit
+        now = names_of_keras(archive) if keras else {}
+        for package, bound in now.items():
+            for last in bound:
+                entry = exported.setdefault(package, {})
+                entry[last] = entry.get(last, 0) | bit
         three = keras is not None and keras.startswith("3.")
         for owner in OBJECTS:
             target = two.get(owner)
@@ -659,6 +694,20 @@ def table(folder: Path) -> dict[str, Any]:
             {
                 package: {last: mask for last, mask in entries.items() if not mask >> (len(PAIRS) - 1)}
                 for package, entries in alone.items()
+            }
+        ),
+        "alone": _sorted(
+            {
+                package: left
+                for package, entries in exported.items()
+                if package in now
+                and (
+                    left := {
+                        last: mask
+                        for last, mask in entries.items()
+                        if last not in now[package] and not last.startswith("_") and last.isidentifier()
+                    }
+                )
             }
         ),
         "parameters": dict(sorted(accepted.items())),

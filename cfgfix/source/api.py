@@ -82,6 +82,7 @@ class Api:
         self._file_names: Mapping[str, Mapping[str, int]] = data["file_names"]
         self._values: Mapping[str, Mapping[str, int]] = data["values"]
         self._modules: Mapping[str, Mapping[str, int]] = data["modules"]
+        self._alone: Mapping[str, Mapping[str, int]] = data["alone"]
         self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
@@ -197,6 +198,22 @@ class Api:
             mask = self._modules.get(package, {}).get(last, 0)
             if mask:
                 return f"{package}.{last}", mask | before | self._names.get(package, {}).get(last, 0)
+        return None
+
+    def keras_name(self, source: str) -> tuple[str, int] | None:
+        """Return the part of a dotted name of standalone Keras up to what the newest one's module does not have, and where it is there.
+
+        None where there is no such part, or a whole module is gone. The releases are those of `keras_module`.
+        """
+        if self.keras_module(source) is not None:
+            return None
+        parts = source.split(".")
+        before = (1 << self.versions.index("2.8")) - 1
+        for position in range(1, len(parts)):
+            package, last = ".".join(parts[:position]), parts[position]
+            mask = self._alone.get(package, {}).get(last, 0)
+            if mask:
+                return f"{package}.{last}", mask | before
         return None
 
     def layer_call(self, name: str) -> LayerCall:

@@ -13,6 +13,7 @@ from cfgfix.source.summary import (
     CHOICE,
     COMPARE,
     CONSTANT,
+    ITEMS,
     NAME,
     UNARY,
     Event,
@@ -207,7 +208,26 @@ def _asks(
                 and sure.search(text(event.value, here))
             ):
                 return True
+            if (
+                not sharp
+                and any(
+                    target[0] == ITEMS and any(item[:2] == part[:2] for item in target[2])
+                    for target in event.targets
+                )
+                and _of_version(event.value, here, keras)
+            ):
+                # `major, minor, _ = [int(part) for part in keras.__version__.split(".")]`
+                return True
     return False
+
+
+def _of_version(expr: Expr, scope: Scope, keras: bool) -> bool:
+    return any(
+        part[0] == ATTRIBUTE
+        and part[2] == "__version__"
+        and (keras or scope.imports.get(dotted(part[1]) or "") != "keras")
+        for part in walk(expr, scope)
+    )
 
 
 def _answers(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:

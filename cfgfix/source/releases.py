@@ -27,8 +27,10 @@ IMPORTS = (
     b"from tensorflow.data",
     b"from tensorflow.distribute",
     b"from tensorflow.config",
+    b"import keras",
+    b"from keras",
 )
-"""How files come to have TensorFlow's public names; its own modules import `tensorflow.python` and are passed over."""
+"""How files come to have TensorFlow's and Keras's public names; its own modules import `tensorflow.python` and are passed over."""
 
 
 NEVER_IN_TWO = ("tensorflow.contrib", "tensorflow.examples")
@@ -270,27 +272,31 @@ def doubtful(program: Program, reference: Reference) -> bool:
     It may be another name where its first part is bound in more than one way, or where the program sets it itself
     (`tf.tensor = tf.convert_to_tensor`); an annotation is not looked up under `from __future__ import annotations`.
     """
-    raw = reference.raw
+    return rebound(program, reference.raw, reference.expr, reference.scope)
+
+
+def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool:
+    """Tell the same of a dotted name by the expression that has it; None for an import statement."""
     if any(raw == name or raw.startswith(name + ".") for name in _set_by_program(program)):
         return True
-    if reference.expr is None:
+    if expr is None:
         return False
-    head = reference.expr
+    head = expr
     while head[0] == ATTRIBUTE:
         head = head[1]
     return (
-        _assigned(reference.scope, head[1])
-        or _in_annotation(reference)
+        _assigned(scope, head[1])
+        or _in_annotation(expr, scope)
         or any(
             # `global tf; import tensorflow.compat.v1 as tf` in a function.
-            head[1] in scope.outer and head[1] in scope.imports
-            for scope in reference.scope.module.summary.scopes
+            head[1] in item.outer and head[1] in item.imports
+            for item in scope.module.summary.scopes
         )
     )
 
 
 def _set_by_program(program: Program) -> set[str]:
-    """Return the names of TensorFlow that the program sets."""
+    """Return the names of TensorFlow and Keras that the program sets."""
     found: set[str] | None = program.facts.get("set_by_program")
     if found is None:
         found = set()
@@ -301,13 +307,17 @@ def _set_by_program(program: Program) -> set[str]:
                     for target in event.targets if event.kind == "assign" else ():
                         if target[0] == ATTRIBUTE:
                             name = program.static_name(target, scope)
-                            if name is not None and name.startswith("tensorflow."):
+                            if name is not None and name.startswith(("tensorflow.", "keras.")):
                                 found.add(name)
                 for call in scope.calls:
                     if len(call.args) == 3 and call.func[0] == NAME and call.func[1] == "setattr":
                         name = program.static_name(call.args[0], scope)
                         last = constant(call.args[1])
-                        if name is not None and name.startswith("tensorflow") and isinstance(last, str):
+                        if (
+                            name is not None
+                            and name.startswith(("tensorflow", "keras"))
+                            and isinstance(last, str)
+                        ):
                             found.add(f"{name}.{last}")
         program.facts["set_by_program"] = found
     return found
@@ -344,16 +354,15 @@ def bound_twice(scope: Scope, name: str) -> bool:
     return len(sources) + assigned > 1
 
 
-def _in_annotation(reference: Reference) -> bool:
+def _in_annotation(name: Expr, scope: Scope) -> bool:
     """Tell whether a name only stands in an annotation that Python does not evaluate."""
-    scope = reference.scope
     later = any(
         item.get("annotations") == "__future__.annotations"
         for item in (here.imports for here in scope.module.summary.scopes)
     )
 
     def holds(expr: Expr | None) -> bool:
-        return expr is not None and any(part[-1] == reference.place for part in walk(expr, scope))
+        return expr is not None and any(part[-1] == name[-1] for part in walk(expr, scope))
 
     for event in scope.events():
         # The annotation of a local variable is never evaluated.
@@ -364,6 +373,11 @@ def _in_annotation(reference: Reference) -> bool:
         for inner in scope.module.summary.scopes
         if inner.kind == "function" and inner.parent == scope.number
     )
+
+
+def for_others(program: Program, module: Module) -> bool:
+    """Tell whether a module is for other releases than those that are asked for, by how it is imported or what it says."""
+    return id(module) in _for_another_release(program) or _says_one(program, module)
 
 
 def _for_another_release(program: Program) -> set[int]:
@@ -511,6 +525,8 @@ def asked_for(table: Api) -> str:
         return f"{table.requirement.path} asks for {table.requirement.text}"
     if table.requirement.whatever:
         return f"{table.requirement.path} asks for TensorFlow of any release"
+    if table.requirement.keras:
+        return f"{table.requirement.path} asks for {table.requirement.keras}"
     if table.requirement.below:
         return "no requirement found for all of it says which release is meant"
     if table.requirement.computed:
@@ -535,6 +551,11 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
 def where_known(table: Api, severity: str) -> str:
     """Return a severity, or info where no requirement says which release is meant: some have the name, and one of them may be."""
     return severity if table.requirement.known else "info"
+
+
+def where_keras_known(table: Api, severity: str) -> str:
+    """Return a severity of what Keras lacks, or info where nothing says which release of TensorFlow, or of Keras, is meant."""
+    return severity if table.requirement.known or table.requirement.keras else "info"
 
 
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
@@ -734,12 +755,7 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
     graded = []
     for reference in references(program):
         grade = _grade(table, reference.presence)
-        if (
-            grade is None
-            or id(reference.scope.module) in _for_another_release(program)
-            or _says_one(program, reference.scope.module)
-            or _over_updates(reference)
-        ):
+        if grade is None or for_others(program, reference.scope.module) or _over_updates(reference):
             continue
         graded.append((reference, grade))
         if reference.expr is None:
@@ -811,6 +827,86 @@ def is_tf_keras(scope: Scope) -> bool:
     )
 
 
+def keras_of_release(program: Program, scope: Scope) -> bool:
+    """Tell whether a module's Keras is the one that comes with TensorFlow: `tf.keras`, or the package `keras` beside it.
+
+    TensorFlow from 2.6 on installs the Keras of its own number, from 2.16 on Keras 3 (METADATA of its wheels); a project may have a package
+    of that name itself.
+    """
+    known: dict[int, bool] = program.facts.setdefault("keras of the release", {})
+    module = scope.module
+    found = known.get(id(module))
+    if found is None:
+        heads = {
+            source.split(".")[0]
+            for item in module.summary.scopes
+            for source in item.imports.values()
+            if source
+        }
+        found = known[id(module)] = "tf_keras" not in heads and (
+            "keras" not in heads or program.path_of("keras", module) is None
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FailingImport:
+    """An import from standalone Keras of what the newest one does not have.
+
+    Attributes:
+        name: What is gone: a module, or a name of one.
+        whole: Whether it is a module.
+        mask: One bit for each inspected release that has it.
+        source: The dotted name that is imported.
+        scope, place, block: Where the import stands.
+    """
+
+    name: str
+    whole: bool
+    mask: int
+    source: str
+    scope: Scope
+    place: Place
+    block: int
+
+
+def failing_imports(program: Program, module: Module) -> list[FailingImport]:
+    """Return the imports of a module from standalone Keras that fail with the newest release, where nothing is ready for that."""
+    known: dict[int, list[FailingImport]] = program.facts.setdefault("failing imports", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = list(_failing(program, module))
+    return found
+
+
+def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
+    table = api(program)
+    if table.silent or module.scope is None or not keras_of_release(program, module.scope):
+        return
+    if for_others(program, module):
+        return
+    for scope in module.summary.scopes:
+        if not any(source.startswith("keras.") for source in scope.imports.values()):
+            continue
+        for event in scope.events() if not written_for_one(program, scope) else ():
+            for _, source in event.extra if event.kind == "import" else ():
+                whole = table.keras_module(source)
+                gone = whole or table.keras_name(source)
+                if (
+                    gone is not None
+                    and not gone[1] & table.newest
+                    and not expects_absence(scope, event.block, event.place)
+                ):
+                    yield FailingImport(
+                        gone[0], whole is not None, gone[1], source, scope, event.place, event.block
+                    )
+
+
+def as_written(scope: Scope, name: str) -> str:
+    """Return a name of Keras as a file has it: `keras.Model` where it imports the package, else `tf.keras.Model`."""
+    return name if not is_tf_keras(scope) else f"tf.{name}"
+
+
 def keras_three(program: Program) -> str:
     """Tell whether the project's `tf.keras` is Keras 3: `all` or `some` of the releases it asks for, or empty for none."""
     table = api(program)
@@ -842,7 +938,7 @@ def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None
     three = keras_three(program)
     if (
         not three
-        or not is_tf_keras(scope)
+        or not keras_of_release(program, scope)
         or _of_the_copy(program, scope.module)
         or written_for_one(program, scope)
     ):
@@ -853,7 +949,7 @@ def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None
     )
     if two and id(scope.module) in without_three(program):
         return None
-    return (where_known(table, "warning") if two else None,)
+    return (where_keras_known(table, "warning") if two else None,)
 
 
 def without_three(program: Program) -> frozenset[int]:
@@ -865,5 +961,9 @@ def without_three(program: Program) -> frozenset[int]:
             id(reference.scope.module)
             for reference, _, _ in missing(program)
             if reference.presence.mask and not reference.presence.mask & newest
+        ) | frozenset(
+            id(module)
+            for module in program.modules
+            if any(item.scope is module.scope for item in failing_imports(program, module))
         )
     return found

@@ -35,13 +35,17 @@ _BARE = re.compile(
     r"""^(?:-\s+)?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:[;#].*)?$"""
 )
 """A line that asks for TensorFlow whatever its release: of a text file, or of a list in an environment file."""
+_BARE_KERAS = re.compile(r"""^(?:-\s+)?keras\s*(?:[;#].*)?$""")
+"""The same for standalone Keras."""
 _REQUIRES = re.compile(r"(?:install|setup|tests)_requires?\s*=")
 """A key of `setup.cfg` whose value is a list of requirements."""
+_LIST = r"""(?:(?<![\w-])dependencies|\brequire(?:d(?:_packages)?|s|ments)\b|\b\w{0,40}_require(?:s|ments))["']?\s*[=:]\s*\[[^\]]{0,2000}?"""
 _WHATEVER = re.compile(
-    r"""(?:install_requires|(?<![\w-])dependencies)["']?\s*[=:]\s*\[[^\]]{0,2000}?"""
-    r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']"""
+    _LIST + r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']""",
+    re.IGNORECASE,
 )
-"""The same in a list of requirements in `setup.py` or `pyproject.toml`."""
+"""The same in a list of requirements in `setup.py` or `pyproject.toml`, be it one with a name of its own."""
+_ANY_KERAS = re.compile(_LIST + r"""["']keras\s*(?:;[^"'\]]*)?["']""", re.IGNORECASE)
 _GPU_ONLY = re.compile(r"(?<![\w.-])tensorflow[-_]gpu(?![\w-])")
 _OF_ANY = re.compile(r"(?<![\w.-])tensorflow(?![\w-])")
 GPU_END = 11
@@ -131,6 +135,7 @@ class Requirement:
         whatever: Whether the file asks for TensorFlow without a release, so that the newest is installed.
         stated: What the file says itself where `text` is narrower: TensorFlow Addons, asked for or imported, ends before Keras 3.
         inferred: Whether the code says it by what it imports, and no file does.
+        keras: What is asked for of standalone Keras where nothing is said of TensorFlow, and Keras 3 is among it.
         installed: Whether it is not asked for but installed, in the environment that `path` names.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
             collection: folder and what it asks for.
@@ -145,6 +150,7 @@ class Requirement:
     whatever: bool = False
     stated: str = ""
     inferred: bool = False
+    keras: str = ""
     installed: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
 
@@ -391,9 +397,9 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         looked.append(place)
         one = _said_in(place, installs=True)
         if name == GUIDE and (one is None or not one.text):
-            one = _listed_in(place)
-        if one is not None and one.text:
-            said.append((place, _Said(one.text, two=one.two)))
+            one = _listed_in(place) or one
+        if one is not None and (one.text or one.keras):
+            said.append((place, _Said(one.text, two=one.two, keras=one.keras)))
     for name in _runs_of(folder):
         place = os.path.join(folder, name)
         looked.append(place)
@@ -424,7 +430,22 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     if keras and beside != place and made.text and not made.admits_one() and not _goes_with_two(keras):
         # One file asks for TensorFlow 2 and another for a Keras that is too old for it: nothing says which is meant.
         return replace(made, text="", path="")
-    return _with_keras(made, keras) if keras and (made.text or made.whatever) else made
+    if made.text or made.whatever or made.computed:
+        return _with_keras(made, keras) if keras else made
+    if not keras:
+        beside = next((where for where, one in said if one.any_keras), "")
+        keras = "keras of any release" if beside else ""
+    return _of_keras(beside, made, keras) if keras else made
+
+
+def _of_keras(path: str, requirement: Requirement, keras: str) -> Requirement:
+    """Return a requirement that says nothing of TensorFlow with what is asked for of Keras."""
+    shown = os.path.relpath(path)
+    made = replace(requirement, path=path if shown.startswith("..") else shown)
+    if not _goes_with_two(keras):
+        return replace(made, text="tensorflow<2.0", stated=keras)
+    bounded = _with_keras(made, keras)
+    return replace(bounded, stated=keras) if bounded.text else replace(made, keras=keras)
 
 
 def _constrained(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
@@ -562,6 +583,7 @@ class _Said:
     two: bool = False
     whatever: bool = False
     keras: str = ""
+    any_keras: bool = False
     others: tuple[str, ...] = ()
     gpu: bool = False
     because: str = ""
@@ -582,6 +604,9 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     whole = data.decode("utf-8", "replace")
     listed = _WHATEVER.search(whole[:MAX_LIST]) if path.endswith((".py", ".toml")) and not installs else None
     whatever = listed is not None
+    any_keras = (
+        path.endswith((".py", ".toml")) and not installs and _ANY_KERAS.search(whole[:MAX_LIST]) is not None
+    )
     gpu, plain = (
         (_GPU_ONLY.search(listed[0]) is not None, _OF_ANY.search(listed[0]) is not None)
         if listed is not None
@@ -603,36 +628,35 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
             bare = bare[install.start() :]
         if path.endswith(".cfg"):
             listing = _lists(line, listing)
-        anything = listing and not installs and _BARE.match(bare) is not None
+        # Names of packages are the same in capitals: `Keras==2.3.1`.
+        low = bare.lower()
+        anything = listing and not installs and _BARE.match(low) is not None
         whatever = whatever or anything
-        asked = _asked_in(bare)
+        any_keras = any_keras or (listing and not installs and _BARE_KERAS.match(low) is not None)
+        asked = _asked_in(low)
         if anything or asked:
-            gpu = gpu or _GPU_ONLY.search(bare) is not None
-            plain = plain or _GPU_ONLY.search(bare) is None
+            gpu = gpu or _GPU_ONLY.search(low) is not None
+            plain = plain or _GPU_ONLY.search(low) is None
         if not named and not computed:
             named = asked
-            computed = not named and _COMPUTED.search(bare) is not None
+            computed = not named and _COMPUTED.search(low) is not None
         if not two:
             two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
-        addons = addons or _ADDONS.search(bare) is not None
-        company = company or _in_company(bare)
-        keras = keras or _asked_in(bare, "keras")
+        addons = addons or _ADDONS.search(low) is not None
+        company = company or _in_company(low)
+        keras = keras or _asked_in(low, "keras")
         for package in _NEEDS:
             # Behind a marker Python is what one line is for, not what the project asks for.
-            if (
-                package in bare
-                and package not in others
-                and (package != "python" or not set("{;") & set(bare))
-            ):
-                other = _asked_in(bare, package)
+            if package in low and package not in others and (package != "python" or not set("{;") & set(low)):
+                other = _asked_in(low, package)
                 if other:
                     others[package] = other
     because = ""
     if company and not named and not computed:
         named, because = company
         two = True
-    if not (named or keras_2 or addons or computed or whatever or keras):
+    if not (named or keras_2 or addons or computed or whatever or keras or any_keras):
         return None
     return _Said(
         named,
@@ -642,6 +666,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         two,
         whatever,
         keras,
+        any_keras,
         tuple(others.values()),
         gpu and not plain,
         because,

@@ -31,7 +31,7 @@ from typing import Any
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 8
+VERSION = 9
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -224,7 +224,7 @@ class Scope:
         stars: Modules imported with `*`.
         children: Names of functions and classes defined directly in it, to scope numbers (the last one wins).
         blocks, calls, body: Its guards, its calls, its statements.
-        references: `(expression, block)` of each longest `tf.a.b.c` whose head a TensorFlow import binds.
+        references: `(expression, block)` of each longest `tf.a.b.c` whose head an import of TensorFlow or Keras binds.
         module: The linked module it belongs to (`program.Module`); None before linking, and never stored.
     """
 
@@ -985,7 +985,7 @@ class _Builder:
             if name:
                 # The first of several wins: later ones stand in `except ImportError` as a rule.
                 imports.setdefault(name, source)
-                if source.startswith("tensorflow"):
+                if source.startswith(("tensorflow", "keras.")) or source == "keras":
                     self.frameworks.add(name)
         return self.event("import", node, extra=tuple(pairs))
 

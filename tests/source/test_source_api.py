@@ -206,7 +206,11 @@ def test_ends_of_file_names_agree_with_an_installed_keras(
         ({"requirements.txt": "tensorflow>=2.8\nkeras==2.8.0\n"}, "tensorflow>=2.8,<2.9", False, False),
         ({"requirements.txt": "tensorflow\nkeras~=2.12\n"}, "tensorflow<2.16", False, False),
         ({"requirements.txt": "tensorflow\nkeras==2.2.4\n"}, "tensorflow<2.6", False, False),
-        ({"requirements.txt": "keras==2.2.4\n"}, "", False, False),
+        ({"requirements.txt": "keras==2.2.4\n"}, "tensorflow<2.0", False, False),
+        ({"requirements.txt": "Keras==2.4.3\n"}, "tensorflow<2.6", False, False),
+        ({"requirements.txt": "Keras>=2.4.3\n"}, "", False, False),
+        ({"requirements.txt": "Tensorflow==2.9\nKeras\n"}, "tensorflow==2.9", False, False),
+        ({"README.md": "    pip install Keras==2.2.4\n"}, "tensorflow<2.0", False, False),
         (
             {"requirements.txt": "tensorflow>=2.8\nkeras>=2.8\nkeras-tuner==1.0\n"},
             "tensorflow>=2.8",

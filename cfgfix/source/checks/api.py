@@ -16,20 +16,22 @@ from cfgfix.source.releases import (
     absence_expected,
     admits_one,
     api,
+    as_written,
     asked_for,
     before_the_table,
     bound_twice,
     doubtful,
     eras,
     is_old,
-    is_tf_keras,
     keras_is_two,
+    keras_of_release,
     missing,
     missing_names,
     references,
     shown,
     uses_two,
     values_of,
+    where_keras_known,
     where_known,
     with_old_releases,
     with_other_releases,
@@ -502,7 +504,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
         if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
             continue
         if name.startswith("keras."):
-            if legacy or not is_tf_keras(site.scope):
+            if legacy or not keras_of_release(program, site.scope):
                 continue
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
@@ -527,14 +529,14 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 values={
-                    "name": shown(name),
+                    "name": as_written(site.scope, name) if name.startswith("keras.") else shown(name),
                     "argument": keyword,
                     "gone": table.since(mask) if mask else "2.4 and later",
                     "asked": asked_for(table),
                 },
                 severity="error"
                 if table.requirement.known and not mask & table.admitted
-                else where_known(table, "warning"),
+                else (where_keras_known if name.startswith("keras.") else where_known)(table, "warning"),
                 confidence=confidence,
                 rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, new, keyword),)
                 if new
@@ -599,7 +601,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         if site.name.count(".") != 2 or site.raw.startswith("tensorflow.python."):
             # The copy of Keras inside TensorFlow is never Keras 3.
             continue
-        if not site.name.rpartition(".")[2][:1].isupper() or not is_tf_keras(site.scope):
+        if not site.name.rpartition(".")[2][:1].isupper() or not keras_of_release(program, site.scope):
             continue
         value = (
             site.call.argument(0, parameter) if parameter == "learning_rate" else site.call.keyword(parameter)
@@ -651,7 +653,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
                 else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
                 "asked": asked_for(api(program)),
             },
-            severity=where_known(api(program), "warning")
+            severity=where_keras_known(api(program), "warning")
             if takes
             else None
             if three or _loses_rate(site)
@@ -680,7 +682,7 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
                 "rate": rate,
                 "asked": asked_for(api(program)),
             },
-            severity=where_known(api(program), "warning") if two else None,
+            severity=where_keras_known(api(program), "warning") if two else None,
             rewrites=(Rewrite("replace", site.scope, value[-1], f"{rate}.0"),)
             if value[0] == CONSTANT
             else (),
@@ -715,7 +717,11 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
                 if (rate is None or rate[0] == CONSTANT) and _loses_rate(site)
                 else "it does not make the learning rate fall",
             },
-            severity="info" if zero and three else where_known(api(program), "warning") if takes else None,
+            severity="info"
+            if zero and three
+            else where_keras_known(api(program), "warning")
+            if takes
+            else None,
             rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),
         )
 

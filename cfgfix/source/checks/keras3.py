@@ -14,10 +14,11 @@ from cfgfix.source.program import Program
 from cfgfix.source.releases import (
     IMPORTS,
     api,
+    as_written,
     asked_for,
     bound_twice,
     callers_ask,
-    is_tf_keras,
+    keras_of_release,
     keras_three,
     refused_by_three,
     with_other_releases,
@@ -263,7 +264,7 @@ class _Kind:
 
 
 _SAVE = "`.keras` writes one file of Keras's own, `model.export(...)` a SavedModel; what reads it has to follow, so the name is for you to choose"
-_LOAD = "what is read has to be written anew, or read by what wrote it: `tf.keras.layers.TFSMLayer` reads a SavedModel"
+_LOAD = "what is read has to be written anew, or read by what wrote it: the layer `TFSMLayer` of Keras 3 reads a SavedModel"
 _WEIGHTS = (
     "a name that ends in `.weights.h5`; what loads the file has to follow, so the name is for you to choose"
 )
@@ -298,9 +299,13 @@ def file_name(program: Program) -> Iterator[Hit]:
             for site in program.flow.named(f"keras.{package}.{function}"):
                 # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
                 if function == "save_model" or not ("zipped" in words or "rbax" in words):
-                    yield from _named(program, site, function, f"tf.keras.{package}.{function}")
+                    yield from _named(
+                        program, site, function, as_written(site.scope, f"keras.{package}.{function}")
+                    )
     for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
-        yield from _named(program, site, "ModelCheckpoint", "tf.keras.callbacks.ModelCheckpoint")
+        yield from _named(
+            program, site, "ModelCheckpoint", as_written(site.scope, "keras.callbacks.ModelCheckpoint")
+        )
 
 
 def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]:
@@ -411,7 +416,7 @@ def _counted(
     severity: tuple[str | None] | None = (None,)
     if not ever:
         severity = refused_by_three(program, scope)
-    elif written_for_one(program, scope) or not is_tf_keras(scope):
+    elif written_for_one(program, scope) or not keras_of_release(program, scope):
         return
     place = place_of(value, scope)
     if severity is None or place is None:

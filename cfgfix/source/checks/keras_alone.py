@@ -1,15 +1,32 @@
-"""Modules of standalone Keras that the release beside the project's TensorFlow does not have."""
+"""Modules and names of standalone Keras that the release beside the project's TensorFlow does not have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cfgfix.records import dataclass
+from cfgfix.source.api import Api
+from cfgfix.source.checks.api import head
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit
-from cfgfix.source.program import Program
-from cfgfix.source.releases import api, asked_for, where_known, with_other_releases, written_for_one
+from cfgfix.source.program import Module, Program
+from cfgfix.source.releases import (
+    api,
+    asked_for,
+    bound_twice,
+    callers_ask,
+    failing_imports,
+    for_others,
+    keras_of_release,
+    rebound,
+    where_keras_known,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.source.running import never_run, uncalled
+from cfgfix.source.summary import Place, Scope
 
-NEEDLES = (b"from keras.", b"import keras.")
+NEEDLES = (b"from keras", b"import keras")
 
 _INSTEAD = {
     "keras.utils.np_utils": "to_categorical and normalize are in keras.utils",
@@ -32,39 +49,125 @@ def passed_over(program: Program, check: object) -> frozenset[int]:
 def gone_module(program: Program) -> Iterator[Hit]:
     """An import of a module that Keras does not have any more."""
     table = api(program)
-    if table.silent:
-        return
     for module in program.modules:
         told: set[str] = set()
-        for scope in module.summary.scopes:
-            if not any(source.startswith("keras.") for source in scope.imports.values()):
+        for item in failing_imports(program, module):
+            if not item.whole or item.name in told:
                 continue
-            for event in scope.events() if not written_for_one(program, scope) else ():
-                for _, source in event.extra if event.kind == "import" else ():
-                    found = table.keras_module(source)
-                    if found is None or found[0] in told or program.path_of("keras", module) is not None:
-                        continue
-                    name, mask = found
-                    if mask & table.newest or expects_absence(scope, event.block, event.place):
-                        continue
-                    told.add(name)
-                    instead = _INSTEAD.get(name, "")
-                    last = source.rpartition(".")[2]
-                    if name.startswith("keras.layers.") and table.has_now(f"tensorflow.keras.layers.{last}"):
-                        instead = f"{last} is in keras.layers"
-                    yield Hit(
-                        scope,
-                        event.place,
-                        event.block,
-                        {
-                            "name": name,
-                            "gone": table.since(mask),
-                            "seen": table.last(mask),
-                            "instead": f"; {instead}" if instead else "",
-                            "asked": asked_for(table),
-                        },
-                        severity=where_known(table, "warning") if mask & table.admitted else None,
-                    )
+            told.add(item.name)
+            instead = _INSTEAD.get(item.name, "")
+            last = item.source.rpartition(".")[2]
+            if item.name.startswith("keras.layers.") and table.has_now(f"tensorflow.keras.layers.{last}"):
+                instead = f"{last} is in keras.layers"
+            yield Hit(
+                item.scope,
+                item.place,
+                item.block,
+                {"instead": f"; {instead}" if instead else "", **_values(table, item.name, item.mask)},
+                severity=_severity(table, item.mask),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A use of a name that is gone: where it stands, and whether that is an import."""
+
+    name: str
+    mask: int
+    scope: Scope
+    place: Place
+    block: int
+    imported: bool
+
+
+def gone_name(program: Program) -> Iterator[Hit]:
+    """Names that modules of Keras do not have any more, those of one module once in a file."""
+    table = api(program)
+    for module in program.modules:
+        groups: dict[tuple[str, int], list[_Use]] = {}
+        for use in _uses(program, module):
+            groups.setdefault((use.name.rpartition(".")[0], use.mask), []).append(use)
+        for (package, mask), uses in groups.items():
+            # What happens first is told: an import, then what is used where something comes to it.
+            uses.sort(key=lambda use: (not use.imported, _idle(program, use.scope), use.place))
+            first = uses[0]
+            names = list(dict.fromkeys(use.name.rpartition(".")[2] for use in uses))
+            last = names.pop(0)
+            more = ""
+            if names:
+                shown = ", ".join(names[:4])
+                more = f" (nor {shown}{f' and {len(names) - 4} more' if len(names) > 4 else ''}, used in this file as well)"
+            yield Hit(
+                first.scope,
+                first.place,
+                first.block,
+                {
+                    "module": package,
+                    "last": last,
+                    "more": more,
+                    "raises": "importing it raises ImportError" if first.imported else "AttributeError",
+                    "instead": _has_it(table, package, last),
+                    **_values(table, first.name, mask),
+                },
+                severity=_severity(table, mask),
+            )
+
+
+def _uses(program: Program, module: Module) -> Iterator[_Use]:
+    """Yield the uses of names of standalone Keras in a module that the newest one does not have, where nothing is ready for that."""
+    table = api(program)
+    failing = failing_imports(program, module)
+    for item in failing:
+        if not item.whole:
+            yield _Use(item.name, item.mask, item.scope, item.place, item.block, imported=True)
+    imported = {item.name for item in failing}
+    scope = module.scope
+    if table.silent or scope is None or not keras_of_release(program, scope) or for_others(program, module):
+        return
+    known: dict[str, tuple[str, int] | None] = {}
+    for scope in module.summary.scopes:
+        for expr, block in scope.references:
+            raw = program.static_name(expr, scope)
+            if raw is None or not raw.startswith("keras."):
+                continue
+            if raw not in known:
+                known[raw] = table.keras_name(raw)
+            found = known[raw]
+            if found is None or found[1] & table.newest or found[0] in imported:
+                continue
+            if (
+                not expects_absence(scope, block, expr[-1])
+                and not rebound(program, raw, expr, scope)
+                and not bound_twice(scope, head(expr))
+                and not callers_ask(program, scope)
+                and not written_for_one(program, scope)
+            ):
+                yield _Use(*found, scope, expr[-1], block, imported=False)
+
+
+def _idle(program: Program, scope: Scope) -> bool:
+    return uncalled(program, scope) or never_run(program, scope)
+
+
+def _has_it(table: Api, package: str, name: str) -> str:
+    """Return where a name is that Keras's module does not have any more, for messages."""
+    places = [f"tf.{package}"] if table.has_now(f"tensorflow.{package}.{name}") else []
+    if package == "keras.backend" and table.has_now(f"tensorflow.keras.ops.{name}"):
+        places.append("keras.ops")
+    return f"; {' and '.join(places)} {'have' if len(places) > 1 else 'has'} it" if places else ""
+
+
+def _values(table: Api, name: str, mask: int) -> dict[str, object]:
+    return {
+        "name": name,
+        "gone": table.since(mask),
+        "seen": table.last(mask),
+        "asked": asked_for(table),
+    }
+
+
+def _severity(table: Api, mask: int) -> str | None:
+    return where_keras_known(table, "warning") if mask & table.admitted else None
 
 
 def check(program: Program) -> Iterable[Hit]:

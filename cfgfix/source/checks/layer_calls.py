@@ -15,7 +15,7 @@ from cfgfix.source.releases import (
     api,
     asked_for,
     bound_twice,
-    is_tf_keras,
+    keras_of_release,
     keras_three,
     refused_by_three,
     with_other_releases,
@@ -78,7 +78,7 @@ class _Callee:
 
 
 class Parts:
-    """What is certainly a layer or model of the Keras that TensorFlow brings."""
+    """What is certainly a layer or model of the Keras that comes with TensorFlow."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -102,7 +102,7 @@ class Parts:
         return is_keras_part(self._program, scope) and self._is_plain(scope)
 
     def _of_made(self, name: str, site: Site) -> _Callee | None:
-        if not site.raw.startswith("tensorflow.") or not self._is_ours(site.raw, site.scope):
+        if not site.raw.startswith(("tensorflow.", "keras.")) or not self._is_ours(site.raw, site.scope):
             return None
         if bound_twice(site.scope, head(site.call.func)):
             return None
@@ -128,7 +128,9 @@ class Parts:
 
     def _is_ours(self, raw: str, scope: Scope) -> bool:
         # The copy of Keras inside TensorFlow is never Keras 3.
-        return not raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.")) and is_tf_keras(scope)
+        return not raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.")) and keras_of_release(
+            self._program, scope
+        )
 
     def _is_plain(self, scope: Scope) -> bool:
         """Tell whether all bases of a class are known, and none has a `__call__` of its own but Keras."""
