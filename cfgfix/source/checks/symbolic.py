@@ -18,6 +18,7 @@ from cfgfix.source.releases import (
     refused_by_three,
     with_other_releases,
 )
+from cfgfix.source.summary import Scope
 from cfgfix.source.values import Many, Site
 
 NEEDLES = IMPORTS
@@ -72,7 +73,11 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
             continue
         if site.raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.", "tensorflow.keras.")):
             continue
-        if in_tests(site.scope) or expects_absence(site.scope, site.call.block, site.call.place):
+        if (
+            _with_the_copy(site.scope)
+            or in_tests(site.scope)
+            or expects_absence(site.scope, site.call.block, site.call.place)
+        ):
             continue
         places = told.setdefault(id(site.scope), [])
         if all(other.call is not site.call for other, _ in places):
@@ -93,6 +98,15 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
             severity=refused[0],
             related=tuple(at(site, label="and here") for site, _ in places[1:9]),
         )
+
+
+def _with_the_copy(scope: Scope) -> bool:
+    """Tell whether a file takes `Input` from the copy of Keras 2 inside TensorFlow, whose tensors every operation takes."""
+    return any(
+        source.startswith("tensorflow.python.keras.") and source.endswith(".Input")
+        for item in scope.module.summary.scopes
+        for source in item.imports.values()
+    )
 
 
 def check(program: Program) -> Iterable[Hit]:
