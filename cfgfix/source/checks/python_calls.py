@@ -129,7 +129,7 @@ def _lets_others_run(program: Program, group: list[Site], reach: Reach) -> bool:
     """
     root = reach.root.site
     calls = root.call.keyword("num_parallel_calls") if root is not None else None
-    if calls is None or constant(calls) in (None, 1) and calls[0] == CONSTANT:
+    if calls is None or (constant(calls) in (None, 1) and calls[0] == CONSTANT):
         return False
     for site in group:
         functions = functions_of(site.argument(0, "func"))
