@@ -4,7 +4,7 @@ Nothing is installed or run: a wheel is an archive, and its generated `_api` pac
 which definition. Names, the members of some classes, the parameters of some callables, what is marked as deprecated
 and what only raises are read from the source text in it.
 
-    pip download --no-deps --only-binary=:all: -d WHEELS tensorflow-cpu==2.21.0 keras==3.15.1 ...
+    pip download --no-deps --only-binary=:all: -d WHEELS tensorflow-cpu==2.21.0 keras==3.15.1 ... keras==2.3.1
     python tools/make_api_table.py WHEELS            # write the table
     python tools/make_api_table.py WHEELS --check    # exit 1 if the table differs
 """
@@ -34,6 +34,8 @@ PAIRS = (
     ("2.21.0", "3.15.1"),
 )
 """Releases of TensorFlow and the Keras that pip chose for them when they were current; 2.4 carries its own Keras."""
+BEFORE = "2.3.1"
+"""The last Keras that was a package of its own, for several backends."""
 
 CLASSES = (
     "tensorflow.data.Dataset",
@@ -509,18 +511,23 @@ def names_of_keras(archive: Archive) -> dict[str, set[str]]:
             continue
         name = inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         if not any(part.startswith("_") for part in name.split(".")):
-            tree = archive.tree(path)
-            assert tree is not None
-            found.setdefault(name, set()).update(_bound(tree))
+            found.setdefault(name, set()).update(_bound(archive, path))
     return found
 
 
-def _bound(tree: ast.Module) -> Iterator[str]:
+def _bound(archive: Archive, path: str, depth: int = 0) -> Iterator[str]:
     """Yield the public names that a module's statements bind."""
+    tree = archive.tree(path)
+    assert tree is not None
+    dotted = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     for node in _top(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            other = archive.module(_absolute(node, dotted, path)) if depth < 4 else None
+            if other is not None:
+                yield from _bound(archive, other[1], depth + 1)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)) and getattr(node, "module", "") != "__future__":
             yield from ((item.asname or item.name).partition(".")[0] for item in node.names)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else (node.target,):
@@ -588,6 +595,13 @@ def table(folder: Path) -> dict[str, Any]:
     alone: dict[str, dict[str, int]] = {}
     exported: dict[str, dict[str, int]] = {}
     now: dict[str, set[str]] = {}
+    # What only the last Keras before has is there with no bit.
+    first = Archive(_wheel(folder, f"Keras-{BEFORE}-"))
+    for name in modules_of_keras(first):
+        package, _, last = name.rpartition(".")
+        alone.setdefault(package, {})[last] = 0
+    for package, bound in names_of_keras(first).items():
+        exported[package] = dict.fromkeys(bound, 0)
     for number, (tensorflow, keras) in enumerate(PAIRS):
         bit = 1 << number
         paths = [_wheel(folder, f"tensorflow_cpu-{tensorflow}-")]

@@ -85,6 +85,8 @@ READINGS = (
     "unhurried",
     "unsought",
     "unloaded",
+    "unsampled",
+    "unported",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

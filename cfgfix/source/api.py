@@ -144,6 +144,9 @@ class Api:
                 here |= before if old else 0
                 if second and position == 1:
                     here |= self._second.get(part, 0)
+            elif name in self._members and old:
+                # The classes of `tf.compat.v1` have members of their own: `Dataset.make_one_shot_iterator`.
+                return None
             elif name in self._members:
                 here = self._members[name].get(part, 0)
             else:
@@ -195,8 +198,8 @@ class Api:
         before = (1 << self.versions.index("2.8")) - 1
         for position in range(1, len(parts)):
             package, last = ".".join(parts[:position]), parts[position]
-            mask = self._modules.get(package, {}).get(last, 0)
-            if mask:
+            mask = self._modules.get(package, {}).get(last)
+            if mask is not None:
                 return f"{package}.{last}", mask | before | self._names.get(package, {}).get(last, 0)
         return None
 
@@ -211,10 +214,16 @@ class Api:
         before = (1 << self.versions.index("2.8")) - 1
         for position in range(1, len(parts)):
             package, last = ".".join(parts[:position]), parts[position]
-            mask = self._alone.get(package, {}).get(last, 0)
-            if mask:
+            mask = self._alone.get(package, {}).get(last)
+            if mask is not None:
                 return f"{package}.{last}", mask | before
         return None
+
+    def seen_of_keras(self, mask: int) -> str:
+        """Return in words with which newest release what `keras_module` or `keras_name` found was seen."""
+        return (
+            self.last(mask) if mask >> self.versions.index("2.8") else "Keras 2.3, before it was TensorFlow's"
+        )
 
     def layer_call(self, name: str) -> LayerCall:
         """Return how a layer of Keras is called, by its last name (`Dropout`)."""

@@ -23,16 +23,20 @@ from cfgfix.source.summary import (
 )
 
 _READY = re.compile(
-    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|version|compat|legacy|type_checking|theano|cntk"
+    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|eager|version|compat|legacy|type_checking|theano|cntk"
     r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
     re.IGNORECASE,
 )
 """What a test says that asks which release is there or whether a name is."""
 _FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$")
 """Names of functions, in lower case, that say that they are for TensorFlow 1: `get_config_proto_v1`."""
-_SHARP = re.compile(r"""hasattr|\bdir\(|["']2\.[1-9]|\(2, [1-9]""")
-"""What asks for a name, or for a release of TensorFlow 2 behind the first."""
+_SHARP = re.compile(
+    r"""hasattr|\bdir\(|["']2\.[1-9]|\(2, [1-9]|version\w*\.startswith\(\(?["']1|keras_?[23](?![0-9])""",
+    re.IGNORECASE,
+)
+"""What asks for a name, for a release of TensorFlow 2 behind the first, for TensorFlow 1, or for Keras 2 or 3."""
 _KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
+_EAGER = re.compile(r"\w*eager\w*", re.IGNORECASE)
 _SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
 """What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
 
@@ -178,7 +182,7 @@ def _asks(
     if not keras:
         shown = _KERAS.sub("", shown)
     if not eager:
-        shown = shown.replace("executing_eagerly", "")
+        shown = _EAGER.sub("", shown)
     if ready.search(shown):
         return True
     for part in walk(test, scope):

@@ -18,7 +18,18 @@ from cfgfix.source import discover
 from cfgfix.source.cache import SummaryStore, digest, dump, undump
 from cfgfix.source.discover import PythonFile
 from cfgfix.source.expr import dotted
-from cfgfix.source.summary import Expr, ModuleSummary, Place, Scope, broken, pack, summarise, unpack
+from cfgfix.source.summary import (
+    CHOICE,
+    NAME,
+    Expr,
+    ModuleSummary,
+    Place,
+    Scope,
+    broken,
+    pack,
+    summarise,
+    unpack,
+)
 from cfgfix.source.values import ClassValue, External, Function, ModuleValue, Value
 
 FRAMEWORKS = (b"tensorflow", b"keras")
@@ -66,6 +77,13 @@ def fold(name: str) -> str:
 
 POOL_BYTES = 3 * 1024 * 1024
 """Source that takes about a second to summarise; below it other processes cost more than they save."""
+
+
+def _sides(base: Expr) -> tuple[Expr, ...]:
+    """Return what a base of a class may be: `Layer if HAS_TENSORFLOW else object` is a layer where it is used as one."""
+    if base[0] != CHOICE:
+        return (base,)
+    return tuple(side for side in (base[2], base[3]) if side[:2] != (NAME, "object"))
 
 
 class Module:
@@ -449,7 +467,7 @@ class Program:
         outside: list[str] = []
         self._mro[id(scope)] = (classes, outside)
         outer = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
-        for base in scope.bases:
+        for base in (part for item in scope.bases for part in _sides(item)):
             value = self.static_value(base, outer)
             if isinstance(value, ClassValue):
                 inner, others = self.bases(value.scope)

@@ -561,7 +561,9 @@ def where_keras_known(table: Api, severity: str) -> str:
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
     """Yield the names that are not there; none of a file for TensorFlow 1, which `only_old` tells of once."""
     for reference, severity, confidence in missing_names(program):
-        if not written_for_one(program, reference.scope):
+        if written_for_one(program, reference.scope):
+            continue
+        if reference.expr is None or not _fails_at_keras(program, reference.scope.module):
             yield reference, severity, confidence
 
 
@@ -785,6 +787,11 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
             # Only a caller that gives another value than the default comes to the name.
             severity = "warning"
         yield reference, severity, confidence
+
+
+def _fails_at_keras(program: Program, module: Module) -> bool:
+    """Tell whether a file is imported no further than its imports from standalone Keras, which are told."""
+    return any(item.scope is module.scope for item in failing_imports(program, module))
 
 
 def _over_updates(reference: Reference) -> bool:

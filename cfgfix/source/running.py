@@ -212,6 +212,17 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
     return seen
 
 
+def reached_from(program: Program, module: Module) -> set[str]:
+    """Return the paths of what a run of a module comes to by imports, of those that import it, and of what these come to."""
+    graph = _imports(program)
+    found = _reached(graph, module.path)
+    for path in graph:
+        here = _reached(graph, path)
+        if module.path in here:
+            found |= here
+    return found
+
+
 def switched_by_entries(program: Program, module: Module, switched: Iterable[tuple[Module, bool]]) -> bool:
     """Tell whether every module that a run may begin with, and that imports this one, throws a switch.
 

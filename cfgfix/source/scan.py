@@ -81,6 +81,8 @@ PUT_ASIDE = frozenset(
         "attic",
         "backup",
         "backups",
+        "dead_code",
+        "deadcode",
         "debugging",
         "deprecated",
         "graveyard",

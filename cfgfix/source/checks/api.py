@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cfgfix.source.api import Api
 from cfgfix.source.checks.common import number, only_tried, tensorflow_alias
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.guards import expects_absence
@@ -454,6 +455,22 @@ _ARGUMENTS = {
 }
 
 
+def _pinned(table: Api) -> bool:
+    """Tell whether one minor release of TensorFlow 2 alone is asked for."""
+    requirement = table.requirement
+    return (
+        bool(requirement.text)
+        and sum(
+            any(requirement.admits((2, minor, patch)) for patch in range(6)) for minor in range(LATER_MINORS)
+        )
+        == 1
+    )
+
+
+LATER_MINORS = 40
+"""So many minor releases of TensorFlow 2 are asked about, those to come included."""
+
+
 def old_arguments(program: Program) -> Iterator[Hit]:
     """A parameter of `tf.function` that is deprecated."""
     table = api(program)
@@ -483,7 +500,10 @@ def old_arguments(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 # What has no new name told how to trace what is given; without it nothing fails. Beside the new name the old one says nothing more.
-                severity=where_known(table, "warning") if new and site.call.keyword(new) is None else "info",
+                # A program for one release alone gets no newer one: there it works as it always did.
+                severity=where_known(table, "warning")
+                if new and site.call.keyword(new) is None and not _pinned(table)
+                else "info",
                 values={
                     "argument": name,
                     "instead": f"it is called {new} by now" if new else "it does nothing any more",
@@ -633,6 +653,16 @@ def _loses_rate(site: Site) -> bool:
     return not only_tried(site.scope, site.call.block)
 
 
+_DEFAULTS = {"SGD": 0.01}
+"""Default rates of optimizers that have another than 0.001 (Keras 2.15.0, `keras/src/optimizers`)."""
+
+
+def _is_default(site: Site) -> bool:
+    """Tell whether a lost learning rate is the one that an optimizer begins with anyway."""
+    rate = constant(site.call.keyword("lr"))
+    return bool(rate == _DEFAULTS.get(site.name.rpartition(".")[2], 0.001))
+
+
 def _refused(site: Site) -> bool:
     decay = site.call.keyword("decay")
     return decay is not None and not (decay[0] == CONSTANT and decay[1] is None)
@@ -653,7 +683,9 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
                 else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
                 "asked": asked_for(api(program)),
             },
-            severity=where_keras_known(api(program), "warning")
+            severity="info"
+            if not three and _is_default(site)
+            else where_keras_known(api(program), "warning")
             if takes
             else None
             if three or _loses_rate(site)

@@ -15,7 +15,7 @@ from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.layout import siblings
 from cfgfix.source.program import Module, Program, absolute, is_keras_model
 from cfgfix.source.releases import api, written_for_one
-from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, BINARY, BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 
 NEEDLES = (
@@ -321,10 +321,11 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=(),
-            # Where a script begins nothing has started the devices yet, and so nothing makes it fail; the number of threads
-            # changes no result; a machine without a GPU has no `gpus[0]`, and is to go on.
+            # Where a script begins nothing has started the devices yet, and so nothing makes it fail; nor does anything that is known
+            # make memory growth fail; the number of threads changes no result; a machine without a GPU has no `gpus[0]`, and is to go on.
             severity="info"
-            if (site.scope.kind == "module" and _before(site, program) is None)
+            if site.name in _GROWTH
+            or (site.scope.kind == "module" and _before(site, program) is None)
             or site.name in _THREADS
             or _one_of_none(site, line)
             else None,
@@ -705,7 +706,14 @@ def _there_are_none(listed: Site, event: Event) -> bool:
         for target in item.targets
     }
     return any(
-        block.kind == "if" and not block.branch and block.test is not None and dotted(block.test) in names
+        block.kind == "if"
+        and not block.branch
+        and block.test is not None
+        # The other branch of `gpus and visible != "-1"` is for who has none, or has hidden them.
+        and any(
+            dotted(part) in names or part == (CALL, listed.call.number)
+            for part in (block.test[2] if block.test[:2] == (BOOLEAN, "and") else (block.test,))
+        )
         for block in scope.block_chain(event.block)
     )
 

@@ -40,6 +40,17 @@ _INSTEAD = {
 `keras/wrappers/scikit_learn.py` in Keras 2.8 and 2.12 names SciKeras)."""
 
 
+_IN_OPS = frozenset(
+    {"abs", "all", "any", "arange", "argmax", "argmin", "cast", "clip", "concatenate", "cos", "cumprod", "cumsum", "elu", "equal", "exp"}
+    | {"expand_dims", "greater", "greater_equal", "hard_sigmoid", "less", "less_equal", "log", "logsumexp", "max", "maximum", "mean"}
+    | {"min", "minimum", "ndim", "not_equal", "one_hot", "ones_like", "prod", "reshape", "round", "sigmoid", "sign", "sin", "softmax"}
+    | {"softplus", "softsign", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "sum", "tanh", "tile", "transpose", "var"}
+    | {"zeros_like"}
+)  # fmt: skip
+"""Functions of `keras.backend` that `keras.ops` has under the same name with the same first parameters, in the same order (the wheels of
+Keras 2.15.0 and 3.15.1); `identity`, `repeat`, `switch` and others mean something else there."""
+
+
 def passed_over(program: Program, check: object) -> frozenset[int]:
     """Return the modules, by identity, of which a check of this room says nothing."""
     del check
@@ -122,6 +133,9 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
             yield _Use(item.name, item.mask, item.scope, item.place, item.block, imported=True)
     imported = {item.name for item in failing}
     scope = module.scope
+    if any(item.scope is scope for item in failing):
+        # The import raises first, and is told.
+        return
     if table.silent or scope is None or not keras_of_release(program, scope) or for_others(program, module):
         return
     known: dict[str, tuple[str, int] | None] = {}
@@ -152,7 +166,7 @@ def _idle(program: Program, scope: Scope) -> bool:
 def _has_it(table: Api, package: str, name: str) -> str:
     """Return where a name is that Keras's module does not have any more, for messages."""
     places = [f"tf.{package}"] if table.has_now(f"tensorflow.{package}.{name}") else []
-    if package == "keras.backend" and table.has_now(f"tensorflow.keras.ops.{name}"):
+    if package == "keras.backend" and name in _IN_OPS and table.has_now(f"tensorflow.keras.ops.{name}"):
         places.append("keras.ops")
     return f"; {' and '.join(places)} {'have' if len(places) > 1 else 'has'} it" if places else ""
 
@@ -161,7 +175,7 @@ def _values(table: Api, name: str, mask: int) -> dict[str, object]:
     return {
         "name": name,
         "gone": table.since(mask),
-        "seen": table.last(mask),
+        "seen": table.seen_of_keras(mask),
         "asked": asked_for(table),
     }
 

@@ -10,7 +10,7 @@ from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
 from cfgfix.source.program import Program
-from cfgfix.source.running import never_run
+from cfgfix.source.running import never_run, reached_from
 from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Scope
 from cfgfix.source.values import Constant, Function, Made, Site, alternatives
 
@@ -71,6 +71,10 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         if not applies or any(call.method in ("scale", "unscale") for call in scope.calls):
             continue
         if policy.scope.module is not scope.module and not _imports(scope, policy.scope):
+            continue
+        callers = {caller.scope.module.path for caller in program.flow.callers(scope)}
+        if callers and callers.isdisjoint(reached_from(program, policy.scope.module)):
+            # What calls it is no part of the program that sets the policy.
             continue
         yield hit_at(
             tape,
