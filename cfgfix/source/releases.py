@@ -830,6 +830,7 @@ def is_tf_keras(scope: Scope) -> bool:
     return not any(
         source.split(".")[0] in ("keras", "tf_keras")
         for item in scope.module.summary.scopes
+        if item.imports
         for source in item.imports.values()
     )
 
@@ -844,14 +845,24 @@ def keras_of_release(program: Program, scope: Scope) -> bool:
     module = scope.module
     found = known.get(id(module))
     if found is None:
-        heads = {
-            source.split(".")[0]
-            for item in module.summary.scopes
-            for source in item.imports.values()
-            if source
-        }
+        heads = standalone(program, module)
         found = known[id(module)] = "tf_keras" not in heads and (
             "keras" not in heads or program.path_of("keras", module) is None
+        )
+    return found
+
+
+def standalone(program: Program, module: Module) -> frozenset[str]:
+    """Return which packages of Keras beside TensorFlow's own a module imports from: `keras`, `tf_keras`."""
+    known: dict[int, frozenset[str]] = program.facts.setdefault("standalone", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = frozenset(
+            source.partition(".")[0]
+            for item in module.summary.scopes
+            if item.imports
+            for source in item.imports.values()
+            if source.startswith(("keras", "tf_keras")) and source.partition(".")[0] in ("keras", "tf_keras")
         )
     return found
 
@@ -888,9 +899,9 @@ def failing_imports(program: Program, module: Module) -> list[FailingImport]:
 
 def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
     table = api(program)
-    if table.silent or module.scope is None or not keras_of_release(program, module.scope):
+    if "keras" not in standalone(program, module) or table.silent or module.scope is None:
         return
-    if for_others(program, module):
+    if not keras_of_release(program, module.scope) or for_others(program, module):
         return
     for scope in module.summary.scopes:
         if not any(source.startswith("keras.") for source in scope.imports.values()):

@@ -19,6 +19,7 @@ from cfgfix.source.releases import (
     for_others,
     keras_of_release,
     rebound,
+    standalone,
     where_keras_known,
     with_other_releases,
     written_for_one,
@@ -126,6 +127,8 @@ def gone_name(program: Program) -> Iterator[Hit]:
 
 def _uses(program: Program, module: Module) -> Iterator[_Use]:
     """Yield the uses of names of standalone Keras in a module that the newest one does not have, where nothing is ready for that."""
+    if "keras" not in standalone(program, module):
+        return
     table = api(program)
     failing = failing_imports(program, module)
     for item in failing:
