@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cfgfix.source import remarks
 from cfgfix.source.checks.common import flag, in_tests, method_of, value_named
 from cfgfix.source.checks.moves import free_name
 from cfgfix.source.expr import MISSING, constant, dotted, place_of, text, walk
@@ -255,12 +256,7 @@ def _tried_only(scope: Scope, handler: int) -> bool:
     """Tell whether a comment above a `try` says that what it does may as well fail."""
     for event in scope.events():
         if event.kind == "try" and any(number == handler for number, _ in event.bodies):
-            lines = scope.module.source_file().text.splitlines()
-            number = event.place[0] - 2
-            while 0 <= number < len(lines) and lines[number].lstrip().startswith("#"):
-                if _AT_WILL.search(lines[number]):
-                    return True
-                number -= 1
+            return any(_AT_WILL.search(line) for line in remarks.above(scope, event.place[0]))
     return False
 
 
@@ -268,12 +264,8 @@ def _explained(scope: Scope, body: list[Event]) -> bool:
     """Tell whether a comment stands in a handler: dropping the error is then a decision."""
     if not body:
         return False
-    lines = scope.module.source_file().text.splitlines()
-    last = body[-1].place[2]
-    number = body[0].place[0] - 2
-    if 0 <= number < len(lines) and lines[number].lstrip().startswith("#"):
-        return True
-    return any("#" in line for line in lines[body[0].place[0] - 1 : last])
+    first, last = body[0].place[0], body[-1].place[2]
+    return any(remarks.above(scope, first)) or any(remarks.behind(scope, first, last))
 
 
 def _growth_by_environment(program: Program, site: Site) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cfgfix.source import remarks
 from cfgfix.source.checks.common import (
     downstream,
     flag,
@@ -518,13 +519,8 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
 
 def _says_why(site: Site) -> bool:
     """Tell whether a comment above a cache, or behind it, speaks of it: what is kept was thought about."""
-    lines = site.scope.module.source_file().text.splitlines()
     first, last = site.call.place[0], site.call.place[2]
-    comments = [line.partition("#")[2] for line in lines[first - 1 : last]]
-    number = first - 2
-    while number >= 0 and lines[number].lstrip().startswith("#"):
-        comments.append(lines[number])
-        number -= 1
+    comments = [*remarks.behind(site.scope, first, last), *remarks.above(site.scope, first)]
     return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
 
 

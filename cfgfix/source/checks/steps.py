@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cfgfix.source import remarks
 from cfgfix.source.checks.common import (
     COMPILED,
     few_turns,
@@ -353,13 +354,10 @@ def _decorated(scope: Scope) -> bool:
 
 def _switched_off(scope: Scope) -> bool:
     """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
-    lines = scope.module.source_file().text.splitlines()
-    number = scope.place[0] - 2
-    while 0 <= number < len(lines) and lines[number].lstrip().startswith(("#", "@")):
-        if re.match(r"\s*(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", lines[number]):
-            return True
-        number -= 1
-    return False
+    return any(
+        re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+    )
 
 
 def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
@@ -473,10 +471,10 @@ def _needs_eager(scope: Scope) -> bool:
 
 def _says_why(site: Site) -> bool:
     """Tell whether a comment on a call's line or the one above it says why it is there: words, and no code that was taken out."""
-    lines = site.scope.module.source_file().text.splitlines()
-    first = site.call.place[0] - 1
-    above = lines[first - 1].strip() if first > 0 else ""
-    said = [lines[first].partition("#")[2], above[1:] if above.startswith("#") else ""]
+    line = site.call.place[0]
+    said = [*remarks.behind(site.scope, line, line), *(item[1:] for item in remarks.above(site.scope, line))][
+        :2
+    ]
     return any(len(words.split()) >= 3 and "(" not in words for words in said)
 
 
