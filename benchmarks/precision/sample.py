@@ -87,6 +87,7 @@ READINGS = (
     "unloaded",
     "unsampled",
     "unported",
+    "unbidden",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

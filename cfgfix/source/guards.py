@@ -329,8 +329,8 @@ def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
 def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> str:
     """Return the parameter without whose default a place is reached, or empty text.
 
-    Under `if x is None` where `x` is a parameter whose default is something else, and for `x or here()` where the default
-    counts as true, only a caller that gives another value comes to the place.
+    Under `if x is None` or `if x == "a"` where `x` is a parameter whose default is something else, and for `x or here()` where the
+    default counts as true, only a caller that gives another value comes to the place.
     """
     defaults = {name: constant(default) for name, _, default, _ in scope.params if default is not None}
     if not defaults:
@@ -344,16 +344,16 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
             value = defaults.get(test[1])
             if value is not None and isinstance(value, (bool, int, float, str)) and bool(value) is not wanted:
                 return str(test[1])
-        elif (
-            test[0] == COMPARE
-            and len(test[2]) == 1
-            and test[1][0] == NAME
-            and test[2][0][1][:2] == (CONSTANT, None)
-            and test[2][0][0] in ("is", "is not", "==", "!=")
-        ):
+        elif test[0] == COMPARE and len(test[2]) == 1 and test[1][0] == NAME and test[2][0][1][0] == CONSTANT:
+            operator, other = test[2][0][0], test[2][0][1][1]
             value = defaults.get(test[1][1])
-            none = test[2][0][0] in ("is", "==")
-            if value is not None and none is wanted and isinstance(value, (bool, int, float, str)):
+            same = operator in ("is", "==")
+            if (
+                isinstance(value, (bool, int, float, str))
+                and (same or operator in ("is not", "!="))
+                and (value == other) is not (same is wanted)
+                and (other is None or type(other) is type(value))
+            ):
                 return str(test[1][1])
     return ""
 

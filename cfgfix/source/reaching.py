@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
-from cfgfix.source.expr import children
+from cfgfix.source.expr import children, dotted
 from cfgfix.source.program import Module, Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, SUBSCRIPT, Expr, Scope
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*")
@@ -26,14 +27,19 @@ class Part:
         unit: The function or class; None for the module's statements.
         plain: The names that it uses as they stand; they are the file's own, and where it imports all of a module also that one's.
         wide: What may name something of any file: attributes, imported names under the names they have there, names in texts.
+        free: The same without the attributes of what is certainly no module of the program: of a method's own object, of what another
+            package has or makes. `checkpoint.restore` is no function `restore`.
+        texts: The names in texts alone.
     """
 
-    __slots__ = ("plain", "unit", "wide")
+    __slots__ = ("free", "plain", "texts", "unit", "wide")
 
     def __init__(self, unit: Scope | None) -> None:
         self.unit = unit
         self.plain: set[str] = set()
         self.wide: set[str] = set()
+        self.free: set[str] = set()
+        self.texts: set[str] = set()
 
 
 class Reached:
@@ -57,6 +63,10 @@ class Reached:
             for target in targets:
                 self._importers.setdefault(target, []).append(path)
         self._imports = imports
+        self._roots = {
+            name.removesuffix(".py") for file in program.files.values() for name in file.path.split(os.sep)
+        }
+        """Names that an import of a module of the program may begin with."""
         self._entered: set[str] = set()
         for path in begins:
             self._enter(path)
@@ -94,6 +104,12 @@ class Reached:
             for part in self._parts_of(module)
         )
 
+    def has_text(self, name: str) -> bool:
+        """Tell whether a text of the code, or of a config, is a name or has one in it."""
+        return name in self._chosen or any(
+            name in part.texts for module in self._modules.values() for part in self._parts_of(module)
+        )
+
     def _enter(self, path: str) -> None:
         """Run a module, and what it imports."""
         pending = [path]
@@ -121,11 +137,14 @@ class Reached:
                     part = Part(scope)
                     found.append(part)
                 owners.append(part)
-                _collect(scope, part)
+                _collect(scope, part, self._roots)
             for part in found:
-                part.wide.update([aliases[word] for word in part.plain & aliases.keys()])
+                others = [aliases[word] for word in part.plain & aliases.keys()]
+                part.wide.update(others)
+                part.free.update(others)
                 if stars:
                     part.wide |= part.plain
+                    part.free |= part.plain
         return found
 
     def _is_named(self, unit: Scope, places: Callable[[Scope], Iterator[str]]) -> bool:
@@ -144,7 +163,7 @@ class Reached:
                     return True
                 for part in self._parts_of(self._modules[path]):
                     own = path == here.module.path
-                    if here.name not in part.wide and not (own and here.name in part.plain):
+                    if here.name not in part.free and not (own and here.name in part.plain):
                         continue
                     if part.unit is None:
                         if self._runs(path):
@@ -159,7 +178,7 @@ class Reached:
         if path in self._entered:
             return True
         if self._elsewhere is None:
-            self._elsewhere = self._written({_word(path) for path in self._modules})
+            self._elsewhere = self.written({_word(path) for path in self._modules})
         if _word(path) in self._elsewhere:
             self._enter(path)
         return path in self._entered
@@ -196,7 +215,7 @@ class Reached:
                 if part.unit is not None:
                     units.setdefault(part.unit.name, []).append(part)
                     here.setdefault(part.unit.name, []).append(part)
-        elsewhere = self._written({*units, *(_word(path) for path in self._modules)})
+        elsewhere = self.written({*units, *(_word(path) for path in self._modules)})
         for path in self._modules:
             if _word(path) in elsewhere:
                 self._enter(path)
@@ -219,7 +238,7 @@ class Reached:
         paths = {id(part): path for path in self._modules for part in self._parts[path]}
         while waiting:
             part = waiting.pop()
-            names = part.wide - known
+            names = part.free - known
             known |= names
             for name in names & units.keys():
                 take(units[name])
@@ -228,7 +247,7 @@ class Reached:
                 take(here[name])
         return taken
 
-    def _written(self, wanted: set[str]) -> set[str]:
+    def written(self, wanted: set[str]) -> set[str]:
         """Return which of some words stand in files that are no modules at hand."""
         found: set[str] = set()
         for file in self._program.files.values():
@@ -242,7 +261,7 @@ def _word(path: str) -> str:
     return os.path.basename(path).removesuffix(".py")
 
 
-def _collect(scope: Scope, part: Part) -> None:
+def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
     """Add the names that a scope uses, and its texts that are names."""
     exprs: list[Expr] = []
     for event in scope.events():
@@ -257,22 +276,60 @@ def _collect(scope: Scope, part: Part) -> None:
         exprs += call.args
         if call.keywords:
             exprs += [value for _, value in call.keywords]
-    _gather(exprs, scope, part)
+    _gather(exprs, scope, part, roots)
     if scope.parent >= 0:
         outer: Scope = scope.module.summary.scopes[scope.parent]
         defaults = [default for _, _, default, _ in scope.params if default is not None]
-        _gather([*scope.bases, *scope.decorators, *defaults], outer, part)
+        _gather([*scope.bases, *scope.decorators, *defaults], outer, part, roots)
 
 
 def plain_names(scope: Scope) -> set[str]:
     """Return the names that a scope uses as they stand."""
     part = Part(None)
-    _collect(scope, part)
+    _collect(scope, part, frozenset())
     return part.plain
 
 
-def _gather(pending: list[Expr], scope: Scope, part: Part) -> None:
-    plain, wide = part.plain, part.wide
+_DEPTH = 6
+"""How many calls are followed to what an object came from."""
+
+
+def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 0) -> bool:
+    """Tell whether what an attribute is taken of is certainly no module of the program."""
+    if depth > _DEPTH:
+        return False
+    while owner[0] in (ATTRIBUTE, SUBSCRIPT):
+        owner = owner[1]
+    if owner[0] == CALL:
+        return _of_others(scope.calls[owner[1]].func, scope, roots, depth + 1)
+    if owner[0] != NAME:
+        return bool(owner[0] == CONSTANT)
+    here: Scope | None = scope
+    while here is not None and owner[1] not in here.names and owner[1] not in here.imports:
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    if here is None:
+        return False
+    source = here.imports.get(owner[1])
+    if source is not None:
+        return not source.startswith(".") and source.partition(".")[0] not in roots and source != "importlib"
+    if here.params and here.params[0][0] == owner[1] and here.parent >= 0:
+        return bool(here.module.summary.scopes[here.parent].kind == "class")
+    events = here.binding(owner[1])
+    return bool(events) and all(
+        event.kind == "assign"
+        and event.value is not None
+        and event.value[0] == CALL
+        and any(target[:2] == owner[:2] for target in event.targets)
+        and here.calls[event.value[1]].func[0] == ATTRIBUTE
+        and (dotted(here.calls[event.value[1]].func) or "importlib").partition(".")[0] != owner[1]
+        and "import_module" not in (dotted(here.calls[event.value[1]].func) or "")
+        and _of_others(here.calls[event.value[1]].func, here, roots, depth + 1)
+        for event in events
+    )
+
+
+def _gather(pending: list[Expr], scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
+    plain, wide, free = part.plain, part.wide, part.free
     while pending:
         expr = pending.pop()
         kind = expr[0]
@@ -280,10 +337,15 @@ def _gather(pending: list[Expr], scope: Scope, part: Part) -> None:
             plain.add(expr[1])
         elif kind == ATTRIBUTE:
             wide.add(expr[2])
+            if expr[2] not in free and not _of_others(expr[1], scope, roots):
+                free.add(expr[2])
             pending.append(expr[1])
         elif kind == CONSTANT:
             if isinstance(expr[1], str) and _NAMES.fullmatch(expr[1]):
-                wide.update(_WORD.findall(expr[1]))
+                words = _WORD.findall(expr[1])
+                wide.update(words)
+                free.update(words)
+                part.texts.update(words)
         elif kind != CALL:
             # Calls are listed by themselves.
             pending.extend(children(expr, scope))

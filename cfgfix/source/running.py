@@ -11,7 +11,7 @@ from cfgfix.source.expr import dotted, text
 from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.reaching import Reached, plain_names
 from cfgfix.source.requirements import MAX_LEVELS
-from cfgfix.source.summary import CALL, NAME, Expr, Scope
+from cfgfix.source.summary import CALL, NAME, Call, Expr, Scope
 
 _SETS_UP = frozenset(
     {
@@ -92,6 +92,54 @@ def _unnamed(program: Program, scope: Scope) -> bool:
         and not program.flow.callers(scope)
         and not _what_runs(program).mentions(scope)
     )
+
+
+def never_given(program: Program, scope: Scope, name: str) -> bool:
+    """Tell whether no call of a program gives a function another value for a parameter than its default.
+
+    Calls are taken by the name of what they call, and names of arguments wherever they stand: what has the same name may be meant. A text
+    with the parameter's name may be a key that becomes an argument. What a package offers, others call; but not what is private by its name.
+    """
+    if scope.kind != "function" or scope.decorators:
+        return False
+    private = scope.name.startswith("_") and not scope.name.startswith("__")
+    if not (private or stands_alone(program, scope.module)) or is_test(scope.module.path):
+        return False
+    position = next((number for number, item in enumerate(scope.params) if item[0] == name), -1)
+    if position < 0:
+        return False
+    key = id(scope), name
+    known: dict[tuple[int, str], bool] = program.facts.setdefault("never given", {})
+    found = known.get(key)
+    if found is None:
+        owner = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
+        method = owner is not None and owner.kind == "class"
+        called = owner.name if method and owner is not None and scope.name == "__init__" else scope.name
+        default = scope.params[position][2]
+        found = known[key] = default is not None and not any(
+            _gives(call, called, name, position - method, default)
+            for module in program.modules
+            for item in module.summary.scopes
+            for call in item.calls
+        )
+        # A file that was not read may call it as it likes.
+        found = known[key] = found and not (
+            _what_runs(program).has_text(name) or _what_runs(program).written({name, called})
+        )
+    return found
+
+
+def _gives(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
+    """Tell whether a call may give a parameter, and another value than its default or what came in under its name."""
+    for keyword, value in call.keywords:
+        if keyword == name and value[:2] not in ((NAME, name), default[:2]):
+            return True
+    last = call.func[1] if call.func[0] == NAME else call.method
+    if last not in (called, "super", "__init__"):
+        return False
+    if any(keyword is None for keyword, _ in call.keywords) or call.opaque:
+        return True
+    return len(call.args) > position and call.args[position][:2] not in ((NAME, name), default[:2])
 
 
 def stands_alone(program: Program, module: Module) -> bool:

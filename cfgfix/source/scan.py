@@ -19,13 +19,14 @@ from cfgfix.source import cache
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
 from cfgfix.source.flow import Flow
-from cfgfix.source.guards import never_reached
+from cfgfix.source.guards import behind_a_default, never_reached
 from cfgfix.source.hit import Hit
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
 from cfgfix.source.running import (
     for_python_two,
+    never_given,
     never_imported,
     never_run,
     uncalled,
@@ -370,6 +371,11 @@ class _Maker:
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
         fails = severity is Severity.ERROR or rule.id.startswith("DEP")
+        if severity is not Severity.INFO:
+            given = behind_a_default(hit.scope, hit.block, hit.place)
+            if given and never_given(self._program, hit.scope, given):
+                # Nothing in the program asks for the way that leads here.
+                return Severity.INFO
         if severity is not Severity.INFO and self._out_of_reach(hit, fails=fails):
             # It would fail or be slow, and nothing in the program comes to it.
             return Severity.WARNING if fails and not rule.id.startswith("DEP") else Severity.INFO
