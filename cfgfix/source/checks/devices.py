@@ -1048,6 +1048,9 @@ def outside_strategy(program: Program) -> Iterator[Hit]:
             for block in scope.blocks
         ):
             continue
+        if any(item.call.keyword("distribution_strategy") is not None for item in inner):
+            # A tuner of KerasTuner makes its models in the strategy's scope itself.
+            continue
         models = [item for item in inner if _makes_model(program, item) and item.call.place > site.call.place]
         trained = [
             item

@@ -27,7 +27,7 @@ from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.source.hotpath import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.source.program import Program
-from cfgfix.source.releases import IMPORTS, api, written_for_one
+from cfgfix.source.releases import IMPORTS, api, keras_three, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Scope
 from cfgfix.source.values import Dataset, Site, alternatives, functions_of
 
@@ -335,6 +335,10 @@ _LIGHT = frozenset(
         "expand_dims",
         "asarray",
         "array",
+        "join",
+        "basename",
+        "dirname",
+        "splitext",
     }
     | {"int32", "int64", "float32"}
 )
@@ -493,9 +497,10 @@ def without_shape(program: Program) -> Iterator[Hit]:
             seen.add((id(site.scope), "shape"))
             yield hit_at(
                 site,
-                # A batch alone goes through: eager code and steps that are traced with it take what comes.
+                # A batch alone goes through: eager code, steps that are traced with it and Keras 2 take what comes.
                 severity=None
-                if batches.op != "batch" or (_fitted(program, made) and not fits_eagerly(program))
+                if batches.op != "batch"
+                or (keras_three(program) and _fitted(program, made) and not fits_eagerly(program))
                 else "info",
                 flow=reach.flow(),
                 values={
