@@ -23,7 +23,7 @@ from cfgfix.source.summary import (
 )
 
 _READY = re.compile(
-    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|eager|version|compat|legacy|type_checking|theano|cntk"
+    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|i[ns]_eager|eager_(?:execution|mode)|version|compat|legacy|type_checking|theano|cntk"
     r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
     re.IGNORECASE,
 )
@@ -36,7 +36,7 @@ _SHARP = re.compile(
 )
 """What asks for a name, for a release of TensorFlow 2 behind the first, for TensorFlow 1, or for Keras 2 or 3."""
 _KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
-_EAGER = re.compile(r"\w*eager\w*", re.IGNORECASE)
+_EAGER = re.compile(r"\w*(?:executing_eagerly|i[ns]_eager|eager_(?:execution|mode))\w*", re.IGNORECASE)
 _SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
 """What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
 
