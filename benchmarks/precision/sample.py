@@ -88,6 +88,7 @@ READINGS = (
     "unsampled",
     "unported",
     "unbidden",
+    "unbribed",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

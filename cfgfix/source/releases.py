@@ -446,7 +446,9 @@ def _says_one(program: Program, module: Module) -> bool:
 _NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
 
 
-_FOLDER = re.compile(r"(?P<named>(?:tf|tensorflow)_?v?)(?P<major>1)(?:[._]?x)?|v(?P<other>1)x", re.IGNORECASE)
+_FOLDER = re.compile(
+    r"(?P<named>(?:\w{1,40}[_-])?(?:tf|tensorflow)_?v?)(?P<major>1)(?:[._]?x)?|v(?P<other>1)x", re.IGNORECASE
+)
 
 
 def _named_for_one(program: Program) -> set[int]:

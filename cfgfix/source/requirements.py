@@ -89,9 +89,9 @@ _ITEM = re.compile(
 )
 """An item of a guide's list that begins with TensorFlow: `- TensorFlow 2.3.0`, `* tensorflow (>= 2.4)`."""
 _IN_WORDS = re.compile(
-    r"""\b(?:uses?|used|using|needs?|requires?|runs?\s+(?:on|with|under)|based\s+on|built\s+(?:on|with)"""
+    r"""\b(?:uses?|used|using|needs?|requires?|runs?\s+(?:on|with|under)|based\s+on|built\s+(?:on|with)|compatible\s+with"""
     r"""|(?:tested|written|developed|implemented)\s+(?:on|with|in|under|for|using))\s+(?:the\s+)?[`\["*]*"""
-    r"""tensorflow(?:[-_ ]?(?:cpu|gpu))?[`\]"*]*\s*(?:==|=|version\s+|v\.?\s?)?\s*(?P<number>1\.(?:\d+(?:\.\d+)?|[xX]))(?![\w/+]|\s*/)""",
+    r"""tensorflow(?:[-_ ]?(?:cpu|gpu))?[`\]"*]*\s*(?:version\s+|v\.?\s?)?(?:==|<=|=)?\s*(?P<number>1\.(?:\d+(?:\.\d+)?|[xX]))(?![\w/+]|\s*/)""",
     re.IGNORECASE,
 )
 """What a guide says of TensorFlow 1 in a sentence: `This code uses tensorflow 1.13`. What it says so of TensorFlow 2 is what it was
@@ -136,6 +136,7 @@ class Requirement:
         stated: What the file says itself where `text` is narrower: TensorFlow Addons, asked for or imported, ends before Keras 3.
         inferred: Whether the code says it by what it imports, and no file does.
         keras: What is asked for of standalone Keras where nothing is said of TensorFlow, and Keras 3 is among it.
+        numpy: What is asked for of NumPy beside it, such as `numpy<1.24`; empty where nothing is.
         installed: Whether it is not asked for but installed, in the environment that `path` names.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
             collection: folder and what it asks for.
@@ -151,6 +152,7 @@ class Requirement:
     stated: str = ""
     inferred: bool = False
     keras: str = ""
+    numpy: str = ""
     installed: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
 
@@ -420,6 +422,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
         stated=first.because,
+        numpy=next((text for _, one in said for text in one.others if text.startswith("numpy")), ""),
     )
     if first.gpu:
         made = _ending(made, GPU_END, "tensorflow-gpu")

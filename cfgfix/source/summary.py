@@ -28,10 +28,12 @@ import _ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from cfgfix.source.numpy_names import GONE
+
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 9
+VERSION = 10
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -224,7 +226,8 @@ class Scope:
         stars: Modules imported with `*`.
         children: Names of functions and classes defined directly in it, to scope numbers (the last one wins).
         blocks, calls, body: Its guards, its calls, its statements.
-        references: `(expression, block)` of each longest `tf.a.b.c` whose head an import of TensorFlow or Keras binds.
+        references: `(expression, block)` of each longest `tf.a.b.c` whose head an import of TensorFlow or Keras binds, and of what NumPy has
+            no more.
         module: The linked module it belongs to (`program.Module`); None before linking, and never stored.
     """
 
@@ -458,13 +461,14 @@ class _Builder:
         lines: The numbers of the lines, by themselves: places then share them, which is a sixth of a summary's memory.
     """
 
-    __slots__ = ("_depth", "block", "frameworks", "lines", "scope", "summary")
+    __slots__ = ("_depth", "arrays", "block", "frameworks", "lines", "scope", "summary")
 
     def __init__(self, tree: Any, lines: Sequence[int]) -> None:
         self.summary = ModuleSummary()
         self.lines = lines
         self._depth = 0
         self.frameworks: set[str] = set()
+        self.arrays: set[str] = set()
         module = Scope(0, "module", "", "", -1, -1, (1, 0, 1, 0))
         self.summary.scopes.append(module)
         self.scope = module
@@ -519,7 +523,7 @@ class _Builder:
                 node.attr,
                 (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             )
-            if name in self.frameworks:
+            if name in self.frameworks or (node.attr in GONE and name in self.arrays):
                 self.scope.references.append((expr, self.block))
             return expr
         if kind is _ATTRIBUTE_NODE:
@@ -987,6 +991,8 @@ class _Builder:
                 imports.setdefault(name, source)
                 if source.startswith(("tensorflow", "keras.")) or source == "keras":
                     self.frameworks.add(name)
+                elif source == "numpy":
+                    self.arrays.add(name)
         return self.event("import", node, extra=tuple(pairs))
 
     def _if(self, node: Any) -> Event:

@@ -212,6 +212,12 @@ def test_ends_of_file_names_agree_with_an_installed_keras(
         ({"requirements.txt": "Tensorflow==2.9\nKeras\n"}, "tensorflow==2.9", False, False),
         ({"README.md": "    pip install Keras==2.2.4\n"}, "tensorflow<2.0", False, False),
         (
+            {"README.md": "It is compatible with TensorFlow version <= 1.15\n"},
+            "tensorflow==1.15.*",
+            False,
+            False,
+        ),
+        (
             {"requirements.txt": "tensorflow>=2.8\nkeras>=2.8\nkeras-tuner==1.0\n"},
             "tensorflow>=2.8",
             False,

@@ -1,0 +1,212 @@
+"""Names of NumPy that the release beside the project's TensorFlow does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.records import dataclass
+from cfgfix.source.api import Api
+from cfgfix.source.checks.api import head
+from cfgfix.source.expr import constant
+from cfgfix.source.guards import expects_absence
+from cfgfix.source.hit import Hit, Rewrite, Step
+from cfgfix.source.numpy_names import BACK, BUILTINS, CALLS, GONE, LATER
+from cfgfix.source.program import Module, Program
+from cfgfix.source.releases import (
+    IMPORTS,
+    api,
+    asked_for,
+    bound_twice,
+    where_known,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.source.requirements import Requirement, Version
+from cfgfix.source.running import never_run, uncalled
+from cfgfix.source.summary import ATTRIBUTE, NAME, Expr, Scope
+
+NEEDLES = IMPORTS
+
+_BESIDE: dict[str, tuple[Version, Version]] = {
+    "2.4": ((1, 19, 2), (1, 20, 0)),
+    "2.8": ((1, 20, 0), (2, 0, 0)),
+    "2.12": ((1, 22, 0), (1, 24, 4)),
+    "2.15": ((1, 23, 5), (2, 0, 0)),
+    "2.16": ((1, 23, 5), (2, 0, 0)),
+    "2.18": ((1, 26, 0), (2, 1, 0)),
+    "2.21": ((1, 26, 0), (99, 0, 0)),
+}
+"""The NumPy that a release of TensorFlow takes: from, and up to but not with (METADATA of the wheels of 2.4.4, 2.8.4, 2.12.1, 2.15.1,
+2.16.2, 2.18.1 and 2.21.0). That of 2.8 names no end; it was built before NumPy 2 and cannot be imported with it."""
+_RELEASES: tuple[Version, ...] = (
+    *((1, minor, patch) for minor in range(16, 27) for patch in range(6)),
+    *((2, minor, patch) for minor in range(10) for patch in range(6)),
+)
+"""Releases of NumPy that are asked about."""
+
+
+def passed_over(program: Program, check: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    del check
+    return with_other_releases(program)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """What becomes of a name in a project: a release of NumPy that may be there lacks it, or each of them does."""
+
+    since: str
+    always: bool
+
+
+def gone_name(program: Program) -> Iterator[Hit]:
+    """A name that NumPy has no more, once in a file."""
+    table = api(program)
+    if table.silent:
+        return
+    known: dict[str, _Fate | None] = {}
+    own = _set_by_program(program)
+    for module in program.modules:
+        uses: dict[str, list[tuple[Expr, Scope, int]]] = {}
+        for scope in module.summary.scopes:
+            for expr, block in scope.references:
+                raw = program.static_name(expr, scope) or ""
+                package, _, rest = raw.partition(".")
+                last = rest.partition(".")[0]
+                if package == "numpy" and last in GONE and last not in own:
+                    uses.setdefault(last, []).append((expr, scope, block))
+        for last, places in uses.items():
+            if last not in known:
+                known[last] = _fate(table, last)
+            fate = known[last]
+            if fate is not None:
+                yield from _told(program, module, last, places, fate)
+
+
+def _told(
+    program: Program, module: Module, last: str, places: list[tuple[Expr, Scope, int]], fate: _Fate
+) -> Iterator[Hit]:
+    places = [
+        (expr, scope, block)
+        for expr, scope, block in places
+        if not expects_absence(scope, block, expr[-1])
+        and not bound_twice(scope, head(expr))
+        and not written_for_one(program, scope)
+    ]
+    if not places:
+        return
+    table = api(program)
+    places.sort(key=lambda item: (uncalled(program, item[1]) or never_run(program, item[1]), item[0][-1]))
+    expr, scope, block = places[0]
+    written = _part(expr, last)
+    new = BUILTINS.get(last) or LATER.get(last, "")
+    plain = last in BUILTINS
+    shown = f"{head(expr)}.{last}"
+    instead = (new if plain else f"{head(expr)}.{new}") if new else ""
+    # A name of the file's own may stand where Python's type is meant.
+    hidden = plain and any(
+        new in item.names or new in item.imports or new in item.children for item in module.summary.scopes
+    )
+    rewrites = tuple(
+        Rewrite("replace", where, _part(item, last)[-1], new if plain else f"{head(item)}.{new}")
+        for item, where, _ in places
+        if new and not hidden and (last not in CALLS)
+    )
+    yield Hit(
+        scope,
+        written[-1],
+        block,
+        {
+            "name": shown,
+            "since": fate.since,
+            "instead": f"; it was {instead}" if plain else f"; {instead} is the same" if instead else "",
+            "beside": _beside(table),
+            "asked": asked_for(table),
+        },
+        severity=None if fate.always else where_known(table, "warning"),
+        rewrites=rewrites,
+        title=f"Write {instead}" if instead else None,
+        related=tuple(Step(where, _part(item, last)[-1], at, "and here") for item, where, at in places[1:9]),
+        no_fix=None
+        if rewrites
+        else f"the file has a name {new} of its own"
+        if hidden
+        else f"{instead} warns no more, and takes the same"
+        if instead
+        else "what stands for it is for you to say",
+    )
+
+
+def _part(expr: Expr, last: str) -> Expr:
+    """Return the part of a dotted expression that ends with a name right behind NumPy's: `np.float` of `np.float.fromhex`."""
+    while expr[0] == ATTRIBUTE and not (expr[2] == last and expr[1][0] == NAME):
+        expr = expr[1]
+    return expr
+
+
+def _fate(table: Api, last: str) -> _Fate | None:
+    """Return what becomes of a name with the releases of NumPy that may stand beside the TensorFlow asked for; None for nothing."""
+    newest = table.versions[table.newest.bit_length() - 1]
+    beside = [_BESIDE[text] for number, text in enumerate(table.versions) if table.admitted >> number & 1]
+    there = _admitted(table.requirement, *_BESIDE[newest])
+    lacking = [version for version in there if _lacks(version, last)]
+    if not lacking:
+        return None
+    whole = [version for low, high in beside for version in _admitted(table.requirement, low, high)]
+    if last in BACK and there and not _lacks(there[-1], last):
+        # pip takes the newest, which has it again.
+        return None
+    return _Fate("1.24" if last in BUILTINS else "2.0", all(_lacks(version, last) for version in whole))
+
+
+def _lacks(version: Version, last: str) -> bool:
+    if last in BACK:
+        return (1, 24, 0) <= version < (2, 0, 0)
+    return version >= ((1, 24, 0) if last in BUILTINS else (2, 0, 0))
+
+
+def _admitted(requirement: Requirement, low: Version, high: Version) -> list[Version]:
+    """Return the releases of NumPy in a range that the project's files ask for, or all where they ask for none."""
+    asked = Requirement("", requirement.numpy, ())
+    return [version for version in _RELEASES if low <= version < high and asked.admits(version)]
+
+
+def _beside(table: Api) -> str:
+    """Return in words which NumPy may be there."""
+    if table.requirement.numpy:
+        return f"{table.requirement.numpy} is asked for"
+    newest = table.versions[table.newest.bit_length() - 1]
+    low, high = _BESIDE[newest]
+    begin = ".".join(str(part) for part in low).removesuffix(".0")
+    end = (
+        ""
+        if high[0] > 2
+        else f" to {'1.24.3' if high == (1, 24, 4) else '1.26' if high[0] == 2 and high[1] == 0 else '2.0'}"
+    )
+    return f"TensorFlow {newest} takes NumPy {begin}{end or ' and later'}"
+
+
+def _set_by_program(program: Program) -> set[str]:
+    """Return the names of NumPy that the program sets itself: `np.int = int`."""
+    found: set[str] = set()
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for event in scope.events():
+                for target in event.targets if event.kind == "assign" else ():
+                    if (
+                        target[0] == ATTRIBUTE
+                        and target[2] in GONE
+                        and program.static_name(target[1], scope) == "numpy"
+                    ):
+                        found.add(target[2])
+            for call in scope.calls:
+                if len(call.args) == 3 and call.func[:2] == (NAME, "setattr"):
+                    last = constant(call.args[1])
+                    if isinstance(last, str) and last in GONE:
+                        found.add(last)
+    return found
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return gone_name(program)
