@@ -65,17 +65,22 @@ def gone_name(program: Program) -> Iterator[Hit]:
     if table.silent:
         return
     known: dict[str, _Fate | None] = {}
-    own = _set_by_program(program)
+    own: set[str] | None = None
     for module in program.modules:
         uses: dict[str, list[tuple[Expr, Scope, int]]] = {}
         for scope in module.summary.scopes:
             for expr, block in scope.references:
-                raw = program.static_name(expr, scope) or ""
-                package, _, rest = raw.partition(".")
-                last = rest.partition(".")[0]
-                if package == "numpy" and last in GONE and last not in own:
-                    uses.setdefault(last, []).append((expr, scope, block))
+                if (
+                    expr[2] in GONE
+                    and expr[1][0] == NAME
+                    and program.static_name(expr, scope) == f"numpy.{expr[2]}"
+                ):
+                    uses.setdefault(expr[2], []).append((expr, scope, block))
+        if uses and own is None:
+            own = _set_by_program(program)
         for last, places in uses.items():
+            if last in (own or ()):
+                continue
             if last not in known:
                 known[last] = _fate(table, last)
             fate = known[last]
@@ -98,7 +103,6 @@ def _told(
     table = api(program)
     places.sort(key=lambda item: (uncalled(program, item[1]) or never_run(program, item[1]), item[0][-1]))
     expr, scope, block = places[0]
-    written = _part(expr, last)
     new = BUILTINS.get(last) or LATER.get(last, "")
     plain = last in BUILTINS
     shown = f"{head(expr)}.{last}"
@@ -108,13 +112,13 @@ def _told(
         new in item.names or new in item.imports or new in item.children for item in module.summary.scopes
     )
     rewrites = tuple(
-        Rewrite("replace", where, _part(item, last)[-1], new if plain else f"{head(item)}.{new}")
+        Rewrite("replace", where, item[-1], new if plain else f"{head(item)}.{new}")
         for item, where, _ in places
         if new and not hidden and (last not in CALLS)
     )
     yield Hit(
         scope,
-        written[-1],
+        expr[-1],
         block,
         {
             "name": shown,
@@ -126,7 +130,7 @@ def _told(
         severity=None if fate.always else where_known(table, "warning"),
         rewrites=rewrites,
         title=f"Write {instead}" if instead else None,
-        related=tuple(Step(where, _part(item, last)[-1], at, "and here") for item, where, at in places[1:9]),
+        related=tuple(Step(where, item[-1], at, "and here") for item, where, at in places[1:9]),
         no_fix=None
         if rewrites
         else f"the file has a name {new} of its own"
@@ -135,13 +139,6 @@ def _told(
         if instead
         else "what stands for it is for you to say",
     )
-
-
-def _part(expr: Expr, last: str) -> Expr:
-    """Return the part of a dotted expression that ends with a name right behind NumPy's: `np.float` of `np.float.fromhex`."""
-    while expr[0] == ATTRIBUTE and not (expr[2] == last and expr[1][0] == NAME):
-        expr = expr[1]
-    return expr
 
 
 def _fate(table: Api, last: str) -> _Fate | None:
