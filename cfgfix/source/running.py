@@ -94,6 +94,30 @@ def _unnamed(program: Program, scope: Scope) -> bool:
     )
 
 
+_MOST = 400
+"""Most scopes that are looked at on the way back to where a program begins."""
+
+
+def comes_to(program: Program, scope: Scope) -> bool:
+    """Tell whether calls lead to a scope from the statements of a script or notebook, as far as calls are followed."""
+    seen: set[int] = set()
+    pending = [scope]
+    while pending and len(seen) < _MOST:
+        here = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        if here is here.module.scope:
+            if here.module.path.endswith(".ipynb") or _begins(here.module):
+                return True
+            continue
+        pending += [site.scope for site in program.flow.callers(here)]
+        if here.parent > 0 or here.kind != "function":
+            # What stands in a class or a function is entered through it.
+            pending.append(here.module.summary.scopes[here.parent])
+    return False
+
+
 def never_given(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether no call of a program gives a function another value for a parameter than its default.
 
