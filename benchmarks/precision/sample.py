@@ -89,6 +89,7 @@ READINGS = (
     "unported",
     "unbidden",
     "unbribed",
+    "unlearned",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -17,6 +17,7 @@ from cfgfix.source.releases import (
     api,
     asked_for,
     bound_twice,
+    rebound,
     where_known,
     with_other_releases,
     written_for_one,
@@ -27,17 +28,22 @@ from cfgfix.source.summary import ATTRIBUTE, NAME, Expr, Scope
 
 NEEDLES = IMPORTS
 
-_BESIDE: dict[str, tuple[Version, Version]] = {
-    "2.4": ((1, 19, 2), (1, 20, 0)),
-    "2.8": ((1, 20, 0), (2, 0, 0)),
-    "2.12": ((1, 22, 0), (1, 24, 4)),
-    "2.15": ((1, 23, 5), (2, 0, 0)),
-    "2.16": ((1, 23, 5), (2, 0, 0)),
-    "2.18": ((1, 26, 0), (2, 1, 0)),
-    "2.21": ((1, 26, 0), (99, 0, 0)),
-}
-"""The NumPy that a release of TensorFlow takes: from, and up to but not with (METADATA of the wheels of 2.4.4, 2.8.4, 2.12.1, 2.15.1,
-2.16.2, 2.18.1 and 2.21.0). That of 2.8 names no end; it was built before NumPy 2 and cannot be imported with it."""
+_BESIDE: tuple[tuple[Version, Version, Version], ...] = (
+    ((2, 4, 0), (1, 19, 2), (1, 20, 0)),
+    ((2, 7, 0), (1, 14, 5), (2, 0, 0)),
+    ((2, 8, 0), (1, 20, 0), (2, 0, 0)),
+    ((2, 12, 0), (1, 22, 0), (1, 24, 0)),
+    ((2, 12, 1), (1, 22, 0), (1, 24, 4)),
+    ((2, 14, 0), (1, 23, 5), (2, 0, 0)),
+    ((2, 18, 0), (1, 26, 0), (2, 1, 0)),
+    ((2, 19, 0), (1, 26, 0), (2, 2, 0)),
+    ((2, 20, 0), (1, 26, 0), (99, 0, 0)),
+)
+"""The NumPy that TensorFlow takes, from each release on: from, and up to but not with (METADATA of 2.4.4, 2.5.3, 2.6.5, 2.7.4, 2.8.4, 2.9.3,
+2.10.1, 2.11.1, 2.12.0, 2.12.1, 2.13.1, 2.14.1, 2.15.1, 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 2.21.0). Those of 2.7 to 2.11 name no end;
+they were built before NumPy 2 and cannot be imported with it."""
+_NEWEST = 21
+"""The last minor release of TensorFlow 2 that was looked at."""
 _RELEASES: tuple[Version, ...] = (
     *((1, minor, patch) for minor in range(16, 27) for patch in range(6)),
     *((2, minor, patch) for minor in range(10) for patch in range(6)),
@@ -96,6 +102,7 @@ def _told(
         for expr, scope, block in places
         if not expects_absence(scope, block, expr[-1])
         and not bound_twice(scope, head(expr))
+        and not rebound(program, f"numpy.{last}", expr, scope)
         and not written_for_one(program, scope)
     ]
     if not places:
@@ -143,17 +150,31 @@ def _told(
 
 def _fate(table: Api, last: str) -> _Fate | None:
     """Return what becomes of a name with the releases of NumPy that may stand beside the TensorFlow asked for; None for nothing."""
-    newest = table.versions[table.newest.bit_length() - 1]
-    beside = [_BESIDE[text] for number, text in enumerate(table.versions) if table.admitted >> number & 1]
-    there = _admitted(table.requirement, *_BESIDE[newest])
-    lacking = [version for version in there if _lacks(version, last)]
-    if not lacking:
+    beside = _ranges(table)
+    if not beside:
         return None
-    whole = [version for low, high in beside for version in _admitted(table.requirement, low, high)]
-    if last in BACK and there and not _lacks(there[-1], last):
+    there = _admitted(table.requirement, *beside[-1][1:])
+    if not any(_lacks(version, last) for version in there):
+        return None
+    if last in BACK and not _lacks(there[-1], last):
         # pip takes the newest, which has it again.
         return None
+    whole = [version for _, low, high in beside for version in _admitted(table.requirement, low, high)]
     return _Fate("1.24" if last in BUILTINS else "2.0", all(_lacks(version, last) for version in whole))
+
+
+def _ranges(table: Api) -> list[tuple[Version, Version, Version]]:
+    """Return for the releases of TensorFlow 2 that may be meant which NumPy each takes, the newest last."""
+    admitted = [
+        (2, minor, patch)
+        for minor in range(4, _NEWEST + 1)
+        for patch in range(6)
+        if table.requirement.admits((2, minor, patch))
+    ]
+    return [
+        (release, *next((low, high) for begin, low, high in reversed(_BESIDE) if begin <= release))
+        for release in admitted
+    ]
 
 
 def _lacks(version: Version, last: str) -> bool:
@@ -172,15 +193,12 @@ def _beside(table: Api) -> str:
     """Return in words which NumPy may be there."""
     if table.requirement.numpy:
         return f"{table.requirement.numpy} is asked for"
-    newest = table.versions[table.newest.bit_length() - 1]
-    low, high = _BESIDE[newest]
+    release, low, high = _ranges(table)[-1]
     begin = ".".join(str(part) for part in low).removesuffix(".0")
-    end = (
-        ""
-        if high[0] > 2
-        else f" to {'1.24.3' if high == (1, 24, 4) else '1.26' if high[0] == 2 and high[1] == 0 else '2.0'}"
-    )
-    return f"TensorFlow {newest} takes NumPy {begin}{end or ' and later'}"
+    end = {(2, 0, 0): " to 1.26", (1, 20, 0): "", (1, 24, 0): " to 1.23", (1, 24, 4): " to 1.24.3"}.get(high)
+    if end is None:
+        end = " and later" if high[0] > 2 else f" to 2.{high[1] - 1}"
+    return f"TensorFlow {release[0]}.{release[1]} takes NumPy {begin}{end}"
 
 
 def _set_by_program(program: Program) -> set[str]:
