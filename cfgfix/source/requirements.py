@@ -422,7 +422,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         two=any(one.two for _, one in said),
         whatever=first.whatever and not (first.text or first.computed),
         stated=first.because,
-        numpy=next((text for _, one in said for text in one.others if text.startswith("numpy")), ""),
+        numpy=_numpy_of([text for _, one in said for text in one.others]),
     )
     if first.gpu:
         made = _ending(made, GPU_END, "tensorflow-gpu")
@@ -493,6 +493,18 @@ def _with_keras(requirement: Requirement, keras: str) -> Requirement:
         default=5,
     )
     return _ending(requirement, last, keras)
+
+
+def _numpy_of(others: Sequence[str]) -> str:
+    """Return what is asked for of NumPy, by name or through a Numba that takes none from 1.24 on; empty where nothing is.
+
+    Numba 0.56.4 needs `numpy<1.24`, 0.57.0 `numpy<1.25` (METADATA).
+    """
+    numpy = next((text for text in others if text.startswith("numpy")), "")
+    numba = next((Requirement("", text, ()) for text in others if text.startswith("numba")), None)
+    if numba is not None and not any(numba.admits((0, minor, 0)) for minor in range(57, 90)):
+        return f"{numpy},<1.24" if numpy else "numpy<1.24"
+    return numpy
 
 
 def _with_others(requirement: Requirement, others: Sequence[str]) -> Requirement:
