@@ -90,6 +90,7 @@ READINGS = (
     "unbidden",
     "unbribed",
     "unlearned",
+    "unheralded",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -48,8 +48,8 @@ _IN_OPS = frozenset(
     | {"softplus", "softsign", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "sum", "tanh", "tile", "transpose", "var"}
     | {"zeros_like"}
 )  # fmt: skip
-"""Functions of `keras.backend` that `keras.ops` has under the same name with the same first parameters, in the same order (the wheels of
-Keras 2.15.0 and 3.15.1); `identity`, `repeat`, `switch` and others mean something else there."""
+"""Functions of `keras.backend` that `keras.ops` has under the same name and that take the same in the same places (the wheels of Keras
+2.15.0 and 3.15.1); `identity`, `repeat`, `switch` and others mean something else there."""
 
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
