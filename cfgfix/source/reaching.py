@@ -290,8 +290,10 @@ def plain_names(scope: Scope) -> set[str]:
     return part.plain
 
 
-_DEPTH = 6
+_DEPTH = 4
 """How many calls are followed to what an object came from."""
+_MOST = 4
+"""Most statements that may bind a name whose objects are asked about."""
 
 
 def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 0) -> bool:
@@ -315,7 +317,7 @@ def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 
     if here.params and here.params[0][0] == owner[1] and here.parent >= 0:
         return bool(here.module.summary.scopes[here.parent].kind == "class")
     events = here.binding(owner[1])
-    return bool(events) and all(
+    return 0 < len(events) <= _MOST and all(
         event.kind == "assign"
         and event.value is not None
         and event.value[0] == CALL
