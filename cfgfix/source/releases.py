@@ -297,7 +297,7 @@ def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool
 
 
 def _set_by_program(program: Program) -> set[str]:
-    """Return the names of TensorFlow and Keras that the program sets."""
+    """Return the names of TensorFlow, Keras and NumPy that the program sets."""
     found: set[str] | None = program.facts.get("set_by_program")
     if found is None:
         found = set()
@@ -308,7 +308,7 @@ def _set_by_program(program: Program) -> set[str]:
                     for target in event.targets if event.kind == "assign" else ():
                         if target[0] == ATTRIBUTE:
                             name = program.static_name(target, scope)
-                            if name is not None and name.startswith(("tensorflow.", "keras.")):
+                            if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
                                 found.add(name)
                 for call in scope.calls:
                     if len(call.args) == 3 and call.func[0] == NAME and call.func[1] == "setattr":
@@ -316,7 +316,7 @@ def _set_by_program(program: Program) -> set[str]:
                         last = constant(call.args[1])
                         if (
                             name is not None
-                            and name.startswith(("tensorflow", "keras"))
+                            and name.startswith(("tensorflow", "keras", "numpy"))
                             and isinstance(last, str)
                         ):
                             found.add(f"{name}.{last}")
@@ -626,9 +626,7 @@ def written_for_one(program: Program, scope: Scope) -> bool:
     table = api(program)
     if table.requirement.text and not table.admitted:
         # None of the inspected releases: TensorFlow 1, unless an early one of TensorFlow 2 is asked for.
-        return not any(
-            table.requirement.admits((2, minor, patch)) for minor in range(4) for patch in range(6)
-        )
+        return not table.requirement.of_two(range(4))
     written = eras(program)
     if id(scope.module) in written.old or _from_inside_one(program, scope.module):
         return True
@@ -707,10 +705,18 @@ def is_old(presence: Presence) -> bool:
 
 
 def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
-    """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule.
+    """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule, found once for each file.
 
     The last releases of TensorFlow 1 had many of them for who asked for eager execution.
     """
+    known: dict[tuple[int, tuple[str, ...]], bool] = program.facts.setdefault("uses two", {})
+    found = known.get((id(module), names))
+    if found is None:
+        found = known[id(module), names] = _uses(program, module, names)
+    return found
+
+
+def _uses(program: Program, module: Module, names: tuple[str, ...]) -> bool:
     if names is _TWO and _asks_for_eager(program, module):
         return False
     for scope in module.summary.scopes:
@@ -811,15 +817,13 @@ def _may_be_meant(program: Program, reference: Reference) -> bool:
     if requirement.text and not requirement.installed and admits_one(program, reference.scope.module):
         return True
     module = reference.scope.module
-    known: dict[int, bool] = program.facts.setdefault("uses two", {})
-    two = known.get(id(module))
-    if two is None:
-        two = known[id(module)] = uses_two(program, module)
-    if two:
+    if uses_two(program, module):
         return False
-    # A class's statements run where its module's do.
-    at_import = reference.scope is module.scope
-    return _unknown_for(program, module) or not (at_import or comes_to(program, reference.scope))
+    scope = reference.scope
+    while scope.kind == "class" and scope.parent >= 0:
+        # A class's statements run where those around it do.
+        scope = module.summary.scopes[scope.parent]
+    return _unknown_for(program, module) or not (scope is module.scope or comes_to(program, scope))
 
 
 def _unknown_for(program: Program, module: Module) -> bool:
@@ -859,14 +863,9 @@ def before_the_table(table: Api) -> bool:
     return not table.requirement.text or any(table.requirement.admits((2, minor, 0)) for minor in range(4))
 
 
-def is_tf_keras(scope: Scope) -> bool:
+def is_tf_keras(program: Program, scope: Scope) -> bool:
     """Tell whether a module's Keras is TensorFlow's."""
-    return not any(
-        source.split(".")[0] in ("keras", "tf_keras")
-        for item in scope.module.summary.scopes
-        if item.imports
-        for source in item.imports.values()
-    )
+    return not standalone(program, scope.module)
 
 
 def keras_of_release(program: Program, scope: Scope) -> bool:
@@ -954,9 +953,9 @@ def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
                     )
 
 
-def as_written(scope: Scope, name: str) -> str:
+def as_written(program: Program, scope: Scope, name: str) -> str:
     """Return a name of Keras as a file has it: `keras.Model` where it imports the package, else `tf.keras.Model`."""
-    return name if not is_tf_keras(scope) else f"tf.{name}"
+    return f"tf.{name}" if is_tf_keras(program, scope) else name
 
 
 def keras_three(program: Program) -> str:
@@ -996,9 +995,7 @@ def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None
     ):
         return None
     table = api(program)
-    two = three == "some" or any(
-        table.requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
-    )
+    two = three == "some" or table.requirement.of_two(range(16))
     if two and id(scope.module) in without_three(program):
         return None
     return (where_keras_known(table, "warning") if two else None,)

@@ -6,7 +6,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cfgfix.errors import CfgfixError
 from cfgfix.files import is_inside, read_regular
@@ -109,6 +109,10 @@ _RELEASE = re.compile(
 _PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
+PATCHES = 6
+"""So many patches of a minor release are asked about: the highest number that TensorFlow gave one is 5 (2.6.5, PyPI)."""
+LATER_MINORS = 40
+"""So many minor releases of TensorFlow 2 are asked about, those to come included."""
 
 AUTO, FILES = "auto", "requirements"
 """What the setting `tensorflow` may say besides a release: the requirement files and then what is installed, or only the files."""
@@ -164,6 +168,15 @@ class Requirement:
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
         return all(_holds(operator, version, text) for operator, text in _PART.findall(self.text))
+
+    def of_two(self, minors: Iterable[int]) -> list[Version]:
+        """Return the releases of TensorFlow 2 among some minor ones that the project asks for, in their order."""
+        return [
+            (2, minor, patch)
+            for minor in minors
+            for patch in range(PATCHES)
+            if self.admits((2, minor, patch))
+        ]
 
     def reaches_below(self, minor: int) -> bool:
         """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for; not where nothing is."""

@@ -39,6 +39,7 @@ from cfgfix.source.releases import (
     without_three,
     written_for_one,
 )
+from cfgfix.source.requirements import LATER_MINORS
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
 from cfgfix.source.values import UNKNOWN, External, Made, Site, alternatives
 
@@ -458,17 +459,7 @@ _ARGUMENTS = {
 def _pinned(table: Api) -> bool:
     """Tell whether one minor release of TensorFlow 2 alone is asked for."""
     requirement = table.requirement
-    return (
-        bool(requirement.text)
-        and sum(
-            any(requirement.admits((2, minor, patch)) for patch in range(6)) for minor in range(LATER_MINORS)
-        )
-        == 1
-    )
-
-
-LATER_MINORS = 40
-"""So many minor releases of TensorFlow 2 are asked about, those to come included."""
+    return bool(requirement.text) and len({item[:2] for item in requirement.of_two(range(LATER_MINORS))}) == 1
 
 
 def old_arguments(program: Program) -> Iterator[Hit]:
@@ -549,7 +540,9 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 values={
-                    "name": as_written(site.scope, name) if name.startswith("keras.") else shown(name),
+                    "name": as_written(program, site.scope, name)
+                    if name.startswith("keras.")
+                    else shown(name),
                     "argument": keyword,
                     "gone": table.since(mask) if mask else "2.4 and later",
                     "asked": asked_for(table),
@@ -613,7 +606,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     three = not workers & table.newest
     requirement = table.requirement
     # Every release before the new optimizers, by its patches: the table has only some.
-    takes = any(requirement.admits((2, minor, patch)) for minor in range(11) for patch in range(6))
+    takes = bool(requirement.of_two(range(11)))
     if takes and not three:
         # Everything the project asks for up to some release before Keras 3: the newest decides.
         return
@@ -653,7 +646,7 @@ def _loses_rate(site: Site) -> bool:
     return not only_tried(site.scope, site.call.block)
 
 
-_DEFAULTS = {"SGD": 0.01}
+_DEFAULTS = {"SGD": 0.01, "Lion": 0.0001}
 """Default rates of optimizers that have another than 0.001 (Keras 2.15.0, `keras/src/optimizers`)."""
 
 
@@ -702,9 +695,7 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
         rate = number(site.argument(0, "learning_rate"))
         if not three or rate is None or site.call.keyword("lr") is not None:
             continue
-        two = any(
-            api(program).requirement.admits((2, minor, patch)) for minor in range(16) for patch in range(6)
-        )
+        two = api(program).requirement.of_two(range(16))
         if two and id(site.scope.module) in without_three(program):
             continue
         yield hit_at(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from cfgfix.records import dataclass
 from cfgfix.source.api import Api
 from cfgfix.source.checks.api import head
-from cfgfix.source.expr import constant
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step
 from cfgfix.source.numpy_names import BACK, BUILTINS, CALLS, GONE, LATER
@@ -24,7 +23,7 @@ from cfgfix.source.releases import (
 )
 from cfgfix.source.requirements import Requirement, Version
 from cfgfix.source.running import never_run, uncalled
-from cfgfix.source.summary import ATTRIBUTE, NAME, Expr, Scope
+from cfgfix.source.summary import NAME, Expr, Scope
 
 NEEDLES = IMPORTS
 
@@ -71,7 +70,6 @@ def gone_name(program: Program) -> Iterator[Hit]:
     if table.silent:
         return
     known: dict[str, _Fate | None] = {}
-    own: set[str] | None = None
     for module in program.modules:
         uses: dict[str, list[tuple[Expr, Scope, int]]] = {}
         for scope in module.summary.scopes:
@@ -82,11 +80,7 @@ def gone_name(program: Program) -> Iterator[Hit]:
                     and program.static_name(expr, scope) == f"numpy.{expr[2]}"
                 ):
                     uses.setdefault(expr[2], []).append((expr, scope, block))
-        if uses and own is None:
-            own = _set_by_program(program)
         for last, places in uses.items():
-            if last in (own or ()):
-                continue
             if last not in known:
                 known[last] = _fate(table, last)
             fate = known[last]
@@ -165,15 +159,9 @@ def _fate(table: Api, last: str) -> _Fate | None:
 
 def _ranges(table: Api) -> list[tuple[Version, Version, Version]]:
     """Return for the releases of TensorFlow 2 that may be meant which NumPy each takes, the newest last."""
-    admitted = [
-        (2, minor, patch)
-        for minor in range(4, _NEWEST + 1)
-        for patch in range(6)
-        if table.requirement.admits((2, minor, patch))
-    ]
     return [
         (release, *next((low, high) for begin, low, high in reversed(_BESIDE) if begin <= release))
-        for release in admitted
+        for release in table.requirement.of_two(range(4, _NEWEST + 1))
     ]
 
 
@@ -199,27 +187,6 @@ def _beside(table: Api) -> str:
     if end is None:
         end = " and later" if high[0] > 2 else f" to 2.{high[1] - 1}"
     return f"TensorFlow {release[0]}.{release[1]} takes NumPy {begin}{end}"
-
-
-def _set_by_program(program: Program) -> set[str]:
-    """Return the names of NumPy that the program sets itself: `np.int = int`."""
-    found: set[str] = set()
-    for module in program.modules:
-        for scope in module.summary.scopes:
-            for event in scope.events():
-                for target in event.targets if event.kind == "assign" else ():
-                    if (
-                        target[0] == ATTRIBUTE
-                        and target[2] in GONE
-                        and program.static_name(target[1], scope) == "numpy"
-                    ):
-                        found.add(target[2])
-            for call in scope.calls:
-                if len(call.args) == 3 and call.func[:2] == (NAME, "setattr"):
-                    last = constant(call.args[1])
-                    if isinstance(last, str) and last in GONE:
-                        found.add(last)
-    return found
 
 
 def check(program: Program) -> Iterable[Hit]:

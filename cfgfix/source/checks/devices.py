@@ -16,6 +16,7 @@ from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.layout import siblings
 from cfgfix.source.program import Module, Program, absolute, is_keras_model
 from cfgfix.source.releases import api, written_for_one
+from cfgfix.source.requirements import LATER_MINORS
 from cfgfix.source.summary import ATTRIBUTE, BINARY, BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.source.values import ClassValue, Constant, Instance, Made, Site, alternatives
 
@@ -793,8 +794,7 @@ def _read_at_import(program: Program) -> bool:
 
     Tried with the CPU wheels: 2.8.4 makes no message while it is imported, 2.9.3, 2.10.1, 2.11.1, 2.15.1 and 2.21 do.
     """
-    asked = api(program).requirement
-    return any(asked.admits((2, minor, patch)) for minor in range(9, 40) for patch in range(6))
+    return bool(api(program).requirement.of_two(range(9, LATER_MINORS)))
 
 
 def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:

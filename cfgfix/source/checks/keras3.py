@@ -300,11 +300,17 @@ def file_name(program: Program) -> Iterator[Hit]:
                 # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
                 if function == "save_model" or not ("zipped" in words or "rbax" in words):
                     yield from _named(
-                        program, site, function, as_written(site.scope, f"keras.{package}.{function}")
+                        program,
+                        site,
+                        function,
+                        as_written(program, site.scope, f"keras.{package}.{function}"),
                     )
     for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
         yield from _named(
-            program, site, "ModelCheckpoint", as_written(site.scope, "keras.callbacks.ModelCheckpoint")
+            program,
+            site,
+            "ModelCheckpoint",
+            as_written(program, site.scope, "keras.callbacks.ModelCheckpoint"),
         )
 
 

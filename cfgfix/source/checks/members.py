@@ -219,9 +219,7 @@ def gone_member(program: Program) -> Iterator[Hit]:
             "asked": asked_for(table),
         }
         new, since = _RENAMED.get((use.kind, use.member), ("", (0, 0)))
-        early = any(
-            table.requirement.admits((2, minor, patch)) for minor in range(since[1]) for patch in range(6)
-        )
+        early = bool(table.requirement.of_two(range(since[1])))
         rewrites = (
             tuple(Rewrite("rename", item.scope, item.expr[-1], new) for item in group)
             if new and not early
@@ -264,7 +262,7 @@ def called_property(program: Program) -> Iterator[Hit]:
     member = "variables"
     if not table.was_called("keras.optimizers.Optimizer", member):
         return
-    early = any(table.requirement.admits((2, minor, patch)) for minor in range(12) for patch in range(6))
+    early = bool(table.requirement.of_two(range(12)))
     for module in program.modules:
         if ".variables()" not in module.summary.words:
             continue

@@ -124,8 +124,8 @@ _BY_OPENCV = frozenset({"cv2.imread", "cv2.imdecode"})
 def _lets_others_run(program: Program, group: list[Site], reach: Reach) -> bool:
     """Tell whether OpenCV reads pictures in a parallel map: it gives Python's lock up while it works.
 
-    With two threads 1.94 times as many JPEG files of 640 by 480 were read and resized in a second as with one; plain Python in its place ran
-    1.03 times as fast (`benchmarks/evidence/opencv.py`).
+    With two threads on two CPUs JPEG files of 640 by 480 were read and resized twice as fast as with one (`benchmarks/evidence/opencv.py`);
+    Python that holds the lock gains nothing (`python_in_pipeline.py` beside it).
     """
     root = reach.root.site
     calls = root.call.keyword("num_parallel_calls") if root is not None else None

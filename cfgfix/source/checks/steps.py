@@ -608,7 +608,7 @@ def predict_in_loop(program: Program) -> Iterator[Hit]:
             arg = site.call.argument(0, "x")
             if arg is None or not _one_sample(arg, site.scope, loop):
                 continue
-            if written_for_one(program, site.scope) or not is_tf_keras(site.scope):
+            if written_for_one(program, site.scope) or not is_tf_keras(program, site.scope):
                 # Keras without TensorFlow 2 feeds arrays to a function that it keeps.
                 continue
             yield hit_at(
