@@ -515,9 +515,14 @@ def _numpy_of(others: Sequence[str]) -> str:
     """
     numpy = next((text for text in others if text.startswith("numpy")), "")
     numba = next((Requirement("", text, ()) for text in others if text.startswith("numba")), None)
-    if numba is not None and not any(numba.admits((0, minor, 0)) for minor in range(57, 90)):
-        return f"{numpy},<1.24" if numpy else "numpy<1.24"
-    return numpy
+    if numba is None or any(numba.admits((0, minor, 0)) for minor in range(57, 90)):
+        return numpy
+    if not numpy:
+        return "numpy<1.24"
+    # Where the two contradict each other, what is said of NumPy itself counts.
+    asked = Requirement("", numpy, ())
+    old = any(asked.admits((1, minor, patch)) for minor in range(16, 24) for patch in range(PATCHES))
+    return f"{numpy},<1.24" if old else numpy
 
 
 def _with_others(requirement: Requirement, others: Sequence[str]) -> Requirement:
