@@ -91,6 +91,7 @@ READINGS = (
     "unbribed",
     "unlearned",
     "unheralded",
+    "unswayed",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -27,6 +27,7 @@ from cfgfix.source.summary import (
     NAME,
     SUBSCRIPT,
     UNARY,
+    Block,
     Event,
     Expr,
     Place,
@@ -119,6 +120,8 @@ class Conditions:
         self._asked = False
         """Whether the config was asked for a key."""
         self._given: Given = {}
+        self._around_use: frozenset[int] = frozenset()
+        """The blocks around the guard that is asked about, by identity: what they hold for a name's binding, they hold for its use."""
 
     def excluded(self, scope: Scope, block: int, place: Place | None, given: Given) -> bool:
         """Tell whether a place is not reached where some parameters have known values.
@@ -192,6 +195,16 @@ class Conditions:
             return known
         self._asked = False
         block = scope.blocks[number]
+        outer = self._around_use
+        self._around_use = frozenset(map(id, scope.block_chain(block.parent)))
+        try:
+            result = self._judged(scope, block)
+        finally:
+            self._around_use = outer
+        (self._known if self._asked else self._shared)[key] = result
+        return result
+
+    def _judged(self, scope: Scope, block: Block) -> tuple[Any, bool]:
         result: tuple[Any, bool] = (True, False)
         if block.kind == "except":
             result = (UNKNOWN, not self._is_import_error(block.test))
@@ -204,7 +217,6 @@ class Conditions:
                 other = other if block.branch or other is UNKNOWN else not other
                 after_error = other is not False
             result = (holds, after_error)
-        (self._known if self._asked else self._shared)[key] = result
         return result
 
     def _is_import_error(self, test: Expr | None) -> bool:
@@ -433,6 +445,8 @@ class Conditions:
         else:
             return UNKNOWN
         for block in scope.block_chain(event.block):
+            if id(block) in self._around_use:
+                break
             if block.kind in ("for", "while", "match", "comprehension"):
                 return new if new is not UNKNOWN and _same(new, value) else UNKNOWN
             if block.kind == "if" and block.test is not None:

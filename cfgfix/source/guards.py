@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cfgfix.source import remarks
 from cfgfix.source.expr import constant, dotted, place_of, text, walk
 from cfgfix.source.summary import (
     ATTRIBUTE,
@@ -92,7 +93,17 @@ def expects_absence(
             return True
         block = here.block
         here = outer
-    return False
+    return place is not None and _said_to_fail(scope, place)
+
+
+_FAILS = re.compile(r"\b(?:does|do|wo)n't work", re.IGNORECASE)
+
+
+def _said_to_fail(scope: Scope, place: Place) -> bool:
+    """Tell whether a comment behind a statement says that it does not work: it is there to show that."""
+    return "n't work" in scope.module.summary.words and any(
+        _FAILS.search(said) for said in remarks.behind(scope, place[0], place[2])
+    )
 
 
 def _skips(decorator: Expr, scope: Scope) -> bool:

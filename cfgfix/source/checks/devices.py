@@ -9,6 +9,7 @@ from typing import Any
 from cfgfix.source import remarks
 from cfgfix.source.checks.common import flag, in_tests, method_of, value_named
 from cfgfix.source.checks.moves import free_name
+from cfgfix.source.environment import environment_of, sets
 from cfgfix.source.expr import MISSING, constant, dotted, place_of, text, walk
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
@@ -277,7 +278,7 @@ def _growth_by_environment(program: Program, site: Site) -> bool:
     """
     module = site.scope.module
     for scope in module.summary.scopes:
-        for name, value, event, _ in _sets(scope):
+        for name, value, event, _ in sets(scope):
             if name == _FORCE and event.place[0] < site.call.place[0] and _says_true(value):
                 return True
     for source in module.scope.imports.values():
@@ -285,7 +286,7 @@ def _growth_by_environment(program: Program, site: Site) -> bool:
         other = program.module(name) or program.module(name.rpartition(".")[0])
         if other is None or other is module or other.scope is None:
             continue
-        if any(name == _FORCE and _says_true(value) for name, value, *_ in _sets(other.scope)):
+        if any(name == _FORCE and _says_true(value) for name, value, *_ in sets(other.scope)):
             return True
     return False
 
@@ -586,50 +587,12 @@ _DEVICE_TIME = (
 """Read when the devices or the compiler are first used."""
 
 
-_Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
-
-
-def _sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
-    """Yield the environment variables that a scope sets: name, value, statement, place."""
-    for event in scope.events():
-        if event.kind == "assign" and len(event.targets) == 1:
-            target = event.targets[0]
-            if (
-                target[0] == SUBSCRIPT
-                and target[1][0] in (ATTRIBUTE, NAME)
-                and dotted(target[1]) in ("os.environ", "environ")
-            ):
-                name = constant(target[2])
-                if isinstance(name, str):
-                    yield name, event.value, event, target[-1]
-        elif event.kind == "expr" and event.value is not None and event.value[0] == CALL:
-            call = scope.calls[event.value[1]]
-            if len(call.args) == 2 and dotted(call.func) in (
-                "os.environ.setdefault",
-                "environ.setdefault",
-                "os.putenv",
-            ):
-                name = constant(call.args[0])
-                if isinstance(name, str):
-                    yield name, call.args[1], event, call.place
-
-
-def _variables(program: Program, module: Module) -> list[_Variable]:
-    """Return the environment variables that a module sets: scope, name, value, statement, place; listed once."""
-    known: dict[int, list[_Variable]] = program.facts.setdefault("variables", {})
-    found = known.get(id(module))
-    if found is None:
-        found = [(scope, *item) for scope in module.summary.scopes for item in _sets(scope)]
-        known[id(module)] = found
-    return found
-
-
 def _environment(program: Program, name: str) -> bool:
     return any(
         found == name
         for module in program.modules
         if "environ" in module.summary.words
-        for _, found, *_ in _variables(program, module)
+        for _, found, *_ in environment_of(program, module)
     )
 
 
@@ -638,7 +601,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
             continue
-        for scope, name, _, event, place in _variables(program, module):
+        for scope, name, _, event, place in environment_of(program, module):
             if name in _EARLY:
                 if written_for_one(program, scope):
                     # TensorFlow 1 reads them at its first message, not at its import (tried on 1.14 and 1.15).
@@ -646,7 +609,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                 line = _import_line(module.scope, scope, event)
                 if line is not None and not any(
                     where is module.scope and other == name and earlier.place[0] < line
-                    for where, other, _, earlier, _ in _variables(program, module)
+                    for where, other, _, earlier, _ in environment_of(program, module)
                 ):
                     yield Hit(
                         scope,
@@ -830,7 +793,7 @@ def thread_count(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "environ" not in module.summary.words:
             continue
-        for scope, name, value, event, place in _variables(program, module):
+        for scope, name, value, event, place in environment_of(program, module):
             if name != "TF_GPU_THREAD_COUNT" or value is None:
                 continue
             shown = text(value, scope)
@@ -888,7 +851,7 @@ def remapped(program: Program) -> Iterator[Hit]:
         return
     visible: dict[int, tuple[int, str]] = {}
     for module in program.modules:
-        for _, name, value, _, _ in _variables(program, module):
+        for _, name, value, _, _ in environment_of(program, module):
             shown = constant(value)
             if (
                 name == "CUDA_VISIBLE_DEVICES"

@@ -21,11 +21,12 @@ from cfgfix.source.checks.common import (
     upstream,
 )
 from cfgfix.source.checks.moves import free_name
+from cfgfix.source.environment import other_backend
 from cfgfix.source.expr import constant, dotted, is_true, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
-from cfgfix.source.program import Program
+from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.releases import api, is_tf_keras, keras_three, where_known, written_for_one
 from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Element, Function, Items, Made, Site, Value, alternatives
@@ -34,6 +35,7 @@ NEEDLES = (
     *COMPILED,
     b".predict(",
     b"run_eagerly",
+    b"executing_eagerly",
     b"set_global_policy",
     b"LossScale",
     b".compile(",
@@ -106,6 +108,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 or _may_call_compiled(program, tape.scope)
                 or (alone and _once_a_rollout(program, scope, block))
                 or _switched_off(target.scope)
+                or _fit_compiles(program, target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
                 or (
@@ -250,6 +253,17 @@ def _once(scope: Scope, loop: int) -> bool:
         return False
     call = scope.calls[test[1]]
     return call.func[:2] == (NAME, "range") and [constant(item) for item in call.args] == [1]
+
+
+def _fit_compiles(program: Program, scope: Scope) -> bool:
+    """Tell whether a function is the `train_step` of a model of Keras with a `compile` of its own: `fit` compiles it, a loop tries it."""
+    owner = program.owner(scope)
+    return (
+        owner is not None
+        and scope.name == "train_step"
+        and "compile" in owner.children
+        and is_keras_model(program, owner)
+    )
 
 
 def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
@@ -434,15 +448,15 @@ def eager_switch(program: Program) -> Iterator[Hit]:
         ):
             if is_true(site.call.keyword("jit_compile")):
                 continue
-            needed = _needs_eager(site.scope)
+            needed = _needs_eager(program, site.scope)
             yield hit_at(
                 site,
-                severity="info" if needed or _only_called(site) else None,
+                severity="info" if needed is not None or _only_called(site) or _says_why(site) else None,
                 values={"what": "every step of this model runs"},
                 rewrites=()
-                if needed
+                if needed is not None
                 else (Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
-                no_fix="a step of it reads values with .numpy(), which no graph has" if needed else None,
+                no_fix=needed,
             )
 
 
@@ -461,12 +475,33 @@ def _only_called(site: Site) -> bool:
     )
 
 
-def _needs_eager(scope: Scope) -> bool:
-    """Tell whether a step of a model in the same file reads values with `.numpy()`, which no graph has."""
-    return any(
+def _needs_eager(program: Program, scope: Scope) -> str | None:
+    """Return why a model that is compiled in a scope has to run eagerly, or None."""
+    if any(
         item.name in ("train_step", "call") and any(call.method == "numpy" for call in item.calls)
         for item in scope.module.summary.scopes
-    )
+    ):
+        return "a step of it reads values with .numpy(), which no graph has"
+    if _asserts_eager(program):
+        return "something in the program asserts that it runs eagerly"
+    if other_backend(program, scope):
+        return "Keras runs on another backend here"
+    return None
+
+
+def _asserts_eager(program: Program) -> bool:
+    """Tell whether anything in the program asserts that it runs eagerly, such as a loss that reads a tape."""
+    found: bool | None = program.facts.get("asserts eager")
+    if found is None:
+        found = program.facts["asserts eager"] = any(
+            event.kind == "assert"
+            and event.value is not None
+            and "executing_eagerly()" in text(event.value, scope)
+            for module in program.modules
+            for scope in module.summary.scopes
+            for event in scope.events()
+        )
+    return found
 
 
 def _says_why(site: Site) -> bool:
