@@ -92,6 +92,7 @@ READINGS = (
     "unlearned",
     "unheralded",
     "unswayed",
+    "unprompted",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.api import Api
 from cfgfix.source.checks.common import number, only_tried, tensorflow_alias
+from cfgfix.source.checks.optimizers import first_new
 from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at
@@ -597,7 +598,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     """Yield the Keras optimizers given a parameter that not every release takes: call, value, which releases.
 
     The first flag says whether the newest release is Keras 3, the second whether any release that the project asks for
-    takes the parameter as it is meant: Keras 2 before its new optimizers of TensorFlow 2.11.
+    takes the parameter as it is meant: Keras 2 before its new optimizers.
     """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
@@ -605,12 +606,12 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         return
     three = not workers & table.newest
     requirement = table.requirement
-    # Every release before the new optimizers, by its patches: the table has only some.
-    takes = bool(requirement.of_two(range(11)))
-    if takes and not three:
-        # Everything the project asks for up to some release before Keras 3: the newest decides.
-        return
     for site in program.flow.under("keras.optimizers."):
+        # Every release before the new optimizers, by its patches: the table has only some.
+        takes = bool(requirement.of_two(range(first_new(site))))
+        if takes and not three:
+            # Everything the project asks for up to some release before Keras 3: the newest decides.
+            continue
         if site.name.count(".") != 2 or site.raw.startswith("tensorflow.python."):
             # The copy of Keras inside TensorFlow is never Keras 3.
             continue

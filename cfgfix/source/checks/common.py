@@ -553,3 +553,17 @@ def _targets(target: Expr) -> set[str]:
 def short(site: Site) -> str:
     """Return what a site calls as the user wrote it, without its arguments."""
     return text(site.call.func, site.scope)
+
+
+def stops(scope: Scope) -> bool:
+    """Tell whether a function stops in a debugger."""
+    return any((call.method == "set_trace") or call.func[:2] == (NAME, "breakpoint") for call in scope.calls)
+
+
+def reads_symbols(function: Function) -> bool:
+    """Tell whether a function calls `.numpy()` on one of its own parameters: in a graph that raises while it is traced."""
+    own = {item[0] for item in function.scope.params}
+    return any(
+        call.method == "numpy" and call.func[1][0] == NAME and call.func[1][1] in own
+        for call in function.scope.calls
+    )

@@ -17,6 +17,7 @@ from cfgfix.source.checks.common import (
     is_random,
     method_of,
     number,
+    reads_symbols,
     short,
     shows_pictures,
 )
@@ -148,7 +149,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 ),
                 None,
             )
-            if found is None:
+            if found is None or reads_symbols(function):
                 continue
             inner, path = found
             name = autotune(program, site.scope)

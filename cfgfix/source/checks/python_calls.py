@@ -18,6 +18,7 @@ from cfgfix.source.checks.common import (
     only_tried,
     short,
     shows_pictures,
+    stops,
     tensorflow_alias,
     trains,
     upstream,
@@ -54,7 +55,7 @@ def in_map(program: Program) -> Iterator[Hit]:
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
             reach = hot.reach_of(site, ELEMENT)
-            if reach is None or in_tests(site.scope):
+            if reach is None or in_tests(site.scope) or _debugged(site):
                 continue
             # One pipeline is one finding, whatever number of functions its map calls.
             root = reach.root.site
@@ -116,6 +117,11 @@ def in_map(program: Program) -> Iterator[Hit]:
                 if once
                 else notes,
             )
+
+
+def _debugged(site: Site) -> bool:
+    """Tell whether the Python function of a call stops in a debugger: it is there for that."""
+    return any(stops(function.scope) for function in functions_of(site.argument(0, "func")))
 
 
 _BY_OPENCV = frozenset({"cv2.imread", "cv2.imdecode"})

@@ -16,6 +16,7 @@ from cfgfix.source.checks.common import (
     inside_function,
     kept_eager,
     short,
+    stops,
     tensorflow_alias,
     trains,
     upstream,
@@ -90,7 +91,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 continue
             if (
                 _calls_compiled(program, tape.scope)
-                or _stops(tape.scope)
+                or stops(tape.scope)
                 or _wrapped(program, target.scope)
                 or _uses_numpy(tape)
                 or any(_decorated(way) for way in _way_to(program, target.scope, tape.scope))
@@ -201,11 +202,6 @@ def _python_in(program: Program, step: Scope) -> str | None:
         if scope.outer:
             return "what it sets outside"
     return None
-
-
-def _stops(scope: Scope) -> bool:
-    """Tell whether a function stops in a debugger."""
-    return any((call.method == "set_trace") or call.func[:2] == (NAME, "breakpoint") for call in scope.calls)
 
 
 def _on_purpose(scope: Scope) -> bool:
