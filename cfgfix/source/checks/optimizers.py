@@ -20,8 +20,8 @@ from cfgfix.source.releases import (
     written_for_one,
 )
 from cfgfix.source.requirements import LATER_MINORS
-from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, NAME, Event, Expr, Scope
-from cfgfix.source.values import Instance, Made, Site, alternatives
+from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.source.values import Instance, Made, Site, Value, alternatives
 
 NEEDLES = (b"apply_gradients", b"minimize", *IMPORTS)
 
@@ -58,8 +58,10 @@ def second_list(program: Program) -> Iterator[Hit]:
         pair = _pair(program, sites)
         if pair is not None:
             first, second, of_first, of_second = pair
-            made = alternatives(first.receiver)[0]
-            since = first_new(made.site) if isinstance(made, Made) and made.site is not None else 13
+            since = max(
+                first_new(made.site) if isinstance(made, Made) and made.site is not None else 13
+                for made in alternatives(first.receiver)
+            )
             if not requirement.of_two(range(since, LATER_MINORS)):
                 continue
             yield hit_at(
@@ -84,13 +86,8 @@ def _told(program: Program, site: Site, shown: str) -> bool:
     made = alternatives(site.receiver)
     if (
         in_tests(scope)
-        or len(made) != 1
-        or not isinstance(made[0], Made)
-        or not _OPTIMIZER.fullmatch(made[0].name)
-        or (
-            made[0].site is not None
-            and made[0].site.raw.startswith(("tensorflow.python.", "tensorflow.compat.v1."))
-        )
+        or not made
+        or not all(_is_new(value) for value in made)
         or not keras_of_release(program, scope)
         or written_for_one(program, scope)
     ):
@@ -100,14 +97,27 @@ def _told(program: Program, site: Site, shown: str) -> bool:
     if head and owner is not None and last == "optimizer" and is_keras_model(program, owner):
         # Keras builds the optimizer of a model for all its variables.
         return False
-    if any(
-        call.method == "build" and (dotted(call.func[1]) or "").rpartition(".")[2] == last
-        for item in scope.module.summary.scopes
-        for call in item.calls
-    ):
+    if any(_builds(call, last) for item in scope.module.summary.scopes for call in item.calls):
         return False
     # Another one in each step would be built for its own list.
-    return len(_bindings(program, scope, shown)) <= 1
+    return sum(where is scope for _, where in _bindings(program, scope, shown)) <= 1
+
+
+def _is_new(value: Value) -> bool:
+    """Tell whether a value is one of the new optimizers of Keras, in some release."""
+    if not isinstance(value, Made) or not _OPTIMIZER.fullmatch(value.name):
+        return False
+    return value.site is None or not value.site.raw.startswith(
+        ("tensorflow.python.", "tensorflow.compat.v1.")
+    )
+
+
+def _builds(call: Call, name: str) -> bool:
+    """Tell whether a call may build the optimizer of some name: `optimizer.build(variables)`, or `model.compile(optimizer)`."""
+    if call.method == "build":
+        return (dotted(call.func[1]) or "").rpartition(".")[2] == name
+    given = call.argument(0, "optimizer") if call.method == "compile" else None
+    return given is not None and (dotted(given) or "").rpartition(".")[2] == name
 
 
 def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, Scope]]:
