@@ -125,6 +125,19 @@ _INSTALLED = re.compile(
 )
 
 
+def _admits(text: str, version: Version) -> bool:
+    return all(_holds(operator, version, part) for operator, part in _PART.findall(text))
+
+
+@functools.lru_cache(maxsize=64)
+def _of_two(text: str) -> dict[int, list[Version]]:
+    """Return the releases of TensorFlow 2 that a requirement admits, by their minor number."""
+    return {
+        minor: [(2, minor, patch) for patch in range(PATCHES) if _admits(text, (2, minor, patch))]
+        for minor in range(LATER_MINORS)
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """What a project asks for.
@@ -167,16 +180,12 @@ class Requirement:
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
-        return all(_holds(operator, version, text) for operator, text in _PART.findall(self.text))
+        return _admits(self.text, version)
 
     def of_two(self, minors: Iterable[int]) -> list[Version]:
         """Return the releases of TensorFlow 2 among some minor ones that the project asks for, in their order."""
-        return [
-            (2, minor, patch)
-            for minor in minors
-            for patch in range(PATCHES)
-            if self.admits((2, minor, patch))
-        ]
+        asked = _of_two(self.text)
+        return [version for minor in minors for version in asked.get(minor, ())]
 
     def reaches_below(self, minor: int) -> bool:
         """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for; not where nothing is."""
