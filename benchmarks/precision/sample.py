@@ -93,6 +93,7 @@ READINGS = (
     "unheralded",
     "unswayed",
     "unprompted",
+    "unsigned",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
