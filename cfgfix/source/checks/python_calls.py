@@ -85,10 +85,10 @@ def in_map(program: Program) -> Iterator[Hit]:
             if reader is not None:
                 notes = (f"TensorFlow has no operation for what {reader} does",)
             free = _lets_others_run(program, group, reach)
-            if free:
+            if free is not None:
                 notes = (
                     *notes,
-                    "OpenCV lets other threads run, and the map is parallel: it reads with several",
+                    f"{free} lets other threads run, and the map is parallel: it reads with several",
                 )
             light = all(_light(program, item) for item in group)
             if light:
@@ -106,7 +106,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                 or outer is not None
                 or reader is not None
                 or light
-                or free
+                or free is not None
                 or shows_pictures(site.scope)
                 or _one_pass(program, reach)
                 or written_for_one(program, site.scope)
@@ -124,31 +124,34 @@ def _debugged(site: Site) -> bool:
     return any(stops(function.scope) for function in functions_of(site.argument(0, "func")))
 
 
-_BY_OPENCV = frozenset({"cv2.imread", "cv2.imdecode"})
+_FREE = {"cv2.imread": "OpenCV", "cv2.imdecode": "OpenCV", "PIL.Image.open": "Pillow"}
+"""What reads pictures without Python's lock, and its library."""
 
 
-def _lets_others_run(program: Program, group: list[Site], reach: Reach) -> bool:
-    """Tell whether OpenCV reads pictures in a parallel map: it gives Python's lock up while it works.
+def _lets_others_run(program: Program, group: list[Site], reach: Reach) -> str | None:
+    """Return the library that reads pictures in a parallel map where it gives Python's lock up while it works, or None.
 
-    With two threads on two CPUs JPEG files of 640 by 480 were read and resized twice as fast as with one (`benchmarks/evidence/opencv.py`);
-    Python that holds the lock gains nothing (`python_in_pipeline.py` beside it).
+    With two threads on two CPUs JPEG files of 640 by 480 were read and resized about twice as fast as with one, by OpenCV and by Pillow
+    (`opencv.py` and `pillow.py` in `benchmarks/evidence`); Python that holds the lock gains nothing (`python_in_pipeline.py` beside them).
     """
     root = reach.root.site
     calls = root.call.keyword("num_parallel_calls") if root is not None else None
     if calls is None or (constant(calls) in (None, 1) and calls[0] == CONSTANT):
-        return False
+        return None
+    library = None
     for site in group:
         functions = functions_of(site.argument(0, "func"))
         inner = [item for function in functions for item in inside_function(program, function)]
-        if not any(item.name in _BY_OPENCV for item, _ in inner):
-            return False
+        library = next((_FREE[item.name] for item, _ in inner if item.name in _FREE), None)
+        if library is None:
+            return None
         if any(
             block.kind in ("for", "while", "comprehension")
             for function in functions
             for block in function.scope.blocks
         ):
-            return False
-    return True
+            return None
+    return library
 
 
 def _once_for_many(reach: Reach) -> str | None:
