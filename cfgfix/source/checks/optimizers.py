@@ -28,7 +28,11 @@ NEEDLES = (b"apply_gradients", b"minimize", *IMPORTS)
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w*")
 _MODEL = re.compile(r"keras\.(?:Model|Sequential|layers\.[A-Z]\w*|applications\.(?:\w+\.)*[A-Z]\w*)")
 _LISTS = ("trainable_variables", "trainable_weights")
+_LAST_NEW = 13
+"""The minor release of TensorFlow 2 from which every optimizer of Keras is one of the new ones."""
 _DEPTH = 4
+_MOST_CALLS = 8
+_MOST_NAMES = 100
 
 
 def first_new(site: Site) -> int:
@@ -37,7 +41,7 @@ def first_new(site: Site) -> int:
     `tf.keras.optimizers` has them from 2.11 on. The package `keras` by itself had the old ones by those names until 2.12 (Keras 2.11.0
     and 2.12.0, `keras/optimizers/__init__.py`: `from keras.optimizers.legacy.adam import Adam`; 2.13.1 has the new ones).
     """
-    return 11 if site.raw.startswith("tensorflow.") else 13
+    return 11 if site.raw.startswith("tensorflow.") else _LAST_NEW
 
 
 def second_list(program: Program) -> Iterator[Hit]:
@@ -52,15 +56,19 @@ def second_list(program: Program) -> Iterator[Hit]:
         if shown is not None and site.call.method in ("apply_gradients", "minimize"):
             groups[id(site.scope), shown].setdefault(site.call.number, site)
     for (_, shown), found in groups.items():
-        sites = sorted(found.values(), key=lambda site: site.call.place)
+        sites = sorted(found.values(), key=lambda site: site.call.place)[:_MOST_CALLS]
         if len(sites) < 2 or not _told(program, sites[0], shown):
             continue
         pair = _pair(program, sites)
         if pair is not None:
             first, second, of_first, of_second = pair
             since = max(
-                first_new(made.site) if isinstance(made, Made) and made.site is not None else 13
-                for made in alternatives(first.receiver)
+                (
+                    first_new(made.site)
+                    for made in alternatives(first.receiver)
+                    if isinstance(made, Made) and made.site is not None
+                ),
+                default=_LAST_NEW,
             )
             if not requirement.of_two(range(since, LATER_MINORS)):
                 continue
@@ -238,7 +246,7 @@ def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
     """Return the names that what a name stands for is made of, as they are written: those of its statement, and of theirs."""
     found: set[str] = set()
     pending = [(shown, scope)]
-    while pending and len(found) < 200:
+    while pending and len(found) < _MOST_NAMES:
         name, here = pending.pop()
         for event, where in _bindings(program, here, name):
             for part in walk(event.value, where) if event.value is not None else ():
