@@ -459,6 +459,82 @@ def _counted(
     )
 
 
+_UNITS = {
+    "Dense": (("units", 0),),
+    **{
+        f"{kind}{dimensions}D{ending}": (("filters", 0),)
+        for kind, ending, most in (("Conv", "", 3), ("Conv", "Transpose", 3), ("SeparableConv", "", 2))
+        for dimensions in range(1, most + 1)
+    },
+}
+"""Layers that made an integer of a float in Keras 2, and how many outputs they have: parameter and position."""
+_EVER_UNITS = {
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "LSTMCell", "GRUCell", "SimpleRNNCell"), (("units", 0),)),
+    "ConvLSTM2D": (("filters", 0),),
+    "Embedding": (("input_dim", 0), ("output_dim", 1)),
+    "MultiHeadAttention": (("num_heads", 0), ("key_dim", 1)),
+    "RepeatVector": (("n", 0),),
+}
+"""Layers that every Keras refuses a float for."""
+
+
+def float_units(program: Program) -> Iterator[Hit]:
+    """A float for the size of a layer."""
+    for site in program.flow.under("keras.layers."):
+        layer = site.name.removeprefix("keras.layers.")
+        for ever, table in ((False, _UNITS), (True, _EVER_UNITS)):
+            for parameter, position in table.get(layer, ()):
+                value = site.call.argument(position, parameter)
+                found = _float(program, value, site.scope, site.call.block) if value is not None else None
+                if value is not None and found is not None and _told(program, site):
+                    yield from _sized(program, site, parameter, value, found, ever=ever)
+
+
+def _sized(
+    program: Program, site: Site, parameter: str, value: Expr, found: tuple[Expr, Scope], *, ever: bool
+) -> Iterator[Hit]:
+    scope = site.scope
+    severity: tuple[str | None] | None = (None,)
+    if not ever:
+        severity = refused_by_three(program, scope)
+    elif written_for_one(program, scope) or not keras_of_release(program, scope):
+        return
+    place = place_of(value, scope)
+    if severity is None or place is None:
+        return
+    expr, where = found
+    rewrites: tuple[Rewrite, ...] = ()
+    if expr is value and not ever:
+        plain = value[0] == CONSTANT and value[1].is_integer()
+        rewrites = (
+            Rewrite("replace", scope, place, str(int(value[1])))
+            if plain
+            else Rewrite("wrap", scope, place, "int"),
+        )
+    yield Hit(
+        scope,
+        place,
+        site.call.block,
+        {
+            "layer": site.name.rpartition(".")[2],
+            "argument": parameter,
+            "value": text(value, scope) + ("" if expr is value else f", which is {text(expr, where)}"),
+            "who": "every Keras refuses it"
+            if ever
+            else "Keras 3 raises ValueError, where Keras 2 made an integer of it",
+            "asked": asked_for(api(program)),
+        },
+        flow=steps_to(scope, site.through),
+        severity=severity[0],
+        rewrites=rewrites,
+        no_fix=None
+        if rewrites
+        else "how a fraction is meant is for you to say"
+        if ever
+        else "the number stands elsewhere, and may be used there as a float",
+    )
+
+
 def _validates(call: Call) -> bool:
     """Tell whether `fit` is given something to validate on; without it the steps are never looked at."""
     if call.opaque:
