@@ -94,6 +94,8 @@ READINGS = (
     "unswayed",
     "unprompted",
     "unsigned",
+    "unstamped",
+    "unpicked",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
