@@ -18,7 +18,7 @@ from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.source.program import Program
-from cfgfix.source.summary import ATTRIBUTE, CALL, NAME
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME
 from cfgfix.source.values import Site
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
@@ -95,6 +95,7 @@ def in_function(program: Program) -> Iterator[Hit]:
         if (
             _unused(site)
             or _behind_own_count(site)
+            or _spells(site)
             or kept_eager(program, reach.root.scope.module, always=True)
         ):
             continue
@@ -113,6 +114,18 @@ def in_function(program: Program) -> Iterator[Hit]:
             else None,
             values={"call": short(site), "via": reach.via},
         )
+
+
+def _spells(site: Site) -> bool:
+    """Tell whether a draw is a letter of a text that is put together, such as a name: no number of the step."""
+    scope = site.scope
+    return any(
+        call.method == "join"
+        and call.func[1][0] == CONSTANT
+        and isinstance(call.func[1][1], str)
+        and any(part == (CALL, site.call.number) for given in call.args for part in walk(given, scope))
+        for call in scope.calls
+    )
 
 
 def _orders_steps(site: Site) -> bool:
