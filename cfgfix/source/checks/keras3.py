@@ -414,16 +414,17 @@ def float_steps(program: Program) -> Iterator[Hit]:
                         yield from _counted(program, site, method, parameter, value, found)
 
 
+def _refused_at_all(program: Program, scope: Scope) -> tuple[str | None] | None:
+    """Return the severity of what every Keras refuses, as `refused_by_three` does; None where no Keras of a release comes to it."""
+    return None if written_for_one(program, scope) or not keras_of_release(program, scope) else (None,)
+
+
 def _counted(
     program: Program, site: Site, method: str, parameter: str, value: Expr, found: tuple[Expr, Scope]
 ) -> Iterator[Hit]:
     scope = site.scope
     ever = parameter in _IN_ANY_KERAS
-    severity: tuple[str | None] | None = (None,)
-    if not ever:
-        severity = refused_by_three(program, scope)
-    elif written_for_one(program, scope) or not keras_of_release(program, scope):
-        return
+    severity = _refused_at_all(program, scope) if ever else refused_by_three(program, scope)
     place = place_of(value, scope)
     if severity is None or place is None:
         return
@@ -494,11 +495,7 @@ def _sized(
     program: Program, site: Site, parameter: str, value: Expr, found: tuple[Expr, Scope], *, ever: bool
 ) -> Iterator[Hit]:
     scope = site.scope
-    severity: tuple[str | None] | None = (None,)
-    if not ever:
-        severity = refused_by_three(program, scope)
-    elif written_for_one(program, scope) or not keras_of_release(program, scope):
-        return
+    severity = _refused_at_all(program, scope) if ever else refused_by_three(program, scope)
     place = place_of(value, scope)
     if severity is None or place is None:
         return

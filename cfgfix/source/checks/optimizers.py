@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from cfgfix.source.checks.common import in_tests
 from cfgfix.source.expr import dotted, text, walk
-from cfgfix.source.guards import literals
+from cfgfix.source.guards import expects_absence, literals
 from cfgfix.source.hit import Hit, at, hit_at
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.releases import (
@@ -98,6 +98,7 @@ def _told(program: Program, site: Site, shown: str) -> bool:
         or not all(_is_new(value) for value in made)
         or not keras_of_release(program, scope)
         or written_for_one(program, scope)
+        or expects_absence(scope, site.call.block, site.call.place)
     ):
         return False
     owner = program.owner(scope)
