@@ -96,6 +96,7 @@ READINGS = (
     "unsigned",
     "unstamped",
     "unpicked",
+    "unspoiled",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
