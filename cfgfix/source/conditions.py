@@ -138,7 +138,7 @@ class Conditions:
                 item = here.blocks[number]
                 if item.kind not in ("if", "while") or item.test is None:
                     continue
-                holds = truth(self.value(item.test, here, before=item.line))
+                holds = self._test(here, item)
                 if holds is not UNKNOWN and holds is not item.branch:
                     return True
             for test, wanted in before_in_expression(scope, block, place) if place is not None else ():
@@ -195,29 +195,30 @@ class Conditions:
             return known
         self._asked = False
         block = scope.blocks[number]
-        outer = self._around_use
-        self._around_use = frozenset(map(id, scope.block_chain(block.parent)))
-        try:
-            result = self._judged(scope, block)
-        finally:
-            self._around_use = outer
-        (self._known if self._asked else self._shared)[key] = result
-        return result
-
-    def _judged(self, scope: Scope, block: Block) -> tuple[Any, bool]:
         result: tuple[Any, bool] = (True, False)
         if block.kind == "except":
             result = (UNKNOWN, not self._is_import_error(block.test))
         elif block.kind in ("if", "while") and block.test is not None:
-            value = truth(self.value(block.test, scope, before=block.line))
+            value = self._test(scope, block)
             holds = value if block.branch or value is UNKNOWN else not value
             after_error = False
             if holds is False:
-                other = truth(self.value(block.test, scope, before=block.line, after_error=True))
+                other = self._test(scope, block, after_error=True)
                 other = other if block.branch or other is UNKNOWN else not other
                 after_error = other is not False
             result = (holds, after_error)
+        (self._known if self._asked else self._shared)[key] = result
         return result
+
+    def _test(self, scope: Scope, block: Block, *, after_error: bool = False) -> Any:
+        """Return whether a block's test holds: what stands around the block as well is taken to."""
+        assert block.test is not None
+        outer = self._around_use
+        self._around_use = frozenset(map(id, scope.block_chain(block.parent)))
+        try:
+            return truth(self.value(block.test, scope, before=block.line, after_error=after_error))
+        finally:
+            self._around_use = outer
 
     def _is_import_error(self, test: Expr | None) -> bool:
         """Whether a handler is for a missing module: which side is taken is then a matter of what is installed."""

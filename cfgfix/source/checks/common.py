@@ -13,7 +13,7 @@ from cfgfix.source.flow import DATASET
 from cfgfix.source.guards import literals
 from cfgfix.source.program import Module, Program
 from cfgfix.source.running import is_test, switched_by_entries
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
@@ -137,14 +137,17 @@ METHODS = frozenset(
 
 def consistent(path: list[Dataset]) -> bool:
     """Tell whether steps can all happen in one run: no two stand on opposite sides of the same guard."""
+    return together([step.site for step in path if step.site is not None])
+
+
+def together(sites: list[Site]) -> bool:
+    """Tell whether calls can all be made in one run: no two stand on opposite sides of the same guard."""
     sides: dict[tuple[int, str], bool] = {}
     blocks: dict[tuple[int, int], set[int]] = {}
-    for step in path:
-        if step.site is None:
-            continue
-        scope = step.site.scope
+    for site in sites:
+        scope = site.scope
         seen: set[int] = set()
-        number = step.site.call.block
+        number = site.call.block
         while number >= 0:
             block = scope.blocks[number]
             if block.kind == "if" and block.test is not None:
@@ -567,3 +570,33 @@ def reads_symbols(function: Function) -> bool:
         call.method == "numpy" and call.func[1][0] == NAME and call.func[1][1] in own
         for call in function.scope.calls
     )
+
+
+def statement(site: Site) -> Event | None:
+    """Return the statement that a call is by itself, so that nothing has what it returns; None where it is part of another."""
+    for event in site.scope.events():
+        if event.kind == "expr" and event.value == (CALL, site.call.number):
+            return event
+    return None
+
+
+def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] | None:
+    """Return what the only statement that binds a name gives it, with where that stands; None where others may bind it."""
+    if any(item.kind == "comprehension" for item in scope.block_chain(block)):
+        return None
+    here: Scope | None = scope
+    while here is not None and (name not in here.names or (here.kind == "class" and here is not scope)):
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    if here is None or name in here.imports or name in here.children:
+        return None
+    if any(item[0] == name for item in here.params) or any(
+        name in item.outer for item in here.module.summary.scopes
+    ):
+        return None
+    events = here.binding(name)
+    if len(events) != 1 or events[0].kind not in ("assign", "annotate"):
+        return None
+    event = events[0]
+    if event.value is None or not any(target[:2] == (NAME, name) for target in event.targets):
+        return None
+    return event.value, here, event.block

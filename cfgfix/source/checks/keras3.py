@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.records import dataclass
 from cfgfix.source.checks.api import head, methods, of_others, overridden
+from cfgfix.source.checks.common import bound_once
 from cfgfix.source.expr import constant, dotted, is_true, place_of, text
 from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, Rewrite, hit_at, steps_to
@@ -123,28 +124,6 @@ def _only_keras(program: Program, owner: Scope) -> bool:
     return named > 0
 
 
-def _bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] | None:
-    """Return what the only statement that binds a name gives it, with where that stands; None where others may bind it."""
-    if any(item.kind == "comprehension" for item in scope.block_chain(block)):
-        return None
-    here: Scope | None = scope
-    while here is not None and (name not in here.names or (here.kind == "class" and here is not scope)):
-        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-    if here is None or name in here.imports or name in here.children:
-        return None
-    if any(item[0] == name for item in here.params) or any(
-        name in item.outer for item in here.module.summary.scopes
-    ):
-        return None
-    events = here.binding(name)
-    if len(events) != 1 or events[0].kind not in ("assign", "annotate"):
-        return None
-    event = events[0]
-    if event.value is None or not any(target[:2] == (NAME, name) for target in event.targets):
-        return None
-    return event.value, here, event.block
-
-
 # Names of files
 
 
@@ -189,7 +168,7 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
     if kind == FORMAT:
         return _End(expr[2], False) if expr[2] else None
     if kind == NAME:
-        bound = _bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr[1], block)
         return _end(program, *bound, depth + 1) if bound is not None else None
     if kind == BINARY:
         return _of_operator(expr, inner)
@@ -376,7 +355,7 @@ def _refuses(program: Program, site: Site) -> bool:
 def _is_latest(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
     """Tell whether an expression is the name of a checkpoint of TensorFlow: what `tf.train.latest_checkpoint` returns."""
     if expr[0] == NAME:
-        bound = _bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr[1], block)
         if bound is None:
             return False
         expr, scope, _ = bound
@@ -544,7 +523,7 @@ def _float(program: Program, expr: Expr, scope: Scope, block: int) -> tuple[Expr
     """Return the expression that gives a float for certain, the given one or what its name was bound to, with its scope."""
     if expr[0] != NAME:
         return (expr, scope) if _is_float(program, expr, scope, block) else None
-    bound = _bound_once(scope, expr[1], block)
+    bound = bound_once(scope, expr[1], block)
     if bound is None or not _is_float(program, *bound):
         return None
     return bound[0], bound[1]
@@ -562,7 +541,7 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int
     if kind == CONSTANT:
         return isinstance(expr[1], float)
     if kind == NAME:
-        bound = _bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr[1], block)
         return bound is not None and _is_float(program, *bound, depth + 1)
     if kind == UNARY:
         return expr[1] in "+-" and inner(expr[2])
@@ -636,7 +615,7 @@ def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: in
     if kind == CONSTANT:
         return type(expr[1]) is int
     if kind == NAME:
-        bound = _bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr[1], block)
         return bound is not None and _is_number(program, *bound, depth + 1)
     if kind == SUBSCRIPT:
         index = constant(expr[2])

@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from cfgfix.source.checks.common import in_tests
-from cfgfix.source.expr import dotted, text, walk
-from cfgfix.source.guards import expects_absence, literals
+from cfgfix.source.checks.common import bound_once, in_tests, together
+from cfgfix.source.expr import dotted, walk
+from cfgfix.source.guards import expects_absence
 from cfgfix.source.hit import Hit, at, hit_at
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.releases import (
@@ -154,7 +154,7 @@ def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | 
     lists = [(site, _models(program, site)) for site in sites]
     for index, (second, ours) in enumerate(lists):
         for first, others in lists[:index]:
-            if ours is None or others is None or not _both(first, second):
+            if ours is None or others is None or not together([first, second]):
                 continue
             if all(_apart(program, first.scope, one, other) for one in ours for other in others):
                 return first, second, min(others), min(ours)
@@ -163,38 +163,33 @@ def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | 
 
 def _models(program: Program, site: Site) -> frozenset[str] | None:
     """Return the models, as written, whose variables a call is given; None where that is not certain."""
-    if site.call.opaque:
+    call, scope = site.call, site.scope
+    if call.opaque:
         return None
-    if site.call.method == "minimize":
-        return _of_list(program, site, site.call.argument(1, "var_list"))
-    pairs = site.call.argument(0, "grads_and_vars")
+    if call.method == "minimize":
+        return _of_list(program, site, call.argument(1, "var_list"))
+    pairs = call.argument(0, "grads_and_vars")
     for _ in range(_DEPTH):
         pairs = _bound(site, pairs)
         if pairs is None or pairs[0] != CALL:
             return None
-        call = site.scope.calls[pairs[1]]
-        if call.keywords or not call.args or call.func[0] != NAME:
+        inner = scope.calls[pairs[1]]
+        if inner.keywords or not inner.args or inner.func[0] != NAME:
             return None
-        if call.func[1] == "zip" and len(call.args) == 2:
-            return _of_list(program, site, call.args[1])
-        if call.func[1] not in ("list", "tuple"):
+        if inner.func[1] == "zip" and len(inner.args) == 2:
+            return _of_list(program, site, inner.args[1])
+        if inner.func[1] not in ("list", "tuple"):
             return None
-        pairs = call.args[0]
+        pairs = inner.args[0]
     return None
 
 
 def _bound(site: Site, expr: Expr | None) -> Expr | None:
-    """Return what a name is bound to by the only statement that binds it in the scope; another expression as it is."""
+    """Return what the only statement that binds a name in the scope gives it; another expression as it is."""
     if expr is None or expr[0] != NAME:
         return expr
-    events = site.scope.binding(expr[1])
-    if (
-        len(events) != 1
-        or events[0].kind != "assign"
-        or not any(target[:2] == (NAME, expr[1]) for target in events[0].targets)
-    ):
-        return None
-    return events[0].value
+    bound = bound_once(site.scope, expr[1], site.call.block)
+    return bound[0] if bound is not None and bound[1] is site.scope else None
 
 
 def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) -> frozenset[str] | None:
@@ -219,21 +214,6 @@ def _is_model(program: Program, site: Site, expr: Expr) -> bool:
         or (isinstance(value, Instance) and is_keras_model(program, value.scope))
         for value in values
     )
-
-
-def _both(first: Site, second: Site) -> bool:
-    """Tell whether two calls in one scope can both be made: they are not on opposite sides of a test, nor in two handlers."""
-    scope = first.scope
-    sides: dict[str, bool] = {}
-    for site in (first, second):
-        for block in scope.block_chain(site.call.block):
-            if block.kind in ("except", "match"):
-                return False
-            if block.kind == "if" and block.test is not None:
-                for part, side in literals(block.test, block.branch):
-                    if sides.setdefault(text(part, scope), side) is not side:
-                        return False
-    return True
 
 
 def _apart(program: Program, scope: Scope, one: str, other: str) -> bool:

@@ -19,6 +19,7 @@ from cfgfix.source.checks.common import (
     number,
     possible,
     short,
+    statement,
     upstream,
     ways,
 )
@@ -676,18 +677,12 @@ def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | No
             take, skip = first.site, second.site
             if take is None or skip is None or not take.call.args or not skip.call.args:
                 continue
-            if _thrown_away(take) or _thrown_away(skip):
+            if statement(take) is not None or statement(skip) is not None:
+                # What nobody keeps is no part.
                 continue
             if text(take.call.args[0], take.scope) == text(skip.call.args[0], skip.scope):
                 return take, skip
     return None
-
-
-def _thrown_away(site: Site) -> bool:
-    """Tell whether a call is a statement by itself: nothing has what it returns."""
-    return any(
-        event.kind == "expr" and event.value == (CALL, site.call.number) for event in site.scope.events()
-    )
 
 
 _SEEDS = (

@@ -16,6 +16,7 @@ from cfgfix.source.checks.common import (
     inside_function,
     kept_eager,
     short,
+    statement,
     stops,
     tensorflow_alias,
     trains,
@@ -29,7 +30,7 @@ from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.source.hotpath import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.releases import api, is_tf_keras, keras_three, where_known, written_for_one
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Event, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, Element, Function, Items, Made, Site, Value, alternatives
 
 NEEDLES = (
@@ -427,7 +428,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
                 or _guarded(site, *_DEBUG)
             ):
                 continue
-            event = _statement(site)
+            event = statement(site)
             yield hit_at(
                 site,
                 severity="info"
@@ -447,7 +448,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             needed = _needs_eager(program, site.scope)
             yield hit_at(
                 site,
-                severity="info" if needed is not None or _only_called(site) or _says_why(site) else None,
+                severity="info" if needed is not None or _only_called(site) else None,
                 values={"what": "every step of this model runs"},
                 rewrites=()
                 if needed is not None
@@ -524,13 +525,6 @@ def _exports(program: Program, scope: Scope) -> bool:
 def _compiles(program: Program) -> Iterator[Site]:
     for name in ("keras.Model.compile", "keras.Sequential.compile"):
         yield from program.flow.named(name)
-
-
-def _statement(site: Site) -> Event | None:
-    for event in site.scope.events():
-        if event.kind == "expr" and event.value == (CALL, site.call.number):
-            return event
-    return None
 
 
 def jit_and_eager(program: Program) -> Iterator[Hit]:

@@ -15,6 +15,7 @@ from cfgfix.source.checks.common import (
     loaded_in_batches,
     method_of,
     names_in,
+    statement,
     tensorflow_alias,
     upstream,
 )
@@ -494,7 +495,7 @@ def debug_mode(program: Program) -> Iterator[Hit]:
     for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
         if in_tests(site.scope) or _guarded(site):
             continue
-        event = _statement(site)
+        event = statement(site)
         yield hit_at(
             site,
             rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
@@ -503,13 +504,6 @@ def debug_mode(program: Program) -> Iterator[Hit]:
 
 def _guarded(site: Site) -> bool:
     return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
-
-
-def _statement(site: Site) -> Event | None:
-    for event in site.scope.events():
-        if event.kind == "expr" and event.value == (CALL, site.call.number):
-            return event
-    return None
 
 
 def ignored_arguments(program: Program) -> Iterator[Hit]:
