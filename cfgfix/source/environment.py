@@ -41,6 +41,9 @@ def environment_of(program: Program, module: Module) -> list[Variable]:
     known: dict[int, list[Variable]] = program.facts.setdefault("variables", {})
     found = known.get(id(module))
     if found is None:
+        words = module.summary.words
+        if "environ" not in words and "putenv" not in words:
+            return []
         found = [(scope, *item) for scope in module.summary.scopes for item in sets(scope)]
         known[id(module)] = found
     return found

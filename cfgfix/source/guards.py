@@ -303,8 +303,17 @@ def _leaves(event: Event, scope: Scope) -> bool:
 def statement_of(scope: Scope, block: int, place: Place) -> Event | None:
     """Return the innermost statement around a span that stands in a block, or None."""
     found: Event | None = None
+    line = place[0]
     for event in scope.events():
-        if event.place[:2] <= place[:2] and place[2:] <= event.place[2:] and event.kind != "define":
+        around = event.place
+        if around[0] > line:
+            break
+        if (
+            around[2] >= line
+            and around[:2] <= place[:2]
+            and place[2:] <= around[2:]
+            and event.kind != "define"
+        ):
             found = event
             if event.block == block and not event.bodies:
                 return event

@@ -16,7 +16,7 @@ from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Step, at, steps_to
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
-from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of
+from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of, in_order
 
 ELEMENT = "element"
 """Traced once, then run as a graph for every element of a dataset."""
@@ -433,7 +433,7 @@ class HotPaths:
         # A step that the program calls itself is no hook of `fit`.
         called = {
             id(target.scope)
-            for site in self.flow.sites
+            for site in self.flow.entering
             if site.call.method in KERAS_STEPS and site.scope.name not in KERAS_STEPS
             for target in site.targets
         }
@@ -543,9 +543,8 @@ class HotPaths:
         if self._steps is not None:
             return self._steps
         found: list[tuple[Scope, int, Site]] = []
-        for site in self.flow.sites:
-            if not site.targets and not site.name.endswith(".train_on_batch"):
-                continue
+        trained = [name for name in self.flow.by_name if name.endswith(".train_on_batch")]
+        for site in in_order([*self.flow.entering, *self.flow.named(*trained)]):
             block = innermost_loop(site.scope, site.call.block)
             if block is None or self.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
                 continue

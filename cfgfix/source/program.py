@@ -19,8 +19,11 @@ from cfgfix.source.cache import SummaryStore, digest, dump, undump
 from cfgfix.source.discover import PythonFile
 from cfgfix.source.expr import dotted
 from cfgfix.source.summary import (
+    ATTRIBUTE,
     CHOICE,
     NAME,
+    Call,
+    Event,
     Expr,
     ModuleSummary,
     Place,
@@ -34,7 +37,10 @@ from cfgfix.source.values import ClassValue, External, Function, ModuleValue, Va
 
 FRAMEWORKS = (b"tensorflow", b"keras")
 """A file without any of these bytes can only matter when another file calls into it."""
-CONFIG_NEEDLES = (b"dataclass", b"BaseModel", b"attr.s", b"define", b"NamedTuple", b"TypedDict")
+CONFIG_NEEDLES = (
+    b"@dataclass", b"s.dataclass", b"@attr", b"@define", b"@frozen",
+    b"BaseModel", b"BaseSettings", b"BaseConfig", b"(Config)", b"NamedTuple",
+)  # fmt: skip
 NEEDLE_RULES, NEEDLE_FRAMEWORK, NEEDLE_CONFIG = 1, 2, 4
 """Bits of what a file's bytes hold: something a selected rule asks for, a framework's name, a config class."""
 
@@ -99,7 +105,18 @@ class Module:
         content: Bytes that stand for those on disk, or None.
     """
 
-    __slots__ = ("content", "file", "is_package", "name", "needles", "path", "summary")
+    __slots__ = (
+        "_calls",
+        "_given",
+        "_stores",
+        "content",
+        "file",
+        "is_package",
+        "name",
+        "needles",
+        "path",
+        "summary",
+    )
 
     def __init__(
         self, file: PythonFile, name: str, *, is_package: bool, summary: ModuleSummary, needles: int
@@ -111,8 +128,53 @@ class Module:
         self.summary = summary
         self.needles = needles
         self.content: bytes | None = None
+        self._calls: dict[str, list[tuple[Scope, Call]]] | None = None
+        self._stores: list[tuple[Scope, Event, Expr]] | None = None
+        self._given: dict[str | None, list[Expr]] | None = None
         for scope in summary.scopes:
             scope.module = self
+
+    def calls(self, *names: str) -> Iterator[tuple[Scope, Call]]:
+        """Yield the calls of anything whose last name is one of some, `f` for `f()` and for `a.f()`; sorted by name once."""
+        found = self._calls
+        if found is None:
+            found = self._calls = {}
+            for scope in self.summary.scopes:
+                for call in scope.calls:
+                    func = call.func
+                    kind = func[0]
+                    if kind == ATTRIBUTE:
+                        found.setdefault(func[2], []).append((scope, call))
+                    elif kind == NAME:
+                        found.setdefault(func[1], []).append((scope, call))
+        for name in names:
+            yield from found.get(name, ())
+
+    def given(self, name: str) -> Iterator[Expr]:
+        """Yield what calls give an argument by its name; sorted by name once."""
+        found = self._given
+        if found is None:
+            found = self._given = {}
+            for scope in self.summary.scopes:
+                for call in scope.calls:
+                    if call.keywords:
+                        for key, value in call.keywords:
+                            found.setdefault(key, []).append(value)
+        yield from found.get(name, ())
+
+    def stores(self) -> list[tuple[Scope, Event, Expr]]:
+        """Return the assignments to attributes, `a.b = value`: scope, statement, target; listed once."""
+        found = self._stores
+        if found is None:
+            found = self._stores = [
+                (scope, event, target)
+                for scope in self.summary.scopes
+                for event in scope.events()
+                if event.kind == "assign"
+                for target in event.targets
+                if target[0] == ATTRIBUTE
+            ]
+        return found
 
     def source_file(self) -> SourceFile:
         """Read the text again, for places and code frames; a notebook's joined cells.

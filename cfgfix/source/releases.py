@@ -87,12 +87,12 @@ def references(program: Program) -> list[Reference]:
                 raw = program.static_name(expr, scope)
                 if raw is None:
                     continue
-                choice = [raw] if not rebound else _meanings(program, rebound, expr, scope, block) or [raw]
-                for name in choice:
-                    if name not in known:
-                        known[name] = table.presence(name)
-                # What has the name, or is not known to lack it, is what the code means where several may be meant.
-                raw = max(choice, key=lambda name: _found(known[name], table))
+                choice = _meanings(program, rebound, expr, scope, block) if rebound else None
+                if choice:
+                    # What has the name, or is not known to lack it, is what the code means where several may be meant.
+                    raw = max(choice, key=lambda name: _found(table.presence(name), table))
+                if raw not in known:
+                    known[raw] = table.presence(raw)
                 presence = known[raw]
                 if presence is not None and not (legacy and presence.name.startswith("keras.")):
                     found.append(Reference(raw, scope, expr[-1], block, expr, presence))
@@ -302,24 +302,21 @@ def _set_by_program(program: Program) -> set[str]:
     if found is None:
         found = set()
         for module in program.modules:
-            for scope in module.summary.scopes:
+            for scope, _, target in module.stores():
                 # What is set is an attribute of an import, and so a reference.
-                for event in scope.events() if scope.references else ():
-                    for target in event.targets if event.kind == "assign" else ():
-                        if target[0] == ATTRIBUTE:
-                            name = program.static_name(target, scope)
-                            if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
-                                found.add(name)
-                for call in scope.calls:
-                    if len(call.args) == 3 and call.func[0] == NAME and call.func[1] == "setattr":
-                        name = program.static_name(call.args[0], scope)
-                        last = constant(call.args[1])
-                        if (
-                            name is not None
-                            and name.startswith(("tensorflow", "keras", "numpy"))
-                            and isinstance(last, str)
-                        ):
-                            found.add(f"{name}.{last}")
+                name = program.static_name(target, scope) if scope.references else None
+                if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
+                    found.add(name)
+            for scope, call in module.calls("setattr"):
+                if len(call.args) == 3 and call.func[0] == NAME:
+                    name = program.static_name(call.args[0], scope)
+                    last = constant(call.args[1])
+                    if (
+                        name is not None
+                        and name.startswith(("tensorflow", "keras", "numpy"))
+                        and isinstance(last, str)
+                    ):
+                        found.add(f"{name}.{last}")
         program.facts["set_by_program"] = found
     return found
 

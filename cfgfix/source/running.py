@@ -210,12 +210,8 @@ def _what_runs(program: Program) -> Reached:
 
 def for_python_two(module: Module) -> bool:
     """Tell whether a module is for Python 2, which no TensorFlow from 2.2 on runs with: it calls an `xrange` that it makes nowhere."""
-    if "xrange" not in module.summary.words:
-        return False
     scopes = module.summary.scopes
-    return any(
-        call.func[0] == NAME and call.func[1] == "xrange" for scope in scopes for call in scope.calls
-    ) and not any(
+    return any(call.func[0] == NAME for _, call in module.calls("xrange")) and not any(
         "xrange" in scope.names or "xrange" in scope.imports or "xrange" in scope.children or scope.stars
         for scope in scopes
     )

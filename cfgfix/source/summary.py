@@ -33,7 +33,7 @@ from cfgfix.source.numpy_names import GONE
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 11
+VERSION = 12
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -42,7 +42,7 @@ ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
 WORDS = (
-    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "xrange", "hf://", "zipped", "rbax", ".variables()", "n't work"
+    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "n't work"
 )  # fmt: skip
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024

@@ -144,10 +144,14 @@ def together(sites: list[Site]) -> bool:
     """Tell whether calls can all be made in one run: no two stand on opposite sides of the same guard."""
     sides: dict[tuple[int, str], bool] = {}
     blocks: dict[tuple[int, int], set[int]] = {}
+    looked: set[tuple[int, int]] = set()
     for site in sites:
         scope = site.scope
         seen: set[int] = set()
         number = site.call.block
+        if (id(scope), number) in looked:
+            continue
+        looked.add((id(scope), number))
         while number >= 0:
             block = scope.blocks[number]
             if block.kind == "if" and block.test is not None:
@@ -249,12 +253,7 @@ def fits_eagerly(program: Program) -> bool:
     found: bool | None = program.facts.get("fits eagerly")
     if found is None:
         found = program.facts["fits eagerly"] = any(
-            is_true(value)
-            for module in program.modules
-            for scope in module.summary.scopes
-            for call in scope.calls
-            for name, value in call.keywords
-            if name == "run_eagerly"
+            is_true(value) for module in program.modules for value in module.given("run_eagerly")
         )
     return found
 

@@ -387,11 +387,10 @@ def _training_never_told(program: Program) -> bool:
     found: bool | None = program.facts.get("training never told")
     if found is None:
         found = program.facts["training never told"] = not any(
-            call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
+            any(map(_tells, module.given("training")))
+            or any(call.func[0] == ATTRIBUTE for _, call in module.calls(*_TELLS_TRAINING))
             for module in program.modules
             if module.scope is None or not written_for_one(program, module.scope)
-            for scope in module.summary.scopes
-            for call in scope.calls
         )
     return found
 
@@ -412,6 +411,9 @@ def _place(site: Site) -> Place:
 def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
     """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
     for site in program.flow.sites:
+        if type(site.callee) is External:
+            # Most calls are: no layer, nor a model.
+            continue
         # What the flow knows of a list is how it was written down.
         if site.call.args and _may_be_part(site.callee) and not site.open and site.call.func[0] != SUBSCRIPT:
             refused = arguments.positions(site)
@@ -424,9 +426,10 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
                 continue
             for call in scope.calls:
                 func = call.func
-                if not call.args or not (
-                    func[0] == SUBSCRIPT or (func[0] == NAME and func[1] in scope.names)
-                ):
+                kind = func[0]
+                if kind == ATTRIBUTE or not (kind == SUBSCRIPT or (kind == NAME and func[1] in scope.names)):
+                    continue
+                if not call.args:
                     continue
                 site = Site(scope, call, ())
                 refused = arguments.positions(site)

@@ -264,29 +264,24 @@ def called_property(program: Program) -> Iterator[Hit]:
         return
     early = bool(table.requirement.of_two(range(12)))
     for module in program.modules:
-        if ".variables()" not in module.summary.words:
-            continue
-        for scope in module.summary.scopes:
-            for call in scope.calls:
-                func = call.func
-                if call.method != member or call.args or call.keywords:
-                    continue
-                if not _is_optimizer(program, scope, func[1]) or expects_absence(
-                    scope, call.block, call.place
-                ):
-                    continue
-                refused = refused_by_three(program, scope)
-                if refused is None:
-                    continue
-                yield Hit(
-                    scope,
-                    call.name_place,
-                    call.block,
-                    {"member": member, "asked": asked_for(table)},
-                    severity=refused[0],
-                    rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
-                    no_fix="a release that may be meant has it as a method" if early else None,
-                )
+        for scope, call in module.calls(member):
+            func = call.func
+            if func[0] != ATTRIBUTE or call.args or call.keywords:
+                continue
+            if not _is_optimizer(program, scope, func[1]) or expects_absence(scope, call.block, call.place):
+                continue
+            refused = refused_by_three(program, scope)
+            if refused is None:
+                continue
+            yield Hit(
+                scope,
+                call.name_place,
+                call.block,
+                {"member": member, "asked": asked_for(table)},
+                severity=refused[0],
+                rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
+                no_fix="a release that may be meant has it as a method" if early else None,
+            )
 
 
 def check(program: Program) -> Iterable[Hit]:

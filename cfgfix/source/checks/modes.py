@@ -74,10 +74,9 @@ def without_training(program: Program) -> Iterator[Hit]:
 def _phase_is_set(program: Program) -> bool:
     """Tell whether the program says for all of Keras that it is training."""
     return any(
-        call.method in ("set_learning_phase", "learning_phase_scope")
+        call.func[0] == ATTRIBUTE
         for module in program.modules
-        for scope in module.summary.scopes
-        for call in scope.calls
+        for _, call in module.calls("set_learning_phase", "learning_phase_scope")
     )
 
 

@@ -42,15 +42,10 @@ def _policies(program: Program, *names: str) -> list[Site]:
 
 
 def _scaled(program: Program) -> bool:
-    return any(
-        site.name in _SCALERS
-        or site.call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
-        for site in program.flow.sites
-    ) or any(
-        call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
+    return any(program.flow.named(*_SCALERS)) or any(
+        call.func[0] == ATTRIBUTE
         for module in program.modules
-        for scope in module.summary.scopes
-        for call in scope.calls
+        for _, call in module.calls("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
     )
 
 

@@ -48,13 +48,10 @@ def _options(program: Program) -> Iterator[tuple[Scope, Event, Expr, str]]:
     if found is None:
         found = []
         for module in program.modules:
-            for scope in module.summary.scopes:
-                for event in scope.events():
-                    if event.kind != "assign" or len(event.targets) != 1 or event.targets[0][0] != ATTRIBUTE:
-                        continue
-                    path = _option_path(program, scope, event.targets[0])
-                    if path is not None:
-                        found.append((scope, event, event.targets[0], path))
+            for scope, event, target in module.stores():
+                path = _option_path(program, scope, target) if len(event.targets) == 1 else None
+                if path is not None:
+                    found.append((scope, event, target, path))
         program.facts["options"] = found
     yield from found
 

@@ -281,14 +281,12 @@ _SWITCHES = {
 def _switched_off(program: Program) -> str:
     """Return in words what switches TensorFlow's own parallelisation off in the whole program; or empty text."""
     for module in program.modules:
-        for scope in module.summary.scopes:
-            for event in scope.body:
-                for target in event.targets:
-                    if target[0] == ATTRIBUTE and event.kind == "assign" and constant(event.value) is False:
-                        name = dotted(target) or ""
-                        for ending, reason in _SWITCHES.items():
-                            if name.endswith("." + ending):
-                                return f"{reason} at line {event.place[0]} of {module.path}"
+        for _, event, target in module.stores():
+            if event.block == 0 and constant(event.value) is False:
+                name = dotted(target) or ""
+                for ending, reason in _SWITCHES.items():
+                    if name.endswith("." + ending):
+                        return f"{reason} at line {event.place[0]} of {module.path}"
     return ""
 
 

@@ -303,11 +303,9 @@ def _wrapped(program: Program, scope: Scope) -> bool:
         found = program.facts["wrapped methods"] = {
             target[2]
             for module in program.modules
-            for where in module.summary.scopes
-            for event in where.events()
-            if event.kind == "assign" and event.value is not None and event.value[0] == CALL
-            for target in event.targets
-            if target[0] == ATTRIBUTE
+            for where, event, target in module.stores()
+            if event.value is not None
+            and event.value[0] == CALL
             and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
         }
     return scope.name in found

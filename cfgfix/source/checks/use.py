@@ -64,15 +64,17 @@ def _sites(program: Program, scope: Scope) -> dict[int, Site]:
     return found
 
 
-def _scopes(program: Program) -> Iterator[Scope]:
+def _transforming(program: Program) -> Iterator[Scope]:
+    """Yield the scopes that call a method with the name of a transformation, in order."""
     for module in program.modules:
-        yield from module.summary.scopes
+        numbers = {scope.number for scope, _ in module.calls(*TRANSFORMATIONS)}
+        yield from (module.summary.scopes[number] for number in sorted(numbers))
 
 
 def discarded(program: Program) -> Iterator[Hit]:
     """A transformation whose result is thrown away."""
-    for scope in _scopes(program):
-        if scope.kind == "lambda" or not scope.calls or in_tests(scope):
+    for scope in _transforming(program):
+        if scope.kind == "lambda" or in_tests(scope):
             continue
         sites: dict[int, Site] | None = None
         for event in scope.events():
@@ -158,24 +160,16 @@ def _only_dataset(site: Site) -> bool:
 
 def options_copy(program: Program) -> Iterator[Hit]:
     """Setting an attribute of what `ds.options()` returns."""
-    for scope in _scopes(program):
-        sites: dict[int, Site] | None = None
-        for event in scope.events():
-            if event.kind != "assign":
+    for module in program.modules:
+        for scope, event, target in module.stores():
+            base = target[1]
+            while base[0] == ATTRIBUTE:
+                base = base[1]
+            if base[0] != CALL or scope.calls[base[1]].method != "options":
                 continue
-            for target in event.targets:
-                if target[0] != ATTRIBUTE:
-                    continue
-                base = target[1]
-                while base[0] == ATTRIBUTE:
-                    base = base[1]
-                if base[0] != CALL or scope.calls[base[1]].method != "options":
-                    continue
-                if sites is None:
-                    sites = _sites(program, scope)
-                site = sites.get(base[1])
-                if site is not None and method_of(site) == "options":
-                    yield hit_at(site, values={}, **_with_options(event, target, site))
+            site = _sites(program, scope).get(base[1])
+            if site is not None and method_of(site) == "options":
+                yield hit_at(site, values={}, **_with_options(event, target, site))
 
 
 def _with_options(event: Event, target: Expr, site: Site) -> dict[str, Any]:
