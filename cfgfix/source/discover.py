@@ -362,12 +362,15 @@ def read_bytes(path: str) -> bytes | str:
                 return f"is larger than {limit // (1024 * 1024)} MiB"
             chunks = []
             left = limit + 1
+            # Room for what the file is said to hold, and for one byte to see that it ends there.
+            room = facts.st_size + 1
             while left > 0:
-                chunk = os.read(handle, min(left, 1 << 20))
-                if not chunk:
-                    break
+                chunk = os.read(handle, min(left, room))
                 chunks.append(chunk)
                 left -= len(chunk)
+                if len(chunk) < room:
+                    break
+                room = 1 << 20
         finally:
             os.close(handle)
     except OSError as error:
@@ -469,6 +472,9 @@ def _plain_lines(text: str) -> list[str]:
     plain = []
     joined = False
     for line in lines:
+        if "!" not in line and "%" not in line and "?" not in line and not joined:
+            plain.append(line)
+            continue
         bare = line.lstrip()
         indent = line[: len(line) - len(bare)]
         if (

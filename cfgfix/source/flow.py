@@ -239,6 +239,7 @@ class Flow:
         self._envs: dict[int, Env] = {}
         self._defining: set[int] = set()
         self._done: dict[int, Value] = {}
+        self._parameters: dict[int, _Parameters] = {}
         self._special: dict[tuple[object, ...], Value] = {}
         self._running: list[int] = []
         self._attributes: dict[tuple[int, str], Value] = {}
@@ -1063,7 +1064,7 @@ class Flow:
         if type(callee) is External:
             return self._external(frame, site, callee.name)
         if type(callee) is Function:
-            if not _takes(callee, site.call):
+            if not self._takes(callee, site.call):
                 return UNKNOWN
             site.targets = (*site.targets, callee)
             return self.enter(callee, site, site.args, site.keywords)
@@ -1072,7 +1073,7 @@ class Flow:
             init = self.program.method(callee.scope, "__init__")
             if init is not None:
                 function = Function(init, instance)
-                if not _takes(function, site.call):
+                if not self._takes(function, site.call):
                     return UNKNOWN
                 site.targets = (*site.targets, function)
                 self.enter(function, site, site.args, site.keywords)
@@ -1106,6 +1107,21 @@ class Flow:
             if callee.name.startswith(_CALLED_BY_KERAS) and any(map(holds_symbolic, site.args)):
                 return SYMBOLIC
         return UNKNOWN
+
+    def _takes(self, function: Function, call: Call) -> bool:
+        """Tell whether a function can be called so; where not, the call stops there, or calls something else.
+
+        What decorators and starred arguments hide is taken as right.
+        """
+        if function.partial or function.fixed or call.opaque:
+            return True
+        scope = function.scope
+        known = self._parameters.get(id(scope))
+        if known is None:
+            known = self._parameters[id(scope)] = _Parameters(scope)
+        if known.changed:
+            return True
+        return known.take(call, int(function.receiver is not None or known.classmethod))
 
     def _compiled(self, site: Site, value: Value) -> Value:
         for item in alternatives(value):
@@ -1376,29 +1392,52 @@ _SAME_PARAMETERS = ("staticmethod", "classmethod", "function")
 """Ends of decorators that leave a function's parameters as they are."""
 
 
-def _takes(function: Function, call: Call) -> bool:
-    """Tell whether a function can be called so; where not, the call stops there, or calls something else.
+class _Parameters:
+    """What a function can be called with, as far as that is written down."""
 
-    What decorators and starred arguments hide is taken as right.
-    """
-    scope = function.scope
-    if call.opaque or function.partial or function.fixed:
-        return True
-    for decorator in scope.decorators:
-        around = scope.module.summary.scopes[scope.parent]
-        func = around.calls[decorator[1]].func if decorator[0] == CALL else decorator
-        if (dotted(func) or "").rpartition(".")[2] not in _SAME_PARAMETERS:
-            return True
-    offset = int(function.receiver is not None or _is_classmethod(scope))
-    plain = [(name, default) for name, _, default, kind in scope.params if kind == "plain"][offset:]
-    named = [(name, default) for name, _, default, kind in scope.params if kind == "keyword"]
-    kinds = {kind for *_, kind in scope.params}
-    given = {key for key, _ in call.keywords}
-    if len(call.args) > len(plain) and "*" not in kinds:
-        return False
-    if "**" not in kinds and not given <= {name for name, _ in (*plain, *named)}:
-        return False
-    return all(default is not None or name in given for name, default in (*plain[len(call.args) :], *named))
+    __slots__ = ("any_keyword", "any_position", "changed", "classmethod", "named", "plain")
+
+    def __init__(self, scope: Scope) -> None:
+        self.changed = False
+        """Whether a decorator may change it."""
+        for decorator in scope.decorators:
+            around = scope.module.summary.scopes[scope.parent]
+            func = around.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            if (dotted(func) or "").rpartition(".")[2] not in _SAME_PARAMETERS:
+                self.changed = True
+        self.classmethod = _is_classmethod(scope)
+        self.plain: list[tuple[str, bool]] = []
+        """Those that positions fill: name and whether there is a default."""
+        self.named: list[tuple[str, bool]] = []
+        self.any_position = self.any_keyword = False
+        for name, _, default, kind in scope.params:
+            if kind == "plain":
+                self.plain.append((name, default is not None))
+            elif kind == "keyword":
+                self.named.append((name, default is not None))
+            elif kind == "*":
+                self.any_position = True
+            else:
+                self.any_keyword = True
+
+    def take(self, call: Call, offset: int) -> bool:
+        """Tell whether a call gives what is needed and nothing else.
+
+        Args:
+            call: The call.
+            offset: How many positions are filled before its arguments.
+        """
+        begin = offset + len(call.args)
+        if begin > len(self.plain) and not self.any_position:
+            return False
+        if not call.keywords:
+            return all(default for _, default in self.plain[begin:]) and all(
+                default for _, default in self.named
+            )
+        given = {key for key, _ in call.keywords}
+        if not self.any_keyword and not given <= {name for name, _ in (*self.plain[offset:], *self.named)}:
+            return False
+        return all(default or name in given for name, default in (*self.plain[begin:], *self.named))
 
 
 def _decorator_call(decorator: Expr, scope: Scope) -> Call:

@@ -543,8 +543,9 @@ class HotPaths:
         if self._steps is not None:
             return self._steps
         found: list[tuple[Scope, int, Site]] = []
-        trained = [name for name in self.flow.by_name if name.endswith(".train_on_batch")]
-        for site in in_order([*self.flow.entering, *self.flow.named(*trained)]):
+        names = [name for name in self.flow.by_name if name.endswith(".train_on_batch")]
+        trained = [site for site in self.flow.named(*names) if not site.targets]
+        for site in in_order([*self.flow.entering, *trained]) if trained else self.flow.entering:
             block = innermost_loop(site.scope, site.call.block)
             if block is None or self.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
                 continue

@@ -22,7 +22,6 @@ from cfgfix.source.summary import (
     ATTRIBUTE,
     CHOICE,
     NAME,
-    Call,
     Event,
     Expr,
     ModuleSummary,
@@ -97,6 +96,7 @@ class Module:
 
     Attributes:
         path: As shown to the user.
+        folder: The folder it lies in, normalised.
         name: Dotted name from its import root; a package's `__init__.py` has the package's name.
         is_package: Whether it is an `__init__.py`.
         summary: What it does.
@@ -106,11 +106,10 @@ class Module:
     """
 
     __slots__ = (
-        "_calls",
-        "_given",
         "_stores",
         "content",
         "file",
+        "folder",
         "is_package",
         "name",
         "needles",
@@ -123,44 +122,15 @@ class Module:
     ) -> None:
         self.file = file
         self.path = file.path
+        self.folder = os.path.normpath(os.path.dirname(file.path))
         self.name = name
         self.is_package = is_package
         self.summary = summary
         self.needles = needles
         self.content: bytes | None = None
-        self._calls: dict[str, list[tuple[Scope, Call]]] | None = None
         self._stores: list[tuple[Scope, Event, Expr]] | None = None
-        self._given: dict[str | None, list[Expr]] | None = None
         for scope in summary.scopes:
             scope.module = self
-
-    def calls(self, *names: str) -> Iterator[tuple[Scope, Call]]:
-        """Yield the calls of anything whose last name is one of some, `f` for `f()` and for `a.f()`; sorted by name once."""
-        found = self._calls
-        if found is None:
-            found = self._calls = {}
-            for scope in self.summary.scopes:
-                for call in scope.calls:
-                    func = call.func
-                    kind = func[0]
-                    if kind == ATTRIBUTE:
-                        found.setdefault(func[2], []).append((scope, call))
-                    elif kind == NAME:
-                        found.setdefault(func[1], []).append((scope, call))
-        for name in names:
-            yield from found.get(name, ())
-
-    def given(self, name: str) -> Iterator[Expr]:
-        """Yield what calls give an argument by its name; sorted by name once."""
-        found = self._given
-        if found is None:
-            found = self._given = {}
-            for scope in self.summary.scopes:
-                for call in scope.calls:
-                    if call.keywords:
-                        for key, value in call.keywords:
-                            found.setdefault(key, []).append(value)
-        yield from found.get(name, ())
 
     def stores(self) -> list[tuple[Scope, Event, Expr]]:
         """Return the assignments to attributes, `a.b = value`: scope, statement, target; listed once."""
@@ -410,7 +380,8 @@ class Program:
         names = self._index()
         if importer is not None and "." not in name:
             # A script sees the modules beside it.
-            beside = os.path.normpath(os.path.join(os.path.dirname(importer.path), name + ".py"))
+            folder = importer.folder
+            beside = f"{folder}{os.sep}{name}.py" if folder != "." else f"{name}.py"
             if beside in self.files:
                 return beside
         return names.get(name)
@@ -626,7 +597,8 @@ def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
         bits |= NEEDLE_FRAMEWORK
         if any(needle in data for needle in needles):
             bits |= NEEDLE_RULES
-    if any(needle in data for needle in CONFIG_NEEDLES):
+    # What is summarised in any case is not looked through for them: its classes are known then.
+    if bits == NEEDLE_FRAMEWORK | NEEDLE_RULES or any(needle in data for needle in CONFIG_NEEDLES):
         bits |= NEEDLE_CONFIG
     return bits
 
@@ -680,7 +652,12 @@ def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
 
 def dotted_name(path: str, root: str) -> tuple[str, bool]:
     """Return the dotted name of a file below an import root, and whether it is a package's `__init__.py`."""
-    inner = os.path.relpath(path, root or ".") if root != "." else path
+    if root == ".":
+        inner = path
+    elif root and path.startswith(root + os.sep) and ".." not in path:
+        inner = path[len(root) + 1 :]
+    else:
+        inner = os.path.relpath(path, root or ".")
     stem = inner[: -len(".py")] if inner.endswith(".py") else inner.rsplit(".", 1)[0]
     parts = [part for part in stem.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
     is_package = bool(parts) and parts[-1] == "__init__"

@@ -307,16 +307,17 @@ def _set_by_program(program: Program) -> set[str]:
                 name = program.static_name(target, scope) if scope.references else None
                 if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
                     found.add(name)
-            for scope, call in module.calls("setattr"):
-                if len(call.args) == 3 and call.func[0] == NAME:
-                    name = program.static_name(call.args[0], scope)
-                    last = constant(call.args[1])
-                    if (
-                        name is not None
-                        and name.startswith(("tensorflow", "keras", "numpy"))
-                        and isinstance(last, str)
-                    ):
-                        found.add(f"{name}.{last}")
+        for site in program.flow.named("builtins.setattr"):
+            call = site.call
+            if len(call.args) == 3:
+                name = program.static_name(call.args[0], site.scope)
+                last = constant(call.args[1])
+                if (
+                    name is not None
+                    and name.startswith(("tensorflow", "keras", "numpy"))
+                    and isinstance(last, str)
+                ):
+                    found.add(f"{name}.{last}")
         program.facts["set_by_program"] = found
     return found
 

@@ -211,7 +211,9 @@ def _what_runs(program: Program) -> Reached:
 def for_python_two(module: Module) -> bool:
     """Tell whether a module is for Python 2, which no TensorFlow from 2.2 on runs with: it calls an `xrange` that it makes nowhere."""
     scopes = module.summary.scopes
-    return any(call.func[0] == NAME for _, call in module.calls("xrange")) and not any(
+    return any(
+        call.func[0] == NAME and call.func[1] == "xrange" for scope in scopes for call in scope.calls
+    ) and not any(
         "xrange" in scope.names or "xrange" in scope.imports or "xrange" in scope.children or scope.stars
         for scope in scopes
     )
@@ -236,13 +238,14 @@ def _installed(program: Program, module: Module) -> bool:
     return found
 
 
-def _imported(module: Module) -> Iterable[str]:
+def _imported(module: Module) -> Iterator[str]:
     """Yield the dotted names that a module imports, inside its functions too."""
     for scope in module.summary.scopes:
         yield from scope.stars
-        for event in scope.events():
-            if event.kind == "import":
-                yield from (source for _, source in event.extra)
+        if scope.imports:
+            for event in scope.events():
+                if event.kind == "import":
+                    yield from (source for _, source in event.extra)
 
 
 def _imports(program: Program) -> dict[str, set[str]]:

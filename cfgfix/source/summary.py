@@ -25,6 +25,7 @@ parser counts them. `source/expr.py` reads them.
 from __future__ import annotations
 
 import _ast
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -42,7 +43,8 @@ ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
 WORDS = (
-    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "n't work"
+    "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "run_eagerly", ".variables()",
+    "n't work",
 )  # fmt: skip
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
@@ -1159,6 +1161,10 @@ if hasattr(_ast, "TryStar"):
 # Serialisation: plain tuples, lists and dictionaries, which `marshal` writes at memory speed.
 
 
+_BLOCK = operator.attrgetter("parent", "kind", "test", "branch", "line")
+_CALL = operator.attrgetter("func", "args", "keywords", "block", "place")
+
+
 def pack(summary: ModuleSummary) -> tuple[Any, ...]:
     """Return a summary as data that `marshal` can write."""
     return (
@@ -1167,8 +1173,7 @@ def pack(summary: ModuleSummary) -> tuple[Any, ...]:
                 scope.kind, scope.name, scope.qualname, scope.parent, scope.block, scope.place, scope.params,
                 scope.decorators, scope.returns, scope.bases, scope.is_async, scope.generator, list(scope.names),
                 list(scope.outer), scope.imports, scope.stars, scope.children,
-                [(b.parent, b.kind, b.test, b.branch, b.line) for b in scope.blocks],
-                [(c.func, c.args, c.keywords, c.block, c.place) for c in scope.calls],
+                list(map(_BLOCK, scope.blocks)), list(map(_CALL, scope.calls)),
                 _pack_events(scope.body), scope.references,
             )
             for scope in summary.scopes
@@ -1219,30 +1224,30 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
 
 
 def _pack_events(events: Iterable[Event]) -> list[tuple[Any, ...]]:
+    # Most statements have no suites, and nothing beside what they bind and what they compute.
     return [
-        (
-            e.kind,
-            e.block,
-            e.place,
-            e.targets,
-            e.value,
-            e.extra,
+        (e.kind, e.block, e.place, e.targets, e.value)
+        if e.extra is None and not e.bodies
+        else (
+            e.kind, e.block, e.place, e.targets, e.value, e.extra,
             [(block, _pack_events(body)) for block, body in e.bodies],
         )
         for e in events
-    ]
+    ]  # fmt: skip
 
 
 def _unpack_events(data: list[tuple[Any, ...]]) -> list[Event]:
-    return [
-        Event(
-            kind,
-            block,
-            place,
-            targets,
-            value,
-            extra,
-            tuple((number, _unpack_events(body)) for number, body in bodies),
-        )
-        for kind, block, place, targets, value, extra, bodies in data
-    ]
+    return [Event(*item) if len(item) == 5 else _unpack_event(*item) for item in data]
+
+
+def _unpack_event(
+    kind: str,
+    block: int,
+    place: Place,
+    targets: tuple[Expr, ...],
+    value: Expr | None,
+    extra: Any,
+    bodies: Any,
+) -> Event:
+    inner = tuple([(number, _unpack_events(body)) for number, body in bodies])
+    return Event(kind, block, place, targets, value, extra, inner)

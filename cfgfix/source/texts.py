@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from cfgfix.source.summary import Place
 
 
@@ -16,14 +18,12 @@ class Offsets:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        if "\r" not in text:
+            lengths = [len(line) + 1 for line in text.split("\n")[:-1]]
+            self._starts = list(accumulate(lengths, initial=0))
+            return
         starts = [0]
         position = 0
-        if "\r" not in text:
-            for line in text.split("\n")[:-1]:
-                position += len(line) + 1
-                starts.append(position)
-            self._starts = starts
-            return
         while True:
             feed, back = text.find("\n", position), text.find("\r", position)
             if feed < 0 and back < 0:

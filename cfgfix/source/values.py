@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -318,8 +319,11 @@ def join(first: Value, second: Value) -> Value:
 
 
 def in_order(sites: Iterable[Site]) -> list[Site]:
-    """Return sites of a program in the order in which they were met, each once."""
-    return [site for _, site in sorted({site.number: site for site in sites}.items())]
+    """Return sites of a program in the order in which they were met."""
+    return sorted(sites, key=_NUMBER)
+
+
+_NUMBER = operator.attrgetter("number")
 
 
 def first_dataset(value: Value | None) -> Dataset | None:

@@ -253,7 +253,13 @@ def fits_eagerly(program: Program) -> bool:
     found: bool | None = program.facts.get("fits eagerly")
     if found is None:
         found = program.facts["fits eagerly"] = any(
-            is_true(value) for module in program.modules for value in module.given("run_eagerly")
+            is_true(value)
+            for module in program.modules
+            if "run_eagerly" in module.summary.words
+            for scope in module.summary.scopes
+            for call in scope.calls
+            for name, value in call.keywords
+            if name == "run_eagerly"
         )
     return found
 

@@ -277,10 +277,9 @@ def _growth_by_environment(program: Program, site: Site) -> bool:
     is imported (TensorFlow guide, gpu.ipynb: the variable is the other way to turn memory growth on).
     """
     module = site.scope.module
-    for scope in module.summary.scopes:
-        for name, value, event, _ in sets(scope):
-            if name == _FORCE and event.place[0] < site.call.place[0] and _says_true(value):
-                return True
+    for _, name, value, event, _ in environment_of(program, module):
+        if name == _FORCE and event.place[0] < site.call.place[0] and _says_true(value):
+            return True
     for source in module.scope.imports.values():
         name = absolute(source, module)
         other = program.module(name) or program.module(name.rpartition(".")[0])

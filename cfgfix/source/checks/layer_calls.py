@@ -387,10 +387,11 @@ def _training_never_told(program: Program) -> bool:
     found: bool | None = program.facts.get("training never told")
     if found is None:
         found = program.facts["training never told"] = not any(
-            any(map(_tells, module.given("training")))
-            or any(call.func[0] == ATTRIBUTE for _, call in module.calls(*_TELLS_TRAINING))
+            call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
             for module in program.modules
             if module.scope is None or not written_for_one(program, module.scope)
+            for scope in module.summary.scopes
+            for call in scope.calls
         )
     return found
 

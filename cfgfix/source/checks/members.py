@@ -264,9 +264,12 @@ def called_property(program: Program) -> Iterator[Hit]:
         return
     early = bool(table.requirement.of_two(range(12)))
     for module in program.modules:
-        for scope, call in module.calls(member):
+        if ".variables()" not in module.summary.words:
+            continue
+        calls = [(scope, call) for scope in module.summary.scopes for call in scope.calls]
+        for scope, call in calls:
             func = call.func
-            if func[0] != ATTRIBUTE or call.args or call.keywords:
+            if call.method != member or call.args or call.keywords:
                 continue
             if not _is_optimizer(program, scope, func[1]) or expects_absence(scope, call.block, call.place):
                 continue

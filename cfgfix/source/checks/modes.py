@@ -74,9 +74,10 @@ def without_training(program: Program) -> Iterator[Hit]:
 def _phase_is_set(program: Program) -> bool:
     """Tell whether the program says for all of Keras that it is training."""
     return any(
-        call.func[0] == ATTRIBUTE
+        call.method in ("set_learning_phase", "learning_phase_scope")
         for module in program.modules
-        for _, call in module.calls("set_learning_phase", "learning_phase_scope")
+        for scope in module.summary.scopes
+        for call in scope.calls
     )
 
 

@@ -43,9 +43,10 @@ def _policies(program: Program, *names: str) -> list[Site]:
 
 def _scaled(program: Program) -> bool:
     return any(program.flow.named(*_SCALERS)) or any(
-        call.func[0] == ATTRIBUTE
+        call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
         for module in program.modules
-        for _, call in module.calls("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
+        for scope in module.summary.scopes
+        for call in scope.calls
     )
 
 

@@ -64,11 +64,9 @@ def _sites(program: Program, scope: Scope) -> dict[int, Site]:
     return found
 
 
-def _transforming(program: Program) -> Iterator[Scope]:
-    """Yield the scopes that call a method with the name of a transformation, in order."""
-    for module in program.modules:
-        numbers = {scope.number for scope, _ in module.calls(*TRANSFORMATIONS)}
-        yield from (module.summary.scopes[number] for number in sorted(numbers))
+def _transforming(program: Program) -> Iterable[Scope]:
+    """Return the scopes that call a method of a dataset, in the order of their first such call."""
+    return {id(site.scope): site.scope for site in program.flow.under(f"{DATASET}.")}.values()
 
 
 def discarded(program: Program) -> Iterator[Hit]:
