@@ -14,7 +14,7 @@ from typing import Any
 from cfgfix.findings import State
 from cfgfix.source.expr import dotted
 from cfgfix.source.guards import before_in_expression
-from cfgfix.source.program import NEEDLE_CONFIG, Program
+from cfgfix.source.program import NEEDLE_CONFIG, Module, Program
 from cfgfix.source.summary import (
     ATTRIBUTE,
     BINARY,
@@ -535,11 +535,11 @@ class Conditions:
     def _absent(self, path: tuple[str, ...]) -> bool:
         """Whether neither the config nor any class knows a key, so that a default in the code decides."""
         assert self._lookup is not None
-        return self._lookup(path) is UNKNOWN and not self._fields().get(path[-1])
+        return self._lookup(path) is UNKNOWN and not self._fields(path[-1])
 
     def _class_default(self, path: tuple[str, ...]) -> Any:
         """Return the default that config classes give a field of that name, where they agree."""
-        found = self._fields().get(path[-1], [])
+        found = self._fields(path[-1])
         if len(path) > 1 and len(found) > 1:
             section = path[-2].replace("_", "").lower()
             near = [item for item in found if item[0].lower().startswith(section)]
@@ -549,24 +549,33 @@ class Conditions:
             return values[0]
         return UNKNOWN
 
-    def _fields(self) -> dict[str, list[tuple[str, Any]]]:
-        """Return the fields of all config classes: name to `(class, default)` pairs."""
-        fields: dict[str, list[tuple[str, Any]]] | None = self.program.facts.get("fields")
+    def _fields(self, name: str) -> list[tuple[str, Any]]:
+        """Return the `(class, default)` pairs of a field of that name in all config classes."""
+        known: dict[str, list[tuple[str, Any]]] = self.program.facts.setdefault("fields", {})
+        found = known.get(name)
+        if found is None:
+            # `rate: float`, or with what lines up the colons of several fields between them.
+            written = (f"{name}:".encode(), f"{name} ".encode(), f"{name}\t".encode())
+            found = known[name] = [
+                pair
+                for module in self.program.all_modules(NEEDLE_CONFIG, written)
+                for pair in self._fields_of(module).get(name, ())
+            ]
+        return found
+
+    def _fields_of(self, module: Module) -> dict[str, list[tuple[str, Any]]]:
+        known: dict[int, dict[str, list[tuple[str, Any]]]] = self.program.facts.setdefault("fields of", {})
+        fields = known.get(id(module))
         if fields is None:
-            fields = {}
-            for module in self.program.all_modules(NEEDLE_CONFIG):
-                for scope in module.summary.scopes:
-                    if scope.kind != "class" or not _is_config_class(scope):
-                        continue
-                    for event in scope.body:
-                        if event.kind == "annotate" and event.targets[0][0] == NAME:
-                            value = (
-                                event.value[1]
-                                if event.value is not None and event.value[0] == CONSTANT
-                                else UNKNOWN
-                            )
-                            fields.setdefault(event.targets[0][1], []).append((scope.name, value))
-            self.program.facts["fields"] = fields
+            fields = known[id(module)] = {}
+            for scope in module.summary.scopes:
+                if scope.kind != "class" or not _is_config_class(scope):
+                    continue
+                for event in scope.body:
+                    if event.kind == "annotate" and event.targets[0][0] == NAME:
+                        plain = event.value is not None and event.value[0] == CONSTANT
+                        value = event.value[1] if plain and event.value is not None else UNKNOWN
+                        fields.setdefault(event.targets[0][1], []).append((scope.name, value))
         return fields
 
 

@@ -336,10 +336,17 @@ class Program:
         self._keep(key, file, digest(raw), bits, _summarise(raw, file.path))
         return self._loaded[key]
 
-    def all_modules(self, bits: int = 0) -> Iterator[Module]:
-        """Yield every module whose bytes hold all of `bits`, summarising what is not yet: for whole-project questions."""
+    def all_modules(self, bits: int = 0, words: tuple[bytes, ...] = ()) -> Iterator[Module]:
+        """Yield every module whose bytes hold all of `bits`, summarising what is not yet: for whole-project questions.
+
+        Where there are words, a file that is not summarised yet must hold one of them.
+        """
         for key in list(self.files):
             if self._bits.get(key, 0) & bits == bits:
+                if words and key not in self._loaded:
+                    data = self.content_of(self.files[key].path)
+                    if not any(word in data for word in words):
+                        continue
                 module = self._load(key)
                 if module is not None and module.summary.scopes:
                     yield module

@@ -44,7 +44,7 @@ SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
 
 WORDS = (
     "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "run_eagerly", ".variables()",
-    "n't work",
+    "hf://", "zipped", "rbax", "n't work",
 )  # fmt: skip
 """Words of which a summary notes whether they stand in the file."""
 MAX_BYTES = 2 * 1024 * 1024
@@ -480,8 +480,6 @@ class _Builder:
     # Expressions
 
     def expr(self, node: Any) -> Expr:
-        if self._depth > MAX_DEPTH:
-            return (UNKNOWN,)
         kind = type(node)
         if kind is _NAME_NODE:
             # Half of all expressions are names.
@@ -494,7 +492,7 @@ class _Builder:
         if kind is _CONSTANT_NODE:
             return self._constant(node)
         handler = _EXPRESSIONS.get(kind)
-        if handler is None:
+        if handler is None or self._depth > MAX_DEPTH:
             return (UNKNOWN,)
         self._depth += 1
         found = handler(self, node)
@@ -505,9 +503,15 @@ class _Builder:
         return None if node is None else self.expr(node)
 
     def many(self, nodes: list[Any]) -> tuple[Expr, ...]:
+        if len(nodes) == 1:
+            return (self.expr(nodes[0]),)
         if len(nodes) > MAX_ITEMS:
             nodes = nodes[:MAX_ITEMS]
-        return tuple([self.expr(node) for node in nodes])
+        found = []
+        for node in nodes:
+            # A comprehension would be a call more.
+            found.append(self.expr(node))
+        return tuple(found)
 
     def _attribute(self, node: Any) -> Expr:
         lines = self.lines
@@ -561,14 +565,14 @@ class _Builder:
         if kind is str:
             if len(value) > MAX_TEXT:
                 value = value[:MAX_TEXT]
+        elif kind is bool or value is None or kind is float:
+            pass
         elif kind is bytes:
             value = value[:MAX_TEXT]
         elif kind is int:
             if value.bit_length() > 256:
                 return (UNKNOWN,)
-        elif kind not in (float, bool, type(None)):
-            if value is Ellipsis:
-                value = "..."
+        else:
             return (UNKNOWN,)
         return (
             CONSTANT,
