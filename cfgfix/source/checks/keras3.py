@@ -262,47 +262,35 @@ _ADDRESSES = ("hf://", "gs://", "s3://", "http://", "https://")
 
 def file_name(program: Program) -> Iterator[Hit]:
     """A name of a file whose end Keras 3 refuses."""
-    if not keras_three(program):
+    words = {word for module in program.modules for word in module.summary.words}
+    if not keras_three(program) or "hf://" in words:
+        # Keras 3 takes any name on the Hub.
         return
-    for kind, hit in _file_names(program):
-        # Keras 3 takes any name on the Hub, and reads folders of its own: those it wrote unzipped, and Orbax's.
-        if _speaks_of(program, "hf://") or (kind in _MAY_BE_FOLDERS and _speaks_of(program, "rbax")):
-            continue
-        if kind != "load_model" or not _speaks_of(program, "zipped"):
-            yield hit
-
-
-_MAY_BE_FOLDERS = ("load_weights", "load_model")
-
-
-def _speaks_of(program: Program, word: str) -> bool:
-    """Tell whether a word stands in any file of the program that may have findings."""
-    known: dict[str, bool] = program.facts.setdefault("speaks of", {})
-    found = known.get(word)
-    if found is None:
-        found = known[word] = any(word in module.source_file().text for module in program.modules)
-    return found
-
-
-def _file_names(program: Program) -> Iterator[tuple[str, Hit]]:
     for method in ("save", "save_weights", "load_weights"):
         for owner in sorted(_MODELS):
             for site in program.flow.named(f"{owner}.{method}"):
+                if method == "load_weights" and "rbax" in words:
+                    continue
                 if _on_model(program, site):
-                    for hit in _named(program, site, method, "model." + method):
-                        yield method, hit
-    for name in (
-        *(
-            f"{package}.{function}"
-            for package in ("models", "saving")
-            for function in ("save_model", "load_model")
-        ),
-        "callbacks.ModelCheckpoint",
-    ):
-        kind = name.rpartition(".")[2]
-        for site in program.flow.named(f"keras.{name}"):
-            for hit in _named(program, site, kind, as_written(program, site.scope, f"keras.{name}")):
-                yield kind, hit
+                    yield from _named(program, site, method, "model." + method)
+    for package in ("models", "saving"):
+        for function in ("save_model", "load_model"):
+            for site in program.flow.named(f"keras.{package}.{function}"):
+                # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
+                if function == "save_model" or not ("zipped" in words or "rbax" in words):
+                    yield from _named(
+                        program,
+                        site,
+                        function,
+                        as_written(program, site.scope, f"keras.{package}.{function}"),
+                    )
+    for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
+        yield from _named(
+            program,
+            site,
+            "ModelCheckpoint",
+            as_written(program, site.scope, "keras.callbacks.ModelCheckpoint"),
+        )
 
 
 def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]:
