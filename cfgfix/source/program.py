@@ -486,15 +486,20 @@ class Program:
 
         A name that a scope on the way binds otherwise gives None.
         """
-        text = dotted(expr)
-        if text is None:
+        below: list[str] = []
+        while expr[0] == ATTRIBUTE:
+            below.append(expr[2])
+            expr = expr[1]
+        if expr[0] != NAME:
             return None
-        head, _, rest = text.partition(".")
-        key = id(scope), head
+        key = id(scope), expr[1]
         if key not in self._heads:
-            self._heads[key] = _imported_as(head, scope)
+            self._heads[key] = _imported_as(expr[1], scope)
         full = self._heads[key]
-        return f"{full}.{rest}" if full is not None and rest else full
+        if full is None or not below:
+            return full
+        below.append(full)
+        return ".".join(reversed(below))
 
     # Classes
 

@@ -85,9 +85,10 @@ class Block:
         branch: For `if`: whether the condition holds here. Code after `if c: return` stands in a block of kind `if`
             with the branch False.
         line: 1-based line at which it begins.
+        sides: What an `if` says of its parts, each as text, where something asked for it; never stored.
     """
 
-    __slots__ = ("branch", "kind", "line", "parent", "test")
+    __slots__ = ("branch", "kind", "line", "parent", "sides", "test")
 
     def __init__(self, parent: int, kind: str, test: Expr | None, branch: bool, line: int) -> None:
         self.parent = parent
@@ -95,6 +96,7 @@ class Block:
         self.test = test
         self.branch = branch
         self.line = line
+        self.sides: tuple[tuple[str, bool], ...] | None = None
 
 
 class Call:

@@ -155,9 +155,11 @@ def together(sites: list[Site]) -> bool:
         while number >= 0:
             block = scope.blocks[number]
             if block.kind == "if" and block.test is not None:
-                for part, side in literals(block.test, block.branch):
-                    key = (id(scope), text(part, scope))
-                    if sides.setdefault(key, side) != side:
+                if block.sides is None:
+                    said = literals(block.test, block.branch)
+                    block.sides = tuple([(text(part, scope), side) for part, side in said])
+                for shown, side in block.sides:
+                    if sides.setdefault((id(scope), shown), side) != side:
                         return False
             elif block.kind in ("except", "try-else"):
                 seen.add(number)
