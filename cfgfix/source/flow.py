@@ -503,7 +503,7 @@ class Flow:
         kind = event.kind
         names = frame.env.names
         if kind in ("expr", "yield"):
-            if event.value is not None:
+            if event.value is not None and event.value[0] != CONSTANT:
                 self.eval(frame, event.value)
         elif kind == "assign":
             assert event.value is not None
@@ -795,8 +795,9 @@ class Flow:
                     self.eval(frame, key)
                 self.eval(frame, value_expr)
         elif kind == FORMAT:
-            for part in expr[1]:
-                self.eval(frame, part)
+            if expr[3]:
+                for part in expr[1]:
+                    self.eval(frame, part)
         elif kind in (STARRED, YIELD):
             self.eval(frame, expr[1])
         elif kind == COMPREHENSION:

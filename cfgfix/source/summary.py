@@ -17,7 +17,7 @@ parser counts them. `source/expr.py` reads them.
     (CHOICE, test, then, otherwise, place)
     (ITEMS, "tuple" or "list" or "set", items, place)
     (MAPPING, ((key, value), ...), place)   a `**x` entry has the key None
-    (LAMBDA, scope number)              (STARRED, value)          (FORMAT, parts, text behind the last)
+    (LAMBDA, scope number)              (STARRED, value)          (FORMAT, parts, text behind the last, whether a part calls something)
     (SLICE, lower, upper, step)         (COMPREHENSION, kind, parts)
     (ASSIGNED, name, value)             (YIELD, value)            (UNKNOWN,)
 """
@@ -741,6 +741,7 @@ class _Builder:
 
     def _format(self, node: Any) -> Expr:
         parts = []
+        calls = len(self.scope.calls)
         for value in node.values:
             if type(value) is _ast.FormattedValue:
                 parts.append(self.expr(value.value))
@@ -748,7 +749,7 @@ class _Builder:
                     parts.append(self.expr(value.format_spec))
         last = node.values[-1] if node.values else None
         tail = str(last.value)[-MAX_TEXT:] if type(last) is _ast.Constant else ""
-        return (FORMAT, tuple(parts), tail)
+        return (FORMAT, tuple(parts), tail, len(self.scope.calls) > calls)
 
     def _slice(self, node: Any) -> Expr:
         return (SLICE, self.optional(node.lower), self.optional(node.upper), self.optional(node.step))
