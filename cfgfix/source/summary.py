@@ -17,7 +17,8 @@ parser counts them. `source/expr.py` reads them.
     (CHOICE, test, then, otherwise, place)
     (ITEMS, "tuple" or "list" or "set", items, place)
     (MAPPING, ((key, value), ...), place)   a `**x` entry has the key None
-    (LAMBDA, scope number)              (STARRED, value)          (FORMAT, parts, text behind the last, whether a part calls something)
+    (LAMBDA, scope number)              (STARRED, value)
+    (FORMAT, parts, text behind the last part, whether a part calls something)
     (SLICE, lower, upper, step)         (COMPREHENSION, kind, parts)
     (ASSIGNED, name, value)             (YIELD, value)            (UNKNOWN,)
 """
