@@ -23,7 +23,17 @@ from cfgfix.judge import Skip, Target, ignored_by_path
 from cfgfix.overrides import override, shifted
 from cfgfix.records import dataclass, replace
 from cfgfix.request import FileReport, Report, Request
-from cfgfix.runs import Machine, Run, Runs, dialect_of, select, stamp_of, target_of, usage_for
+from cfgfix.runs import (
+    Machine,
+    Run,
+    Runs,
+    dialect_of,
+    select,
+    stamp_of,
+    target_of,
+    told_by_code_around,
+    usage_for,
+)
 from cfgfix.settings import Settings
 
 TYPE_CHECKING = False
@@ -153,6 +163,8 @@ def _run(request: Request) -> Report:
         if one.inferred is not None:
             runs.inputs += one.inferred.files
         runs.inputs += one.sources
+        if one.surroundings is not None:
+            runs.inputs += one.surroundings.looked
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -368,6 +380,11 @@ def _one(
     return report if report.settings is not None else replace(report, settings=run.settings)
 
 
+_DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
+_DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
+"""Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
+
+
 def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
     document = compose(source)
     dialect = dialect_of(document, run)
@@ -381,15 +398,14 @@ def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Ski
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
-    if not run.configs.full():
-        run.configs.items.append((document, target_of(run, dialect, run.machines[0]).loader))
     hidden: list[Finding] = []
+    targets = [target_of(run, dialect, machine) for machine in run.machines]
 
     def judge(candidate: Document) -> list[Finding]:
         found: list[list[Finding]] = []
         hidden.clear()
-        for machine in run.machines:
-            judged = run.judge.document(candidate, target_of(run, dialect, machine))
+        for target in targets:
+            judged = run.judge.document(candidate, target)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
             hidden.extend(judged.hidden)
@@ -397,7 +413,12 @@ def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Ski
         findings = found[0] if len(found) == 1 else _merged(found, run.machines)
         return _permitted(run, _of_tests(run, findings, source.path), source.path)
 
-    loader = target_of(run, dialect, run.machines[0]).loader
+    doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
+    if not doubtful.isdisjoint(finding.rule for finding in judge(document)):
+        targets = [told_by_code_around(run, dialect, source.path, target) for target in targets]
+    loader = targets[0].loader
+    if not run.configs.full():
+        run.configs.items.append((document, loader))
     if request.add_ignores is not None:
         return _with_ignores(source, document, dialect, loader, judge, request.add_ignores)
     if not request.fix:

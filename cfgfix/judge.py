@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.around import Around
     from cfgfix.source.config_reads import Usage
 
 MAX_FINDINGS = 1_000
@@ -36,6 +37,8 @@ MAX_LEVELS = 20
 """Deepest level at which keys are looked for by their name."""
 MAX_COMMENT_LINES = 20
 """Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
+_ABOUT_KERAS = frozenset({"int_learning_rate"})
+"""Checks of what Keras takes: another framework may take it."""
 _REFUSED = frozenset({"SCH001", "REF001", "REF002"})
 """Rules about a key that the program does not take."""
 _SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
@@ -73,6 +76,8 @@ class Target:
     """What the project's code does with its config, where that is known."""
     own_schema: bool = False
     """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
+    around: Around | None = None
+    """What the text of the code around a config says of it, where a finding depends on it."""
 
 
 class Judge:
@@ -201,18 +206,23 @@ class Judge:
             return
         schema = target.schema
         dialect = target.dialect
+        around = target.around
+        wanted = self._wanted - _ABOUT_KERAS if around is not None and around.elsewhere else self._wanted
         concept_of, tails = self._lookup(dialect)
         context = Context(
             document=document,
             loader=target.loader,
             dialect_name=dialect.name,
             expected=schema.expected_types if schema is not None else lambda _path: None,
-            coerces=lambda path: any(matches(pattern, path) for pattern in dialect.coerces),
+            coerces=lambda path: (
+                any(matches(pattern, path) for pattern in dialect.coerces)
+                or (around is not None and bool(path) and around.converts(str(path[-1])))
+            ),
             concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
             tails=tails if schema is None else None,
         )
-        for name, hits in scan(context, self._wanted).items():
+        for name, hits in scan(context, wanted).items():
             rule = self._yaml[name]
             for hit in hits[:MAX_FINDINGS]:
                 yield self._from_hit(rule, hit, document)

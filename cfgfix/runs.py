@@ -28,6 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.around import Surroundings
     from cfgfix.schema.infer import Inferred
     from cfgfix.source.config_reads import Usage
 
@@ -63,6 +64,8 @@ class Run:
     usage_known: bool = False
     sources: tuple[str, ...] = ()
     """The Python files that the usage rests on."""
+    surroundings: Surroundings | None = None
+    """The code around the configs, once a finding depended on it."""
 
 
 class Kept:
@@ -312,6 +315,23 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
         )
         run.targets[key] = target
     return target
+
+
+def told_by_code_around(run: Run, dialect: Dialect, path: str, target: Target) -> Target:
+    """Return a target for one config with what the text of the code around it says.
+
+    Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
+    """
+    if run.surroundings is None:
+        from cfgfix.around import Surroundings
+
+        run.surroundings = Surroundings()
+    around = run.surroundings.of(path)
+    usage = usage_for(run)
+    known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
+    if known or dialect.name != "generic":
+        return replace(target, around=replace(around, omegaconf=False, converted=b""))
+    return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
 
 
 def usage_for(run: Run) -> Usage | None:

@@ -25,7 +25,7 @@ TEXTS: dict[str, str] = {
     "schema": "What the configs must look like: a JSON Schema file, or path/to/config.py:Class, the class that loads them; the code is read, not run.",
     "dialect": "The dialect of all configs. Without it each file is told by its content, and a file that is no training config is passed over.",
     "dialects": "Files or folders with dialects of the project's own.",
-    "loader": "How the program reads YAML; by default the dialect says it.",
+    "loader": "How the program reads YAML; by default the dialect says it, else the code around the config.",
     "unknown-keys": "What a key does that the class named by `schema` does not have: fatal, the program stops, or ignored. By default the code that loads the file tells.",
     "keys": "Where the project keeps a concept: its name, and one key path or several (`a.b`, `jobs[].size`, `*.size`).",
     "tensorflow": "The TensorFlow that the program is meant for: a release such as 2.15, a requirement such as >=2.16,<2.19, requirements (what the project's requirement files ask for), or auto (these, and where they say nothing the TensorFlow installed in the project's virtual environment or beside cfgfix).",

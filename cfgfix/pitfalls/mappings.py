@@ -53,7 +53,12 @@ def duplicate_key(
         for number, (key, _value) in enumerate(earlier[:MAX_SHOWN])
     )
     refuses = context.loader.duplicate_keys == "error"
-    equal = all(_value_text(value, text) == last_text for _key, value in earlier)
+    last_read = _scalar(last_value, context)
+    equal = all(
+        _value_text(value, text) == last_text
+        or (last_read is not _MISSING and _scalar(value, context) == last_read)
+        for _key, value in earlier
+    )
     plain = all(value.kind == NodeKind.SCALAR for _key, value in earlier)
     values: dict[str, object] = {
         "loader": context.loader.title,
@@ -97,6 +102,16 @@ def duplicate_key(
             + ".",
         ),
     )
+
+
+def _scalar(value: Node, context: Context) -> object:
+    """Return the type and value of a plain or quoted scalar without a tag, else `_MISSING`."""
+    if value.kind != NodeKind.SCALAR or value.tag is not None:
+        return _MISSING
+    if value.style:
+        return "str", value.text
+    resolved = resolve(value.text, context.loader)
+    return _MISSING if resolved.error is not None else (resolved.tag, resolved.value)
 
 
 def _value_text(value: Node, text: str) -> str:

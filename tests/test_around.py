@@ -1,0 +1,154 @@
+"""What the text of the code around a config says of how it is read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cfgfix import around, engine
+from cfgfix.around import Surroundings
+from cfgfix.request import FileReport, Request
+
+CONFIG = "optimizer:\n  learning_rate: 1e-4\nbatch_size: 8\nepochs: 3\n"
+HYDRA = '@hydra.main(config_path="conf", config_name="a")\ndef main(cfg):\n    pass\n'
+PLAIN = "import yaml\n\nconfig = yaml.safe_load(open('conf/a.yaml'))\n"
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def report_of(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> FileReport:
+    monkeypatch.chdir(written(folder, files))
+    (report,) = engine.check(Request(paths=("conf/a.yaml",))).files
+    return report
+
+
+def told(report: FileReport) -> list[tuple[str, str]]:
+    return [(item.rule, item.severity.label) for item in report.findings if item.rule in ("YML001", "YML015")]
+
+
+@pytest.mark.parametrize(
+    ("files", "loader", "severity"),
+    [
+        ({}, "pyyaml", "error"),
+        ({"train.py": "import hydra\n\n" + HYDRA}, "omegaconf", None),
+        ({"train.py": "from hydra import initialize\nfrom omegaconf import DictConfig\n"}, "omegaconf", None),
+        ({"train.py": "from omegaconf import OmegaConf\n\nc = OmegaConf.load('a')\n"}, "omegaconf", None),
+        ({"src/pack/train.py": "import hydra\n\n" + HYDRA}, "omegaconf", None),
+        ({"train.py": "import tensorflow as tf\n", "requirements.txt": "hydra-core==1.3\n"}, "omegaconf", None),
+        ({"train.py": PLAIN}, "pyyaml", "error"),
+        # Hydra reads what lies where it is told to look; what else there is, PyYAML may.
+        ({"train.py": "import hydra\n\n" + HYDRA, "other.py": PLAIN}, "omegaconf", None),
+        (
+            {"train.py": "import hydra\n\n" + HYDRA.replace('"conf"', '"settings"'), "other.py": PLAIN},
+            "pyyaml",
+            "error",
+        ),
+        ({"types.py": "from omegaconf import DictConfig\n", "other.py": PLAIN}, "pyyaml", "error"),
+        # The nearest folder that reads configs speaks for them.
+        ({"conf/train.py": PLAIN, "other.py": "import hydra\n\n" + HYDRA}, "pyyaml", "error"),
+        ({"train.py": "def f(c):\n    return float(c['model']['learning_rate'])\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    return float(c.max_learning_rates)\n" + PLAIN}, "pyyaml", "error"),
+    ],
+)  # fmt: skip
+def test_the_code_around_tells_what_reads_a_config(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    files: dict[str, str],
+    loader: str,
+    severity: str | None,
+) -> None:
+    report = report_of(tmp_path, {"conf/a.yaml": CONFIG, **files}, monkeypatch)
+    assert report.loader == loader
+    assert told(report) == ([("YML001", severity)] if severity else [])
+
+
+def test_a_setting_knows_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"train.py": "import hydra\n\n" + HYDRA, "cfgfix.toml": 'loader = "pyyaml"\n'}
+    report = report_of(tmp_path, {"conf/a.yaml": CONFIG, **files}, monkeypatch)
+    assert (report.loader, told(report)) == ("pyyaml", [("YML001", "error")])
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("import torch\n", []),
+        ("import torch\nimport tensorflow as tf\n", ["YML015"]),
+        ("", ["YML015"]),
+        ("import tensorflow as tf\n", ["YML015"]),
+    ],
+)
+def test_another_framework_takes_another_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, found: list[str]
+) -> None:
+    config = CONFIG.replace("1e-4", "1")
+    report = report_of(tmp_path, {"conf/a.yaml": config, "model.py": code}, monkeypatch)
+    assert [rule for rule, _ in told(report)] == found
+
+
+def test_it_stops_at_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"train.py": "import hydra\n\n" + HYDRA, "inner/.git/HEAD": "", "inner/conf/a.yaml": CONFIG}
+    written(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    assert not Surroundings().of("inner/conf/a.yaml").omegaconf
+    assert Surroundings().of("conf/a.yaml").omegaconf
+
+
+def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(around, "MAX_FILES", 5)
+    monkeypatch.setattr(around, "MAX_FOLDERS", 3)
+    files = {f"{folder}/m{number}.py": PLAIN for folder in "abcdefgh" for number in range(4)}
+    monkeypatch.chdir(written(tmp_path, {"a.yaml": CONFIG, **files}))
+    surroundings = Surroundings()
+    surroundings.of("a.yaml")
+    assert sum(path.endswith(".py") for path in surroundings.looked) <= 5
+    assert sum(not path.endswith(".py") for path in surroundings.looked) <= 3
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_links_and_pipes_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "project", {"conf/a.yaml": CONFIG})
+    outside = written(tmp_path / "outside", {"train.py": "import hydra\n\n" + HYDRA})
+    (folder / "code").symlink_to(outside)
+    (folder / "train.py").symlink_to(outside / "train.py")
+    os.mkfifo(folder / "pipe.py")
+    monkeypatch.chdir(folder)
+    assert not Surroundings().of("conf/a.yaml").omegaconf
+
+
+def test_an_answer_is_given_anew_once_the_code_around_changes(tmp_path: Path) -> None:
+    folder = written(tmp_path / "project", {"conf/a.yaml": CONFIG, "train.py": PLAIN})
+    old = 1_700_000_000
+    for path in [*folder.rglob("*"), folder]:
+        os.utime(path, (old, old))
+
+    def run() -> int:
+        return subprocess.run(
+            ["cfgfix", "check", "conf/a.yaml"],
+            cwd=folder,
+            env={**os.environ, "CFGFIX_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            check=False,
+        ).returncode
+
+    assert (run(), run()) == (1, 1)
+    (folder / "train.py").write_text("import hydra\n\n" + HYDRA, encoding="utf-8")
+    assert run() == 0
+
+
+def test_what_is_no_finding_is_not_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(written(tmp_path, {"conf/a.yaml": CONFIG, "train.py": "import hydra\n\n" + HYDRA}))
+    report = engine.fix(Request(paths=("conf/a.yaml",)))
+    assert not report.files[0].applied
+    assert Path("conf/a.yaml").read_text(encoding="utf-8") == CONFIG
+    Path("train.py").write_text(PLAIN, encoding="utf-8")
+    assert engine.fix(Request(paths=("conf/a.yaml",))).files[0].applied
+    assert "1.0e-4" in Path("conf/a.yaml").read_text(encoding="utf-8")
