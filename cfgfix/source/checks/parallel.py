@@ -28,7 +28,7 @@ from cfgfix.source.expr import constant, dotted, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, PY_FUNCTIONS, Reach, hot_paths
-from cfgfix.source.program import Program
+from cfgfix.source.program import Module, Program
 from cfgfix.source.releases import written_for_one
 from cfgfix.source.summary import (
     ATTRIBUTE,
@@ -224,7 +224,6 @@ def _works_hard(program: Program, dataset: Dataset) -> bool:
 def sequential_map(program: Program) -> Iterator[Hit]:
     """A sequential stateless `map` where TensorFlow is known not to parallelise it: inside interleave, or switched off."""
     hot = hot_paths(program)
-    off = _switched_off(program)
     for site in program.flow.named(f"{DATASET}.map"):
         if given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
             continue
@@ -249,8 +248,8 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         ):
             reason = f"it stands inside the function of {reach.root.what}"
             flow = reach.flow()
-        elif off:
-            reason = off
+        else:
+            reason = _switched_off(site.scope.module)
         if not reason:
             continue
         name = autotune(program, site.scope)
@@ -278,15 +277,17 @@ _SWITCHES = {
 }
 
 
-def _switched_off(program: Program) -> str:
-    """Return in words what switches TensorFlow's own parallelisation off in the whole program; or empty text."""
-    for module in program.modules:
-        for _, event, target in module.stores():
-            if event.block == 0 and constant(event.value) is False:
-                name = dotted(target) or ""
-                for ending, reason in _SWITCHES.items():
-                    if name.endswith("." + ending):
-                        return f"{reason} at line {event.place[0]} of {module.path}"
+def _switched_off(module: Module) -> str:
+    """Return in words what switches TensorFlow's own parallelisation off for the datasets of a file; or empty text.
+
+    Options hold for the datasets that get them: what another file sets is for its own.
+    """
+    for _, event, target in module.stores():
+        if event.block == 0 and constant(event.value) is False:
+            name = dotted(target) or ""
+            for ending, reason in _SWITCHES.items():
+                if name.endswith("." + ending):
+                    return f"{reason} at line {event.place[0]} of {module.path}"
     return ""
 
 

@@ -495,6 +495,14 @@ def without_shape(program: Program) -> Iterator[Hit]:
             later = list(downstream(made))
             if any(_shaped(program, function.scope, set()) for step in later for function in step.functions):
                 continue
+            if any(
+                inner.name in PY_FUNCTIONS
+                for step in later
+                for function in step.functions
+                for inner, _ in inside_function(program, function)
+            ):
+                # What comes of it goes through Python once more, and that result is the one that is batched.
+                continue
             batches = next(
                 (step for step in later if step.op in ("batch", "padded_batch", "ragged_batch")), None
             )
