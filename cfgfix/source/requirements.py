@@ -518,20 +518,27 @@ def _with_keras(requirement: Requirement, keras: str) -> Requirement:
 
 
 def _numpy_of(others: Sequence[str]) -> str:
-    """Return what is asked for of NumPy, by name or through a Numba that takes none from 1.24 on; empty where nothing is.
+    """Return what is asked for of NumPy, by name or through a Numba or SciPy that takes none from some release on; or empty text.
 
-    Numba 0.56.4 needs `numpy<1.24`, 0.57.0 `numpy<1.25` (METADATA).
+    Numba 0.56.4 needs `numpy<1.24`, 0.57.0 `numpy<1.25`; SciPy 1.12.0 needs `numpy<1.29`, 1.13.0 `numpy<2.3` (METADATA).
     """
-    numpy = next((text for text in others if text.startswith("numpy")), "")
-    numba = next((Requirement("", text, ()) for text in others if text.startswith("numba")), None)
-    if numba is None or any(numba.admits((0, minor, 0)) for minor in range(57, 90)):
+    asked = {name: text for name in ("numpy", "numba", "scipy") for text in others if text.startswith(name)}
+    numpy = asked.get("numpy", "")
+    numba, scipy = (Requirement("", asked.get(name, ""), ()) for name in ("numba", "scipy"))
+    if numba.text and not any(numba.admits((0, minor, 0)) for minor in range(57, 90)):
+        first = (1, 24)
+    elif scipy.text and not any(scipy.admits((1, minor, 0)) for minor in range(13, 60)):
+        first = (2, 0)
+    else:
         return numpy
+    below = f"<{first[0]}.{first[1]}"
     if not numpy:
-        return "numpy<1.24"
+        return f"numpy{below}"
     # Where the two contradict each other, what is said of NumPy itself counts.
-    asked = Requirement("", numpy, ())
-    old = any(asked.admits((1, minor, patch)) for minor in range(16, 24) for patch in range(PATCHES))
-    return f"{numpy},<1.24" if old else numpy
+    wanted = Requirement("", numpy, ())
+    minors = range(16, first[1] or 40)
+    old = any(wanted.admits((1, minor, patch)) for minor in minors for patch in range(PATCHES))
+    return f"{numpy},{below}" if old else numpy
 
 
 def _with_others(requirement: Requirement, others: Sequence[str]) -> Requirement:
@@ -797,11 +804,13 @@ _NEEDS: dict[str, tuple[tuple[Version, int], ...]] = {
     "numpy": (((1, 20, 0), 8), ((1, 22, 0), 12), ((1, 23, 5), 14)),
     "h5py": (((3, 10, 0), 16),),
     "numba": (((0, 55, 0), 12), ((0, 56, 0), 14)),
+    "scipy": (),
     "python": (((3, 7, 0), 7), ((3, 8, 0), 12), ((3, 9, 0), 14), ((3, 10, 0), 21)),
 }
-"""The least release of a package that TensorFlow 2.N and later need: pairs of that release and N (METADATA of the wheels of 2.7.0,
-2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0; for Python the releases that `pip index versions tensorflow`
-gives for each version of it; numba 0.54.1 needs `numpy<1.21` and 0.55.2 `numpy<1.23`, METADATA of their wheels)."""
+"""The least release of a package that TensorFlow 2.N and later need: pairs of that release and N; it needs no SciPy, which tells of
+NumPy (METADATA of the wheels of 2.7.0, 2.8.4, 2.11.1, 2.12.0, 2.13.0, 2.14.0, 2.15.0, 2.16.1 and 2.21.0; for Python the releases
+that `pip index versions tensorflow` gives for each version of it; numba 0.54.1 needs `numpy<1.21` and 0.55.2 `numpy<1.23`, METADATA
+of their wheels)."""
 
 
 def _asked_in(line: str, package: str = "tensorflow") -> str:
