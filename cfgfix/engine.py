@@ -413,16 +413,21 @@ def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Ski
         findings = found[0] if len(found) == 1 else _merged(found, run.machines)
         return _permitted(run, _of_tests(run, findings, source.path), source.path)
 
+    findings: list[Finding] | None = None
     doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
-    if not doubtful.isdisjoint(finding.rule for finding in judge(document)):
-        targets = [told_by_code_around(run, dialect, source.path, target) for target in targets]
+    if not request.fix or dialect.name == "generic":
+        findings = judge(document)
+        if not doubtful.isdisjoint(finding.rule for finding in findings):
+            told = [told_by_code_around(run, dialect, source.path, target) for target in targets]
+            if any(new is not old for new, old in zip(told, targets, strict=True)):
+                targets, findings = told, None
     loader = targets[0].loader
     if not run.configs.full():
         run.configs.items.append((document, loader))
     if request.add_ignores is not None:
         return _with_ignores(source, document, dialect, loader, judge, request.add_ignores)
     if not request.fix:
-        findings = judge(document)
+        findings = judge(document) if findings is None else findings
         if run.baseline is not None:
             findings, known = split_known(findings, run.baseline, run.left)
             hidden += known

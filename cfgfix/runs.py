@@ -318,19 +318,21 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
 
 
 def told_by_code_around(run: Run, dialect: Dialect, path: str, target: Target) -> Target:
-    """Return a target for one config with what the text of the code around it says.
+    """Return a target for one config with what the text of the code around it says; the same where it says nothing.
 
     Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
     """
-    if run.surroundings is None:
-        from cfgfix.around import Surroundings
+    from cfgfix.around import Around, Surroundings
 
+    if run.surroundings is None:
         run.surroundings = Surroundings()
     around = run.surroundings.of(path)
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
-        return replace(target, around=replace(around, omegaconf=False, converted=b""))
+        return replace(target, around=Around(elsewhere=True)) if around.elsewhere else target
+    if not (around.omegaconf or around.elsewhere or around.converted):
+        return target
     return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
 
 
