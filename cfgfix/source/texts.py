@@ -19,8 +19,9 @@ class Offsets:
     def __init__(self, text: str) -> None:
         self.text = text
         if "\r" not in text:
-            lengths = [len(line) + 1 for line in text.split("\n")[:-1]]
-            self._starts = list(accumulate(lengths, initial=0))
+            lines = text.split("\n")
+            lines.pop()
+            self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
             return
         starts = [0]
         position = 0
