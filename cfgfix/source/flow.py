@@ -969,10 +969,14 @@ class Flow:
                 elif child.place[0] > scope.place[2]:
                     break
             self._writers[id(scope)] = writers
-        self._resolving.add(key)
-        for writer in writers.get(name, ()):
-            self.default(writer)
-        self._resolving.discard(key)
+        named = writers.get(name)
+        if named is not None:
+            done = self._done
+            for writer in named:
+                if id(writer) not in done:
+                    self._resolving.add(key)
+                    self.default(writer)
+                    self._resolving.discard(key)
         if scope is not base.scope:
             inherited = self._attributes.get((id(scope), name))
             if inherited is not None:
@@ -1002,7 +1006,11 @@ class Flow:
         receiver: Value | None = None
         callee: Value = UNKNOWN
         if func[0] == ATTRIBUTE:
-            receiver = self.eval(frame, func[1])
+            base = func[1]
+            # Most are names, which need no step of their own.
+            receiver = frame.env.names.get(base[1]) if base[0] == NAME else None
+            if receiver is None:
+                receiver = self.eval(frame, base)
             method = func[2]
             if type(receiver) is External:
                 dataset = None
@@ -1047,7 +1055,9 @@ class Flow:
         """Return the values of the positional arguments, those of `*items` of known length one by one."""
         args = site.call.args
         if len(args) == 1 and args[0][0] != STARRED:
-            return (self.eval(frame, args[0]),)
+            expr = args[0]
+            known = frame.env.names.get(expr[1]) if expr[0] == NAME else None
+            return (known if known is not None else self.eval(frame, expr),)
         values: list[Value] = []
         for expr in args:
             if expr[0] != STARRED:
