@@ -32,13 +32,16 @@ _HYDRA = re.compile(
     re.MULTILINE,
 )
 """Calls that read configs as OmegaConf does (Hydra 1.3.2, `hydra/_internal/core_plugins/file_config_source.py`: `OmegaConf.load`)."""
-_MENTIONED = re.compile(rb"\bomegaconf\b|\bOmegaConf\b|^\s*(?:import|from) hydra\b", re.MULTILINE)
-_REQUIRED = re.compile(rb"^[\s\"'-]*(?:hydra-core|omegaconf)\b", re.MULTILINE | re.IGNORECASE)
+_MENTIONED = re.compile(rb"\bomegaconf\b|\bOmegaConf\b|^[ \t]*(?:import|from) hydra\b", re.MULTILINE)
+_OF_HYDRA = re.compile(r"^hydra:|^[ \t-]*_target_:", re.MULTILINE)
+"""Keys of Hydra's own settings, and of what `hydra.utils.instantiate` builds."""
+_REQUIRED = re.compile(rb"^[ \t\"'-]*(?:hydra-core|omegaconf)\b", re.MULTILINE | re.IGNORECASE)
 _OTHERS = re.compile(rb"\byaml\.(?:safe_|full_|unsafe_)?load(?:_all)?\(|\bYAML\(|\bload_hyperpyyaml\(")
+_YACS = re.compile(rb"^[ \t]*(?:import|from) yacs\b", re.MULTILINE)
 _CONFIG_PATH = re.compile(rb"config_path\s*=\s*[\"']([^\"'\n]{1,200})")
 _FLOAT = re.compile(rb"\bfloat\(([^\n]{1,120})")
-_TENSORFLOW = re.compile(rb"^\s*(?:import|from) (?:tensorflow|keras|tf_keras)\b", re.MULTILINE)
-_TORCH = re.compile(rb"^\s*(?:import|from) torch\b", re.MULTILINE)
+_TENSORFLOW = re.compile(rb"^[ \t]*(?:import|from) (?:tensorflow|keras|tf_keras)\b", re.MULTILINE)
+_TORCH = re.compile(rb"^[ \t]*(?:import|from) torch\b", re.MULTILINE)
 _LISTS = re.compile(
     r"requirements[\w.-]*\.txt|pyproject\.toml|setup\.cfg|Pipfile|(?:conda|env)[\w.-]*\.ya?ml"
 )
@@ -52,16 +55,18 @@ class Around:
     Attributes:
         omegaconf: Whether OmegaConf reads it, as far as the text tells.
         elsewhere: Whether the code around imports PyTorch and no TensorFlow.
+        yacs: Whether YACS reads it, which makes a number of a text that is one (yacs 0.1.8, `config.py`: `literal_eval`).
         converted: What stands behind `float(` in the code, one a line.
     """
 
     omegaconf: bool = False
     elsewhere: bool = False
+    yacs: bool = False
     converted: bytes = b""
 
     def converts(self, name: str) -> bool:
         """Tell whether the code may make a number of what it reads under a name by itself: `float(params["lr"])`."""
-        return bool(
+        return self.yacs or bool(
             self.converted and re.search(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", self.converted)
         )
 
@@ -73,6 +78,7 @@ class _Level:
     python: bool
     hydra: bool
     mentioned: bool
+    yacs: bool
     others: bool
     folders: frozenset[str]
     """The last steps of `config_path=`: where Hydra looks for configs."""
@@ -94,8 +100,8 @@ class Surroundings:
         self._levels: dict[str, _Level] = {}
         self.looked: list[str] = []
 
-    def of(self, path: str) -> Around:
-        """Return what the code around a config says; nothing for a path that is none."""
+    def of(self, path: str, text: str = "") -> Around:
+        """Return what the code around a config says, and keys of its own text that Hydra has a meaning for."""
         here = os.path.dirname(os.path.realpath(path))
         top = _top(here)
         framework: _Level | None = None
@@ -103,15 +109,16 @@ class Surroundings:
             level = self._level(here)
             if framework is None and level.python:
                 framework = level
-            reads = level.hydra or level.mentioned or level.others
+            reads = level.hydra or level.mentioned or level.yacs or level.others
             if reads or here == top:
                 return Around(
-                    omegaconf=_by_omegaconf(level, path),
+                    omegaconf=_by_omegaconf(level, path) or _OF_HYDRA.search(text) is not None,
                     elsewhere=framework is not None and framework.torch and not framework.tensorflow,
+                    yacs=level.yacs,
                     converted=level.converted,
                 )
             here = os.path.dirname(here)
-        return Around()
+        return Around(omegaconf=_OF_HYDRA.search(text) is not None)
 
     def _level(self, folder: str) -> _Level:
         level = self._levels.get(folder)
@@ -120,7 +127,7 @@ class Surroundings:
         return level
 
     def _look(self, folder: str) -> _Level:
-        hydra = mentioned = others = tensorflow = torch = python = False
+        hydra = mentioned = yacs = others = tensorflow = torch = python = False
         folders: set[str] = set()
         converted = bytearray()
         for path in self._files(folder):
@@ -138,6 +145,8 @@ class Surroundings:
                 mentioned = mentioned or _MENTIONED.search(data) is not None
                 for found in _CONFIG_PATH.findall(data):
                     folders.add(os.path.basename(found.decode("utf-8", "replace").rstrip("/")))
+            if b"yacs" in data:
+                yacs = yacs or _YACS.search(data) is not None
             if b"yaml" in data or b"YAML" in data:
                 others = others or _OTHERS.search(data) is not None
             if b"tensorflow" in data or b"keras" in data:
@@ -147,7 +156,7 @@ class Surroundings:
             if b"float(" in data and len(converted) < MAX_CONVERTED:
                 converted += b"\n".join(_FLOAT.findall(data)) + b"\n"
         return _Level(
-            python, hydra, mentioned, others, frozenset(folders), tensorflow, torch, bytes(converted)
+            python, hydra, mentioned, yacs, others, frozenset(folders), tensorflow, torch, bytes(converted)
         )
 
     def _files(self, folder: str) -> Iterator[str]:

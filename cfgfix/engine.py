@@ -418,7 +418,7 @@ def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Ski
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
         if not doubtful.isdisjoint(finding.rule for finding in findings):
-            told = [told_by_code_around(run, dialect, source.path, target) for target in targets]
+            told = [told_by_code_around(run, dialect, source, target) for target in targets]
             if any(new is not old for new, old in zip(told, targets, strict=True)):
                 targets, findings = told, None
     loader = targets[0].loader

@@ -15,7 +15,7 @@ from cfgfix.dialects.dialect import Dialect, schema_data
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.errors import CfgfixError, UnreadableError
-from cfgfix.files import read_source
+from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Severity
 from cfgfix.judge import Judge, Target
 from cfgfix.records import dataclass, replace
@@ -317,7 +317,7 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
     return target
 
 
-def told_by_code_around(run: Run, dialect: Dialect, path: str, target: Target) -> Target:
+def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:
     """Return a target for one config with what the text of the code around it says; the same where it says nothing.
 
     Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
@@ -326,12 +326,12 @@ def told_by_code_around(run: Run, dialect: Dialect, path: str, target: Target) -
 
     if run.surroundings is None:
         run.surroundings = Surroundings()
-    around = run.surroundings.of(path)
+    around = run.surroundings.of(source.path, source.text)
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
         return replace(target, around=Around(elsewhere=True)) if around.elsewhere else target
-    if not (around.omegaconf or around.elsewhere or around.converted):
+    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted):
         return target
     return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
 

@@ -56,6 +56,7 @@ def told(report: FileReport) -> list[tuple[str, str]]:
         # The nearest folder that reads configs speaks for them.
         ({"conf/train.py": PLAIN, "other.py": "import hydra\n\n" + HYDRA}, "pyyaml", "error"),
         ({"train.py": "def f(c):\n    return float(c['model']['learning_rate'])\n" + PLAIN}, "pyyaml", "info"),
+        ({"config.py": "from yacs.config import CfgNode\n", "other.py": PLAIN}, "pyyaml", "info"),
         ({"train.py": "def f(c):\n    return float(c.max_learning_rates)\n" + PLAIN}, "pyyaml", "error"),
     ],
 )  # fmt: skip
@@ -69,6 +70,15 @@ def test_the_code_around_tells_what_reads_a_config(
     report = report_of(tmp_path, {"conf/a.yaml": CONFIG, **files}, monkeypatch)
     assert report.loader == loader
     assert told(report) == ([("YML001", severity)] if severity else [])
+
+
+@pytest.mark.parametrize(
+    "own",
+    ["hydra:\n  job: {chdir: true}\n", "model:\n  _target_: pack.Model\n", "parts:\n  - _target_: a.B\n"],
+)
+def test_keys_of_hydra_tell_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str) -> None:
+    report = report_of(tmp_path, {"conf/a.yaml": CONFIG + own, "train.py": PLAIN}, monkeypatch)
+    assert (report.loader, told(report)) == ("omegaconf", [])
 
 
 def test_a_setting_knows_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +121,16 @@ def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     surroundings.of("a.yaml")
     assert sum(path.endswith(".py") for path in surroundings.looked) <= 5
     assert sum(not path.endswith(".py") for path in surroundings.looked) <= 3
+
+
+def test_long_runs_of_nothing_take_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "hydra torch tensorflow yaml omegaconf float( config_path "
+    files = {
+        f"m{number}.py": words + run * (250_000 // len(run)) + words
+        for number, run in enumerate(("\n", " ", "\t\n", " \n", "float(", "config_path=", "yaml."))
+    }
+    monkeypatch.chdir(written(tmp_path, {"a.yaml": CONFIG, "requirements.txt": "\n" * 250_000, **files}))
+    assert not Surroundings().of("a.yaml").elsewhere
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
