@@ -755,7 +755,9 @@ def _listed_in(path: str) -> _Said | None:
         data = read_regular(path, MAX_BYTES + 1)
     except OSError:
         return None
-    lines = data[:MAX_BYTES].decode("utf-8", "replace").splitlines()
+    text = data[:MAX_BYTES].decode("utf-8", "replace")
+    # Most lines say nothing of it.
+    lines = [line for line in text.splitlines() if "tensorflow" in (low := line.lower()) or "tf" in low]
     for line in lines:
         item = _ITEM.match(line.strip()[:400])
         if item is None:
