@@ -97,6 +97,7 @@ READINGS = (
     "unstamped",
     "unpicked",
     "unspoiled",
+    "unjudged",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75
