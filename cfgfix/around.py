@@ -24,8 +24,8 @@ MAX_BYTES = 256 * 1024
 """Most bytes of one file that are read; hand-written modules are smaller."""
 MAX_LEVELS = 6
 """Most folders above a config that are looked at."""
-MAX_CONVERTED = 64 * 1024
-"""Most bytes kept of what stands behind `float(`."""
+MAX_CONVERTED = 4096
+"""Most words kept of what stands behind `float(`."""
 
 _HYDRA = re.compile(
     rb"\bhydra\.main\b|\bhydra\.initialize|\binitialize_config_dir\(|\bhydra\.compose\(|^from hydra import|\bOmegaConf\.load\(",
@@ -39,6 +39,7 @@ _REQUIRED = re.compile(rb"^[ \t\"'-]*(?:hydra-core|omegaconf)\b", re.MULTILINE |
 _OTHERS = re.compile(rb"\byaml\.(?:safe_|full_|unsafe_)?load(?:_all)?\(|\bYAML\(|\bload_hyperpyyaml\(")
 _YACS = re.compile(rb"^[ \t]*(?:import|from) yacs\b", re.MULTILINE)
 _CONFIG_PATH = re.compile(rb"config_path\s*=\s*[\"']([^\"'\n]{1,200})")
+_WORD = re.compile(r"[^\W\d]\w*")
 _FLOAT = re.compile(rb"\bfloat\(([^\n]{1,120})")
 _TENSORFLOW = re.compile(rb"^[ \t]*(?:import|from) (?:tensorflow|keras|tf_keras)\b", re.MULTILINE)
 _TORCH = re.compile(rb"^[ \t]*(?:import|from) torch\b", re.MULTILINE)
@@ -56,19 +57,17 @@ class Around:
         omegaconf: Whether OmegaConf reads it, as far as the text tells.
         elsewhere: Whether the code around imports PyTorch and no TensorFlow.
         yacs: Whether YACS reads it, which makes a number of a text that is one (yacs 0.1.8, `config.py`: `literal_eval`).
-        converted: What stands behind `float(` in the code, one a line.
+        converted: The words that stand behind `float(` in the code.
     """
 
     omegaconf: bool = False
     elsewhere: bool = False
     yacs: bool = False
-    converted: bytes = b""
+    converted: frozenset[str] = frozenset()
 
     def converts(self, name: str) -> bool:
         """Tell whether the code may make a number of what it reads under a name by itself: `float(params["lr"])`."""
-        return self.yacs or bool(
-            self.converted and re.search(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", self.converted)
-        )
+        return self.yacs or name in self.converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class _Level:
     """The last steps of `config_path=`: where Hydra looks for configs."""
     tensorflow: bool
     torch: bool
-    converted: bytes
+    converted: frozenset[str]
 
 
 class Surroundings:
@@ -129,7 +128,7 @@ class Surroundings:
     def _look(self, folder: str) -> _Level:
         hydra = mentioned = yacs = others = tensorflow = torch = python = False
         folders: set[str] = set()
-        converted = bytearray()
+        converted: set[str] = set()
         for path in self._files(folder):
             try:
                 data = read_regular(path, MAX_BYTES)
@@ -154,9 +153,18 @@ class Surroundings:
             if b"torch" in data:
                 torch = torch or _TORCH.search(data) is not None
             if b"float(" in data and len(converted) < MAX_CONVERTED:
-                converted += b"\n".join(_FLOAT.findall(data)) + b"\n"
+                for found in _FLOAT.findall(data):
+                    converted.update(_WORD.findall(found.decode("utf-8", "replace")))
         return _Level(
-            python, hydra, mentioned, yacs, others, frozenset(folders), tensorflow, torch, bytes(converted)
+            python,
+            hydra,
+            mentioned,
+            yacs,
+            others,
+            frozenset(folders),
+            tensorflow,
+            torch,
+            frozenset(converted),
         )
 
     def _files(self, folder: str) -> Iterator[str]:

@@ -76,6 +76,8 @@ class _Walk:
         self.document = 0
         self.path: list[str | int] = []
         self.readings = readings(context.loader)
+        self._builds: bool | None = None
+        """Whether the file is for a loader that builds what it names."""
 
     def add(self, name: str, hit: Hit) -> None:
         """Keep a hit if its check is wanted."""
@@ -237,6 +239,10 @@ class _Walk:
     def tagged(self, node: Node) -> None:
         """Look at a tag."""
         if node.tag is not None and node.tag.startswith(texts.PYTHON_TAG):
+            if self._builds is None:
+                self._builds = texts.HYPERPYYAML.search(self.context.document.source.text) is not None
+            if self._builds:
+                return
             result = texts.python_tag(self.context, node, tuple(self.path))
             if result is not None:
                 self.add(*result)

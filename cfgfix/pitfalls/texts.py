@@ -17,7 +17,7 @@ _READ_BY_FULL_LOADER = frozenset(
 )
 """Python tags with plain data behind them, which PyYAML's FullLoader has constructors for (`yaml/constructor.py`, 6.0)."""
 
-_HYPERPYYAML = re.compile(r"[ :\[,]!(?:new|name|apply|module):\w|[ :\[,]!ref\s")
+HYPERPYYAML = re.compile(r"[ :\[,]!(?:new|name|apply|module):\w|[ :\[,]!ref\s")
 """Tags of HyperPyYAML (1.2.3, `core.py`), which is there to build what a file names."""
 
 _SHOWN = {"\t": "a tab", "\n": "a line break", "\b": "a backspace", "\a": "a bell", "\r": "a carriage return", "\0": "a NUL", "\v": "a vertical tab", "\f": "a form feed", "\x1b": "an escape", "\x85": "a line break", "\xa0": "a hard space", "\u2028": "a line break", "\u2029": "a line break"}  # fmt: skip
@@ -65,8 +65,6 @@ def single_quoted(body: str) -> tuple[str, str] | None:
 def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] | None:
     """YML019: a tag that asks PyYAML for a Python object."""
     assert node.tag is not None
-    if _HYPERPYYAML.search(context.document.source.text):
-        return None
     kind = node.tag[len(PYTHON_TAG) :]
     plain = kind in _READ_BY_FULL_LOADER
     if plain and context.loader.python_tags != "none":

@@ -522,12 +522,17 @@ def _numpy_of(others: Sequence[str]) -> str:
 
     Numba 0.56.4 needs `numpy<1.24`, 0.57.0 `numpy<1.25`; SciPy 1.12.0 needs `numpy<1.29`, 1.13.0 `numpy<2.3` (METADATA).
     """
-    asked = {name: text for name in ("numpy", "numba", "scipy") for text in others if text.startswith(name)}
+    asked = {
+        name: text
+        for name in ("numpy", "numba", "scipy")
+        for text in reversed(others)
+        if text.startswith(name)
+    }
     numpy = asked.get("numpy", "")
     numba, scipy = (Requirement("", asked.get(name, ""), ()) for name in ("numba", "scipy"))
-    if numba.text and not any(numba.admits((0, minor, 0)) for minor in range(57, 90)):
+    if numba.text and not _admits_any(numba, 0, range(57, 90)):
         first = (1, 24)
-    elif scipy.text and not any(scipy.admits((1, minor, 0)) for minor in range(13, 60)):
+    elif scipy.text and not _admits_any(scipy, 1, range(13, 60)):
         first = (2, 0)
     else:
         return numpy
@@ -535,10 +540,12 @@ def _numpy_of(others: Sequence[str]) -> str:
     if not numpy:
         return f"numpy{below}"
     # Where the two contradict each other, what is said of NumPy itself counts.
-    wanted = Requirement("", numpy, ())
-    minors = range(16, first[1] or 40)
-    old = any(wanted.admits((1, minor, patch)) for minor in minors for patch in range(PATCHES))
+    old = _admits_any(Requirement("", numpy, ()), 1, range(16, first[1] or 40))
     return f"{numpy},{below}" if old else numpy
+
+
+def _admits_any(requirement: Requirement, major: int, minors: Iterable[int]) -> bool:
+    return any(requirement.admits((major, minor, patch)) for minor in minors for patch in range(PATCHES))
 
 
 def _with_others(requirement: Requirement, others: Sequence[str]) -> Requirement:
