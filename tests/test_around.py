@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,7 @@ def test_an_answer_is_given_anew_once_the_code_around_changes(tmp_path: Path) ->
 
     def run() -> int:
         return subprocess.run(
-            ["cfgfix", "check", "conf/a.yaml"],
+            [sys.executable, "-m", "cfgfix", "check", "conf/a.yaml"],
             cwd=folder,
             env={**os.environ, "CFGFIX_CACHE_DIR": str(tmp_path / "cache")},
             capture_output=True,
