@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from cfgfix.files import project, read_regular
+from cfgfix.files import is_inside, read_regular
 from cfgfix.records import dataclass
 from cfgfix.settings import DEFAULT_EXCLUDE
 
@@ -86,6 +86,12 @@ class _Level:
     converted: frozenset[str]
 
 
+_NOTHING = _Level(
+    python=False, hydra=False, mentioned=False, yacs=False, others=False,
+    folders=frozenset(), tensorflow=False, torch=False, converted=frozenset(),
+)  # fmt: skip
+
+
 class Surroundings:
     """The code around the configs of a run; each folder is looked through once.
 
@@ -101,11 +107,14 @@ class Surroundings:
 
     def of(self, path: str, text: str = "") -> Around:
         """Return what the code around a config says, and keys of its own text that Hydra has a meaning for."""
-        here = os.path.dirname(os.path.realpath(path))
+        # As it is written: a link to a config elsewhere does not lead to the code there.
+        here = os.path.dirname(os.path.abspath(path))
         top = _top(here)
+        real = os.path.realpath(top)
         framework: _Level | None = None
         for _ in range(MAX_LEVELS):
-            level = self._level(here)
+            # What a folder that is a link leads to may lie anywhere.
+            level = self._level(here) if is_inside(here, real) else _NOTHING
             if framework is None and level.python:
                 framework = level
             reads = level.hydra or level.mentioned or level.yacs or level.others
@@ -196,11 +205,13 @@ class Surroundings:
 
 def _top(folder: str) -> str:
     """Return the last folder to look at: the repository's, or else the working folder, or else the config's own."""
-    found = project(folder)
-    if os.path.exists(os.path.join(found, ".git")):
-        return found
-    here = os.path.realpath(os.getcwd())
-    return here if folder == here or folder.startswith(here.rstrip(os.sep) + os.sep) else folder
+    above = folder
+    while not os.path.exists(os.path.join(above, ".git")):
+        if os.path.dirname(above) == above:
+            here = os.getcwd()
+            return here if is_inside(folder, here) else folder
+        above = os.path.dirname(above)
+    return above
 
 
 def _by_omegaconf(level: _Level, path: str) -> bool:
@@ -210,4 +221,4 @@ def _by_omegaconf(level: _Level, path: str) -> bool:
     if not level.hydra:
         return False
     # Both are used. Hydra reads what lies where it is told to look.
-    return not level.folders or not level.folders.isdisjoint(os.path.realpath(path).split(os.sep))
+    return not level.folders or not level.folders.isdisjoint(os.path.abspath(path).split(os.sep))

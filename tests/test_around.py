@@ -143,6 +143,12 @@ def test_links_and_pipes_are_not_followed(tmp_path: Path, monkeypatch: pytest.Mo
     os.mkfifo(folder / "pipe.py")
     monkeypatch.chdir(folder)
     assert not Surroundings().of("conf/a.yaml").omegaconf
+    written(outside, {"conf/b.yaml": CONFIG})
+    (folder / "linked").symlink_to(outside)
+    (folder / "conf/b.yaml").symlink_to(outside / "conf/b.yaml")
+    (folder / ".git").mkdir()
+    for path in ("linked/conf/b.yaml", "conf/b.yaml"):
+        assert not Surroundings().of(path).omegaconf
 
 
 def test_an_answer_is_given_anew_once_the_code_around_changes(tmp_path: Path) -> None:

@@ -573,8 +573,8 @@ class Conditions:
                     continue
                 for event in scope.body:
                     if event.kind == "annotate" and event.targets[0][0] == NAME:
-                        plain = event.value is not None and event.value[0] == CONSTANT
-                        value = event.value[1] if plain and event.value is not None else UNKNOWN
+                        given = event.value
+                        value = given[1] if given is not None and given[0] == CONSTANT else UNKNOWN
                         fields.setdefault(event.targets[0][1], []).append((scope.name, value))
         return fields
 

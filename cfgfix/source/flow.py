@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from cfgfix.source.expr import constant, dotted, is_true
+from cfgfix.source.parameters import Parameters, is_classmethod, is_static
 from cfgfix.source.program import Module, Program, fold, is_keras_part
 from cfgfix.source.summary import (
     ASSIGNED,
@@ -239,7 +240,7 @@ class Flow:
         self._envs: dict[int, Env] = {}
         self._defining: set[int] = set()
         self._done: dict[int, Value] = {}
-        self._parameters: dict[int, _Parameters] = {}
+        self._parameters: dict[int, Parameters] = {}
         self._special: dict[tuple[object, ...], Value] = {}
         self._running: list[int] = []
         self._attributes: dict[tuple[int, str], Value] = {}
@@ -346,7 +347,7 @@ class Flow:
                 parent = self._envs.get(id(outer)) if id(outer) in self._done else self.env_of(outer)
         env = Env(scope, parent)
         self._envs[key] = env
-        instance = Instance(owner) if owner is not None and not _is_static(scope) else None
+        instance = Instance(owner) if owner is not None and not is_static(scope) else None
         self._bind_parameters(scope, env, instance)
         self._running.append(key)
         frame = _Frame(scope, env, instance, ())
@@ -374,7 +375,7 @@ class Flow:
             if position == 0 and instance is not None and kind == "plain":
                 env.names[name] = (
                     ClassValue(instance.scope)
-                    if _is_classmethod(scope) and isinstance(instance, Instance)
+                    if is_classmethod(scope) and isinstance(instance, Instance)
                     else instance
                 )
                 continue
@@ -456,7 +457,7 @@ class Flow:
                 outer = self.program.outer(outer)
             parent = self.env_of(outer) if outer is not None else None
         env = Env(scope, parent)
-        instance = args[0] if owner is not None and args and not _is_static(scope) else None
+        instance = args[0] if owner is not None and args and not is_static(scope) else None
         self._bind_parameters(scope, env, instance)
         star = any(item[0] == STARRED for item in site.call.args) and not site.expanded
         plain = [name for name, _, _, kind in scope.params if kind == "plain"]
@@ -856,12 +857,7 @@ class Flow:
         return value
 
     def _attribute(self, frame: _Frame, expr: Expr) -> Value:
-        base = self.eval(frame, expr[1])
-        return (
-            self._attribute_among(frame, base, expr[2])
-            if type(base) is Many
-            else self._attribute_of(frame, base, expr[2])
-        )
+        return self._attribute_among(frame, self.eval(frame, expr[1]), expr[2])
 
     def _attribute_among(self, frame: _Frame, base: Value, name: str) -> Value:
         """Return an attribute of something that may be one of several things."""
@@ -897,7 +893,7 @@ class Flow:
         env = self.env_of(beyond) if beyond is not None and beyond.kind == "module" else None
         top = _Frame(outer or method, env or Env(outer or method, None), None, ())
         names = {self.program.static_name(item, method) for item in method.decorators}
-        value: Value = Function(method, None if _is_static(method) else receiver, env=env)
+        value: Value = Function(method, None if is_static(method) else receiver, env=env)
         if (
             "property" in {item[1] for item in method.decorators if item[0] == NAME}
             or "functools.cached_property" in names
@@ -1129,7 +1125,7 @@ class Flow:
         scope = function.scope
         known = self._parameters.get(id(scope))
         if known is None:
-            known = self._parameters[id(scope)] = _Parameters(scope)
+            known = self._parameters[id(scope)] = Parameters(scope)
         if known.changed:
             return True
         return known.take(call, int(function.receiver is not None or known.classmethod))
@@ -1206,10 +1202,9 @@ class Flow:
             return Made(name, site)
         elif name.startswith("builtins.") and name.count(".") == 1:
             for value in args:
-                if type(value) is Dataset or type(value) is Many:
-                    dataset = first_dataset(value)
-                    if dataset is not None:
-                        dataset.uses.append((name, site))
+                dataset = first_dataset(value)
+                if dataset is not None:
+                    dataset.uses.append((name, site))
             return (
                 Made(name, site)
                 if name in ("builtins.enumerate", "builtins.zip", "builtins.range")
@@ -1389,66 +1384,6 @@ def _fixed(function: Function, site: Site) -> tuple[tuple[str, object], ...]:
         for name, value in given.items()
         if isinstance(value, Constant) or not isinstance(value, Value)
     )
-
-
-def _is_static(scope: Scope) -> bool:
-    return any(item[0] == NAME and item[1] == "staticmethod" for item in scope.decorators)
-
-
-def _is_classmethod(scope: Scope) -> bool:
-    return any(item[0] == NAME and item[1] == "classmethod" for item in scope.decorators)
-
-
-_SAME_PARAMETERS = ("staticmethod", "classmethod", "function")
-"""Ends of decorators that leave a function's parameters as they are."""
-
-
-class _Parameters:
-    """What a function can be called with, as far as that is written down."""
-
-    __slots__ = ("any_keyword", "any_position", "changed", "classmethod", "named", "plain")
-
-    def __init__(self, scope: Scope) -> None:
-        self.changed = False
-        """Whether a decorator may change it."""
-        for decorator in scope.decorators:
-            around = scope.module.summary.scopes[scope.parent]
-            func = around.calls[decorator[1]].func if decorator[0] == CALL else decorator
-            if (dotted(func) or "").rpartition(".")[2] not in _SAME_PARAMETERS:
-                self.changed = True
-        self.classmethod = _is_classmethod(scope)
-        self.plain: list[tuple[str, bool]] = []
-        """Those that positions fill: name and whether there is a default."""
-        self.named: list[tuple[str, bool]] = []
-        self.any_position = self.any_keyword = False
-        for name, _, default, kind in scope.params:
-            if kind == "plain":
-                self.plain.append((name, default is not None))
-            elif kind == "keyword":
-                self.named.append((name, default is not None))
-            elif kind == "*":
-                self.any_position = True
-            else:
-                self.any_keyword = True
-
-    def take(self, call: Call, offset: int) -> bool:
-        """Tell whether a call gives what is needed and nothing else.
-
-        Args:
-            call: The call.
-            offset: How many positions are filled before its arguments.
-        """
-        begin = offset + len(call.args)
-        if begin > len(self.plain) and not self.any_position:
-            return False
-        if not call.keywords:
-            return all(default for _, default in self.plain[begin:]) and all(
-                default for _, default in self.named
-            )
-        given = {key for key, _ in call.keywords}
-        if not self.any_keyword and not given <= {name for name, _ in (*self.plain[offset:], *self.named)}:
-            return False
-        return all(default or name in given for name, default in (*self.plain[begin:], *self.named))
 
 
 def _decorator_call(decorator: Expr, scope: Scope) -> Call:

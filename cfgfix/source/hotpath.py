@@ -14,6 +14,7 @@ from cfgfix.source.expr import walk
 from cfgfix.source.flow import DATASET, WITH_FUNCTION, Flow
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Step, at, steps_to
+from cfgfix.source.parameters import is_classmethod
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
 from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of, in_order
@@ -181,7 +182,7 @@ class Ways:
         call = site.call
         if wanted and not call.opaque and not target.partial and not site.name.startswith(DATASET):
             known = dict(before)
-            offset = int(target.receiver is not None or _is_classmethod(scope))
+            offset = int(target.receiver is not None or is_classmethod(scope))
             for position, (name, _, default, kind) in enumerate(scope.params):
                 if name not in wanted or kind not in ("plain", "keyword") or position < offset:
                     continue
@@ -266,10 +267,6 @@ def _bound_once(scope: Scope, name: str) -> bool:
         for target in event.targets
         for part in walk(target, scope)
     )
-
-
-def _is_classmethod(scope: Scope) -> bool:
-    return any(item[0] == NAME and item[1] == "classmethod" for item in scope.decorators)
 
 
 def ways_of(program: Program) -> Ways:

@@ -428,9 +428,7 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
             for call in scope.calls:
                 func = call.func
                 kind = func[0]
-                if kind == ATTRIBUTE or not (kind == SUBSCRIPT or (kind == NAME and func[1] in scope.names)):
-                    continue
-                if not call.args:
+                if not (kind == SUBSCRIPT or (kind == NAME and func[1] in scope.names)) or not call.args:
                     continue
                 site = Site(scope, call, ())
                 refused = arguments.positions(site)

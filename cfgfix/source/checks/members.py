@@ -266,25 +266,27 @@ def called_property(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if ".variables()" not in module.summary.words:
             continue
-        calls = [(scope, call) for scope in module.summary.scopes for call in scope.calls]
-        for scope, call in calls:
-            func = call.func
-            if call.method != member or call.args or call.keywords:
-                continue
-            if not _is_optimizer(program, scope, func[1]) or expects_absence(scope, call.block, call.place):
-                continue
-            refused = refused_by_three(program, scope)
-            if refused is None:
-                continue
-            yield Hit(
-                scope,
-                call.name_place,
-                call.block,
-                {"member": member, "asked": asked_for(table)},
-                severity=refused[0],
-                rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
-                no_fix="a release that may be meant has it as a method" if early else None,
-            )
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                func = call.func
+                if call.method != member or call.args or call.keywords:
+                    continue
+                if not _is_optimizer(program, scope, func[1]) or expects_absence(
+                    scope, call.block, call.place
+                ):
+                    continue
+                refused = refused_by_three(program, scope)
+                if refused is None:
+                    continue
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"member": member, "asked": asked_for(table)},
+                    severity=refused[0],
+                    rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
+                    no_fix="a release that may be meant has it as a method" if early else None,
+                )
 
 
 def check(program: Program) -> Iterable[Hit]:
