@@ -82,7 +82,7 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
             yield f"the message has an unknown operand: {item.message}"
     if "message" in case and not any(str(case["message"]) in item.message for item in findings):
         yield f"no message has {case['message']!r}: {[item.message for item in findings]}"
-    outcome = fix_text(source, loader, check, unsafe=True)
+    outcome = fix_text(document, loader, check, unsafe=True)
     for refused in outcome.refused:
         yield f"the fix is refused: {refused.reason}"
     after = outcome.document.source.text

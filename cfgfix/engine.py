@@ -448,7 +448,7 @@ def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Ski
         )
     from cfgfix.fixing import fix_text
 
-    outcome = fix_text(source, loader, judge, unsafe=request.unsafe_fixes)
+    outcome = fix_text(document, loader, judge, unsafe=request.unsafe_fixes, findings=findings)
     report = replace(_fixed_report(source, dialect, loader, outcome), hidden=tuple(hidden))
     if run.baseline is not None:
         new, known = split_known(report.findings, run.baseline, run.left)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.compose import Document
 from cfgfix.documents.editor import Refusal, plan
 from cfgfix.documents.proof import ProofError, prove
 from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, Edit, compatible, splice
-from cfgfix.files import SourceFile
 from cfgfix.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
 from cfgfix.records import dataclass
 
@@ -39,18 +38,32 @@ def _identity(finding: Finding) -> tuple[str, KeyPath | None, str]:
     return finding.rule, finding.key_path, "" if finding.key_path is not None else finding.message
 
 
-def fix_text(source: SourceFile, loader: Loader, check: Check, *, unsafe: bool) -> Outcome:
+def fix_text(
+    original: Document,
+    loader: Loader,
+    check: Check,
+    *,
+    unsafe: bool,
+    findings: list[Finding] | None = None,
+) -> Outcome:
     """Return the fixed document: every fix proven, run to a fixpoint.
 
     Nothing is written. A fix that cannot be made exactly, or whose proof fails, is refused and the text stays as it
     was at that place.
+
+    Args:
+        original: The document as it is.
+        loader: The project's loader.
+        check: Finds what there is to fix in a document.
+        unsafe: Whether fixes that may change what the run does are applied too.
+        findings: What `check` found in the original, where it was asked already.
     """
-    original = compose(source)
     document = original
-    findings = check(document)
+    if findings is None:
+        findings = check(document)
     applied: list[Applied] = []
     refused: dict[tuple[str, KeyPath | None, str], Refused] = {}
-    seen = {source.text}
+    seen = {original.source.text}
     for _ in range(MAX_PASSES):
         candidates = [
             finding

@@ -101,7 +101,7 @@ def _fix(
     findings: list[Finding],
 ) -> Iterator[str]:
     loader = _loader(case)
-    outcome = fix_text(source, LOADERS[loader], check, unsafe=True)
+    outcome = fix_text(compose(source), LOADERS[loader], check, unsafe=True)
     if "refused" in case:
         if not any(str(case["refused"]) in refused.reason for refused in outcome.refused):
             yield f"the fix is not refused with {case['refused']!r}: {[refused.reason for refused in outcome.refused]}"
@@ -123,9 +123,8 @@ def _fix(
     ]
     if left:
         yield f"still found after the fix: {[_place(finding) for finding in left]}"
-    again = fix_text(
-        SourceFile.from_bytes(source.encode(after), source.path), LOADERS[loader], check, unsafe=True
-    )
+    written = SourceFile.from_bytes(source.encode(after), source.path)
+    again = fix_text(compose(written), LOADERS[loader], check, unsafe=True)
     if again.document.source.text != after:
         yield "a second fix changes the text again"
     if "fixed" in case and not findings:

@@ -505,58 +505,95 @@ def _compare(
 
 
 def _window(before: Document, after: Document, changes: Sequence[Change]) -> tuple[Document, Document] | None:
-    """Return the top-level entries the changes are about, before and after, as documents of their own.
+    """Return the entries the changes are about, before and after, as documents of their own.
 
-    The independent readers are thirty times slower than libyaml, so they read only these where that is as good: a
-    block mapping at column 0, whose entries begin a line each, so that no reader can carry anything from one entry
-    into the next; all other entries the same text. None where the layout or the changes leave any doubt.
+    The independent readers are thirty times slower than libyaml, so they read only these where that is as good: in
+    block mappings whose entries begin a line each, so that no reader can carry anything from one entry into the next;
+    all other entries the same text. None where the layout or the changes leave any doubt.
     """
-    names = set()
+    paths: list[KeyPath] = []
     for change in changes:
-        if isinstance(change, ReplaceText) or change.document != 0 or not change.path:
+        if isinstance(change, ReplaceText) or change.document != 0:
             return None
-        if len(change.path) == 1 and isinstance(change, DeleteKey):
-            return None
-        names.add(change.path[0])
-    parts = _entries_at_column_0(before)
-    new_parts = _entries_at_column_0(after)
-    if parts is None or new_parts is None or len(parts) != len(new_parts):
+        # What loses an entry is read whole, as is what gets one.
+        paths.append(change.path[:-1] if isinstance(change, DeleteKey) else change.path)
+    if not all(paths):
         return None
-    texts, new_texts = [], []
-    for (name, text), (_, new_text) in zip(parts, new_parts, strict=True):
-        if name in names:
-            texts.append(text)
-            new_texts.append(new_text)
-        elif text != new_text:
+    for document in (before, after):
+        if len(document.roots) != 1 or document.versions != [None]:
             return None
-    if len(texts) != len(names) or sum(map(len, texts)) * 2 > len(before.source.text):
-        return None
-    return (
-        Document(before.source.with_text("".join(texts))),
-        Document(after.source.with_text("".join(new_texts))),
+        root = document.roots[0]
+        if root.start != root.value_start:
+            return None
+    texts = _concerned(
+        (before.source.text, before.roots[0], len(before.source.text)),
+        (after.source.text, after.roots[0], len(after.source.text)),
+        paths,
     )
-
-
-def _entries_at_column_0(document: Document) -> list[tuple[str, str]] | None:
-    """Name and text of every top-level entry, or None where they are not whole lines at column 0."""
-    if len(document.roots) != 1 or document.versions != [None]:
+    if texts is None or len(texts[0]) * 2 > len(before.source.text):
         return None
-    root = document.roots[0]
-    text = document.source.text
-    if root.kind is not MAPPING or root.flow or root.start != root.value_start:
+    return Document(before.source.with_text(texts[0])), Document(after.source.with_text(texts[1]))
+
+
+def _concerned(
+    old: tuple[str, Node, int], new: tuple[str, Node, int], paths: Sequence[KeyPath]
+) -> tuple[str, str] | None:
+    """Return the text of the entries of a mapping that paths lead into, before and after; None where there is any doubt.
+
+    Args:
+        old: A text, the mapping in it, and where what belongs to the mapping ends.
+        new: The same after the edit.
+        paths: Paths from the mapping on, none of them empty.
+    """
+    entries, new_entries = _whole_lines(*old), _whole_lines(*new)
+    if entries is None or new_entries is None or len(entries) != len(new_entries):
+        return None
+    names = {path[0] for path in paths}
+    found = []
+    for (name, value, start, stop), (_, new_value, new_start, new_stop) in zip(
+        entries, new_entries, strict=True
+    ):
+        whole = old[0][start:stop], new[0][new_start:new_stop]
+        if name not in names:
+            if whole[0] != whole[1]:
+                return None
+            continue
+        below = [path[1:] for path in paths if path[0] == name]
+        inner = (
+            _concerned((old[0], value, stop), (new[0], new_value, new_stop), below) if all(below) else None
+        )
+        if inner is not None:
+            head = old[0][start : _line_of(old[0], value.items[0][0].start)]
+            new_head = new[0][new_start : _line_of(new[0], new_value.items[0][0].start)]
+            whole = (head + inner[0], new_head + inner[1]) if head == new_head else whole
+        found.append(whole)
+    if len(found) != len(names):
+        return None
+    return "".join(text for text, _ in found), "".join(text for _, text in found)
+
+
+def _whole_lines(text: str, node: Node, end: int) -> list[tuple[str, Node, int, int]] | None:
+    """Name, value, beginning and end of every entry of a block mapping, or None where they are not whole lines."""
+    if node.kind is not MAPPING or node.flow:
         return None
     starts = []
-    for key, _ in root.items:
-        if (
-            key.kind is not SCALAR
-            or key.start == key.end
-            or (key.start and text[key.start - 1] not in "\n\r")
-        ):
+    for key, _ in node.items:
+        start = _line_of(text, key.start)
+        if key.kind is not SCALAR or key.start == key.end or (start and text[start - 1] not in "\n\r"):
             return None
-        starts.append(key.start)
-    stops = [*starts[1:], len(text)]
-    names = [key.text for key, _ in root.items]
-    return [(name, text[start:stop]) for name, start, stop in zip(names, starts, stops, strict=True)]
+        starts.append(start)
+    stops = [*starts[1:], end]
+    return [
+        (key.text, value, start, stop)
+        for (key, value), start, stop in zip(node.items, starts, stops, strict=True)
+    ]
+
+
+def _line_of(text: str, offset: int) -> int:
+    """Return where the spaces before an offset begin."""
+    while offset and text[offset - 1] == " ":
+        offset -= 1
+    return offset
 
 
 def _without_empty(result: list[Slot], intended: list[Slot]) -> list[Slot]:

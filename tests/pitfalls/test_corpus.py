@@ -77,7 +77,7 @@ def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path)
 
             if not check(compose(source)):
                 continue
-            outcome = fix_text(source, target.loader, check, unsafe=True)
+            outcome = fix_text(compose(source), target.loader, check, unsafe=True)
             assert not outcome.refused, row["path"]
             assert not outcome.cycle, row["path"]
             assert not [finding for finding in outcome.findings if finding.fix is not None], row["path"]
