@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import enum
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a run whose answer is known imports next to nothing
+    from collections.abc import Iterable
+
 
 class ExitCode(enum.IntEnum):
     """Exit codes of the command line, the same for every output format."""
@@ -69,3 +73,12 @@ class UnreadableError(CfgfixError):
         self, message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None
     ) -> None:
         super().__init__(message, code=ExitCode.UNREADABLE, path=path, line=line, hint=hint)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
+    """Return the hint for a name that does not exist: the known name nearest to it, or `otherwise` where none is near."""
+    # Only a failing run pays for it.
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else otherwise

@@ -14,7 +14,7 @@ from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, schema_data
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean
 from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Severity
 from cfgfix.judge import Judge, Target
@@ -176,12 +176,9 @@ def select(catalogue: Catalogue, settings: Settings) -> list[Rule]:
 def _selected(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
     found = catalogue.matching(selector)
     if not found:
-        import difflib
-
-        near = difflib.get_close_matches(selector, [*catalogue.keys(), "ALL"], 1)
         raise CfgfixError(
             f"no rule is called {selector!r}",
-            hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
+            hint=did_you_mean(selector, [*catalogue.keys(), "ALL"], "see `cfgfix rules`"),
         )
     return found
 

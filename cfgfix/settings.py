@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Mapping
 
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.files import is_inside, project, read_regular
 from cfgfix.findings import Severity
 from cfgfix.records import dataclass, field, replace
@@ -347,13 +347,10 @@ def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:
 
 def unknown_setting(name: str, path: str) -> CfgfixError:
     """Return the error for a setting that does not exist."""
-    import difflib
-
-    near = difflib.get_close_matches(name, NAMES, 1)
     return CfgfixError(
         f"unknown setting {name!r}",
         path=path,
-        hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(NAMES)}",
+        hint=did_you_mean(name, NAMES, f"known: {', '.join(NAMES)}"),
     )
 
 

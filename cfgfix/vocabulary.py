@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from cfgfix.catalog.compiled import files_below
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, files_of, from_file, parse_pattern
 from cfgfix.documents.resolve import LOADERS
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.records import replace
 from cfgfix.settings import Settings
 
@@ -42,13 +42,10 @@ def known_dialects(settings: Settings) -> dict[str, Dialect]:
                 )
             known[name] = replace(dialect, concepts=concepts)
     if settings.dialect is not None and settings.dialect not in known:
-        import difflib
-
-        near = difflib.get_close_matches(settings.dialect, known, 1)
         raise CfgfixError(
             f"no dialect is called {settings.dialect!r}",
             path=settings.origin,
-            hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}",
+            hint=did_you_mean(settings.dialect, known, f"known: {', '.join(sorted(known))}"),
         )
     if settings.loader is not None and settings.loader not in LOADERS:
         raise CfgfixError(
@@ -75,13 +72,10 @@ def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: S
     concepts = {concept for dialect in known.values() for concept in dialect.concepts}
     for name in extra:
         if name not in concepts:
-            import difflib
-
-            near = difflib.get_close_matches(name, concepts, 1)
             raise CfgfixError(
                 f"keys: {name!r} is no concept",
                 path=settings.origin,
-                hint=f"did you mean {near[0]!r}?" if near else "see docs/concepts.md",
+                hint=did_you_mean(name, concepts, "see docs/concepts.md"),
             )
 
 

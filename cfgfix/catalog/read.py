@@ -6,7 +6,7 @@ import math
 import os
 
 from cfgfix.catalog.expression import MAX_INTEGER, ExpressionError, translate, translate_template
-from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.errors import CfgfixError, ExitCode, did_you_mean
 from cfgfix.files import read_regular
 
 TYPE_CHECKING = False
@@ -128,12 +128,7 @@ def read_rule(path: str) -> dict[str, Any]:
         raise rule_error(path, "is not a mapping")
     for key in data:
         if key not in KEYS:
-            import difflib
-
-            near = difflib.get_close_matches(str(key), KEYS, 1)
-            raise rule_error(
-                path, f"has the unknown key {key!r}", f"did you mean {near[0]!r}?" if near else None
-            )
+            raise rule_error(path, f"has the unknown key {key!r}", did_you_mean(str(key), KEYS))
     for key in ("id", "name", "summary", "severity", "message", "why", "evidence", "cases"):
         if not data.get(key):
             raise rule_error(path, f"lacks {key!r}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cfgfix import engine
 from cfgfix.cli.options import FORMATS
-from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
 from cfgfix.records import replace
 from cfgfix.report.style import Paint, wants_colour
 from cfgfix.settings import Finder, Settings, overruled, read, require_release
@@ -86,12 +86,9 @@ def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     for text in options["output_format"] or ("text",):
         form, _, target = text.partition("=")
         if form not in FORMATS:
-            import difflib
-
-            near = difflib.get_close_matches(form, FORMATS, 1)
             raise CfgfixError(
                 f"no output format is called {form!r}",
-                hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(FORMATS)}",
+                hint=did_you_mean(form, FORMATS, f"known: {', '.join(FORMATS)}"),
             )
         outputs.append((form, target or None))
     if options["output_file"]:

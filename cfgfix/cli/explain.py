@@ -19,7 +19,7 @@ from cfgfix.catalog.read import fixes_of, load_yaml
 from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
 from cfgfix.dialects.dialect import Dialect, Pattern
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 
 WIDTH = 96
 
@@ -64,8 +64,6 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         click.echo(json.dumps({"code": code}, indent=2) if as_json else "\n".join(code))
         return
     if page is None:
-        import difflib
-
         from cfgfix.dialects.dialect import dialects
 
         names = [
@@ -73,10 +71,9 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
             *topics(),
             *{concept for dialect in dialects().values() for concept in dialect.concepts},
         ]
-        near = difflib.get_close_matches(what, names, 1)
         raise CfgfixError(
             f"{what!r} is no rule, concept or known key",
-            hint=f"did you mean {near[0]!r}?" if near else "see `cfgfix rules`",
+            hint=did_you_mean(what, names, "see `cfgfix rules`"),
         )
     if as_json:
         data = page.data()

@@ -10,7 +10,7 @@ import click
 from cfgfix.advice.recommend import Advice, recommend
 from cfgfix.dialects.dialect import Dialect
 from cfgfix.dialects.view import View
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.hardware.model import Hardware
 from cfgfix.settings import Settings
 
@@ -131,12 +131,9 @@ def view_of(
     if name is not None:
         found = known.get(name)
         if found is None:
-            import difflib
-
-            near = difflib.get_close_matches(name, known, 1)
             raise CfgfixError(
                 f"unknown dialect {name!r}",
-                hint=f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}",
+                hint=did_you_mean(name, known, f"there are {', '.join(sorted(known))}"),
             )
     elif config:
         found = detect(document.roots[0], known.values())

@@ -7,7 +7,7 @@ import json
 import click
 
 from cfgfix.cli.completing import dialect_names
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean
 
 
 @click.command("schema")
@@ -57,12 +57,9 @@ def _of_dialect(name: str) -> object:
 
     known = known_dialects(discover("."))
     if name not in known:
-        import difflib
-
-        near = difflib.get_close_matches(name, known, 1)
         raise CfgfixError(
             f"no dialect is called {name!r}",
-            hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}",
+            hint=did_you_mean(name, known, f"known: {', '.join(sorted(known))}"),
         )
     return published(known[name])
 

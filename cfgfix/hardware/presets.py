@@ -233,11 +233,11 @@ def _read_options(options: list[str], text: str) -> _Stated:
         key, equals, value = (part.strip() for part in option.partition("="))
         key = key.lower()
         if key not in _OPTIONS:
-            from cfgfix.hardware.saved import did_you_mean
+            from cfgfix.hardware.saved import suggestion
 
             known = ", ".join(f"{name}=" for name in _OPTIONS)
             raise CfgfixError(
-                f"unknown option {key!r} in the profile {text!r}{did_you_mean(key, list(_OPTIONS))}",
+                f"unknown option {key!r} in the profile {text!r}{suggestion(key, list(_OPTIONS))}",
                 hint=f"use {known}",
             )
         if not equals or not value:
@@ -301,12 +301,12 @@ def check_storage(value: object) -> str:
 
     if isinstance(value, str) and value in STORAGE_KINDS:
         return value
-    from cfgfix.hardware.saved import did_you_mean, kind_of
+    from cfgfix.hardware.saved import kind_of, suggestion
 
     if not isinstance(value, str):
         raise ValueError(f"must be one of {', '.join(STORAGE_KINDS)}, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
     raise ValueError(
-        f"must be one of {', '.join(STORAGE_KINDS)}, not {value[:40]!r}{did_you_mean(value, list(STORAGE_KINDS))}"
+        f"must be one of {', '.join(STORAGE_KINDS)}, not {value[:40]!r}{suggestion(value, list(STORAGE_KINDS))}"
     )
 
 
@@ -547,7 +547,7 @@ def from_mapping(data: object, label: str) -> Hardware:
         DataError: A key is unknown or of the wrong kind.
     """
     from cfgfix.hardware.model import exact
-    from cfgfix.hardware.saved import MAX_GPUS, DataError, did_you_mean, kind_of
+    from cfgfix.hardware.saved import MAX_GPUS, DataError, kind_of, suggestion
     from cfgfix.records import replace
 
     if not isinstance(data, dict):
@@ -555,7 +555,7 @@ def from_mapping(data: object, label: str) -> Hardware:
     known = {"gpus", "cpus", "ram_gib", "shm_mib", "storage"}
     for key in data:
         if key not in known:
-            near = did_you_mean(key, known)
+            near = suggestion(key, known)
             raise DataError((key,), f"unknown key{near}; a profile has {', '.join(sorted(known))}")
     hardware = blank(label, "file", f"{label} does not say")
     cpu, memory, storage = hardware.cpu, hardware.memory, hardware.storage
@@ -586,7 +586,7 @@ def from_mapping(data: object, label: str) -> Hardware:
             raise DataError(("storage",), f"must be a kind or a mapping, not {kind_of(entry)}")
         for key in entry:
             if key not in {"kind", "read_mbs"}:
-                raise DataError(("storage", key), f"unknown key{did_you_mean(key, {'kind', 'read_mbs'})}")
+                raise DataError(("storage", key), f"unknown key{suggestion(key, {'kind', 'read_mbs'})}")
         if entry.get("kind") is not None:
             try:
                 kind = check_storage(entry["kind"])
@@ -626,7 +626,7 @@ def _gpus_of_entry(
 ) -> tuple[Gpu, ...]:
     """The devices of one entry under `gpus`: a card of the table, or one described by its facts."""
     from cfgfix.hardware import table
-    from cfgfix.hardware.saved import MAX_GPUS, DataError, did_you_mean, kind_of
+    from cfgfix.hardware.saved import MAX_GPUS, DataError, kind_of, suggestion
 
     if isinstance(item, str):
         item = {"id": item}
@@ -635,7 +635,7 @@ def _gpus_of_entry(
     known = {"id", "name", "count", "memory_mib", "compute_capability", "tensor_cores"}
     for key in item:
         if key not in known:
-            raise DataError((*path, key), f"unknown key{did_you_mean(key, known)}")
+            raise DataError((*path, key), f"unknown key{suggestion(key, known)}")
     count = item.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_GPUS:
         raise DataError(

@@ -184,7 +184,7 @@ class _Reader:
         for key in self.data:
             if key not in keys:
                 shown = key[:40] if isinstance(key, str) else kind_of(key)
-                raise DataError((*self.path, shown), f"unknown key{did_you_mean(shown, keys)}")
+                raise DataError((*self.path, shown), f"unknown key{suggestion(shown, keys)}")
 
     def get(self, key: str, convert: Callable[[object], Any]) -> Any:
         if key not in self.data:
@@ -212,7 +212,7 @@ class _Reader:
         return {field: self.value(field, convert) for field, convert in fields.items()}
 
 
-def did_you_mean(name: str, known: set[str] | list[str]) -> str:
+def suggestion(name: str, known: set[str] | list[str]) -> str:
     """Return ` (did you mean ...?)` for a name close to a known one, else an empty text."""
     from difflib import get_close_matches
 

@@ -13,7 +13,7 @@ import os
 import re
 from typing import Any
 
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.files import read_source
 from cfgfix.records import dataclass
 
@@ -187,12 +187,7 @@ def infer(spec: str, root: str = ".", source_roots: tuple[str, ...] = ()) -> Inf
         raise CfgfixError("cannot be read as Python", path=path)
     found = reader.definition(source, name)
     if not isinstance(found, _Class):
-        import difflib
-
-        near = difflib.get_close_matches(name, source.names, 1)
-        raise CfgfixError(
-            f"has no class {name!r}", path=path, hint=f"did you mean {near[0]!r}?" if near else None
-        )
+        raise CfgfixError(f"has no class {name!r}", path=path, hint=did_you_mean(name, source.names))
     schema = reader.section(found, (), 0)
     if "properties" not in schema:
         raise CfgfixError(

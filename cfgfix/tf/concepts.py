@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 
 if TYPE_CHECKING:
     from cfgfix.hardware.model import Hardware
@@ -199,12 +199,9 @@ def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
     if isinstance(config, Mapping):
         for name in config:
             if name not in CONCEPTS:
-                import difflib
-
-                near = difflib.get_close_matches(str(name), CONCEPTS, 1)
                 raise CfgfixError(
                     f"{name!r} is no setting that the runtime reads",
-                    hint=f"did you mean {near[0]!r}?" if near else "see cfgfix.tf.concepts.CONCEPTS",
+                    hint=did_you_mean(str(name), CONCEPTS, "see cfgfix.tf.concepts.CONCEPTS"),
                 )
         return Concepts(config)
     if not isinstance(config, (str, os.PathLike)):
