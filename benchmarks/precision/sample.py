@@ -98,6 +98,7 @@ READINGS = (
     "unpicked",
     "unspoiled",
     "unjudged",
+    "unforeseen",
 )
 """The readings of projects nobody had read, each kept as it was given: `cases-NAME.jsonl` with `key-NAME.jsonl`."""
 ALIKE = 0.75

@@ -28,8 +28,10 @@ GUIDE = "README.md"
 """What tells people what to install, where no file for a tool does."""
 IMAGE = "Dockerfile"
 """What a program is run in, where it starts from an image of TensorFlow or installs it."""
-_FROM = re.compile(r"^FROM\s+(?:--\S+\s+)?(?:docker\.io/)?tensorflow/tensorflow:(\d+(?:\.\d+){1,2})(?![\w.])")
-"""An image of TensorFlow for Docker: the tag begins with the release."""
+_FROM = re.compile(
+    r"^FROM\s+(?:--\S+\s+)?(?:[\w-]+\.[\w.:-]+/)?tensorflow/tensorflow:(\d+(?:\.\d+){1,2})(?![\w.])"
+)
+"""An image of TensorFlow for Docker, of a registry that is named or not: the tag begins with the release."""
 _INCLUDE = re.compile(r"^(?:-r|--requirement)[ =]\s*([\w./-]+)\s*(?:#.*)?$", re.MULTILINE)
 _BARE = re.compile(
     r"""^(?:-\s+)?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:[;#].*)?$"""
@@ -395,6 +397,25 @@ def _runs_of(folder: str) -> list[str]:
     return ["tox.ini", "Dockerfile", *(os.path.join(place, name) for name in flows)]
 
 
+def _other_images(folder: str, looked: list[str]) -> list[tuple[str, _Said]]:
+    """Return what the images of a folder's `docker/` hold, where all of them hold the same release.
+
+    Who builds images of several releases supports each of them, and none of the files says which.
+    """
+    place = os.path.join(folder, "docker")
+    looked.append(place)
+    names = [name for name in _listed(place, ("",)) if name.startswith(IMAGE)]
+    said = []
+    for name in names:
+        image = os.path.join(place, name)
+        looked.append(image)
+        one = _said_in(image, installs=True)
+        if one is not None and one.text:
+            said.append((image, _Said(one.text, two=one.two, keras=one.keras)))
+    alike = len({one.text for _, one in said}) == 1 and len(said) == len(names)
+    return said[:1] if alike else []
+
+
 def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
     said: list[tuple[str, _Said]] = []
@@ -424,6 +445,11 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
             one = _listed_in(place) or one
         if one is not None and (one.text or one.keras):
             said.append((place, _Said(one.text, two=one.two, keras=one.keras)))
+    if not any(
+        one.text or one.computed or one.whatever or one.keras or one.any_keras or one.because
+        for _, one in said
+    ):
+        said += _other_images(folder, looked)
     for name in _runs_of(folder):
         place = os.path.join(folder, name)
         looked.append(place)

@@ -446,6 +446,51 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
         ),
         ({"Dockerfile": "FROM tensorflow/tensorflow:latest-gpu\nRUN make\n"}, "", False),
         ({"Dockerfile": "FROM tensorflow/tensorflow:2.9.1rc2\n"}, "", False),
+        (
+            {"Dockerfile": "FROM registry.example.com:5000/tensorflow/tensorflow:2.9.1\n"},
+            "tensorflow==2.9.1",
+            False,
+        ),
+        (
+            {
+                "docker/Dockerfile.train": "FROM tensorflow/tensorflow:2.9.1-gpu\n",
+                "requirements.txt": "numpy\n",
+            },
+            "tensorflow==2.9.1",
+            False,
+        ),
+        (
+            {
+                "docker/Dockerfile": "FROM tensorflow/tensorflow:2.9.1-gpu\n",
+                "docker/Dockerfile.cpu": "FROM tensorflow/tensorflow:2.9.1\n",
+            },
+            "tensorflow==2.9.1",
+            False,
+        ),
+        (
+            {
+                "docker/Dockerfile": "FROM tensorflow/tensorflow:2.9.1\n",
+                "docker/Dockerfile.old": "FROM tensorflow/tensorflow:1.15.5\n",
+            },
+            "",
+            False,
+        ),
+        (
+            {
+                "docker/Dockerfile": "FROM tensorflow/tensorflow:2.9.1\n",
+                "docker/Dockerfile.other": "FROM mine/tensorflow-training:1.15\n",
+            },
+            "",
+            False,
+        ),
+        (
+            {
+                "docker/Dockerfile": "FROM tensorflow/tensorflow:2.9.1\n",
+                "setup.py": "x = ['tensorflow>=2.9']\n",
+            },
+            "tensorflow>=2.9",
+            False,
+        ),
         ({"requirments.txt": "tensorflow==2.2.0\n"}, "tensorflow==2.2.0", False),
         (
             {
