@@ -194,6 +194,8 @@ MAX_RUNS = 4000
 """Most runs of functions with particular arguments in one program; beyond it calls are not entered."""
 MAX_DEPTH = 8
 """Most calls entered inside one another."""
+MAX_WAYS = 64
+"""Most further ways to a function that are kept, beside the one by which it was run or first reached."""
 MAX_STEPS = 3_000_000
 """Most expressions read in one program, so that a program made to be slow ends."""
 
@@ -242,6 +244,8 @@ class Flow:
         self._done: dict[int, Value] = {}
         self._parameters: dict[int, Parameters] = {}
         self._special: dict[tuple[object, ...], Value] = {}
+        self._entered: dict[tuple[object, ...], Site] = {}
+        """The first site that entered a function with some values."""
         self._running: list[int] = []
         self._attributes: dict[tuple[int, str], Value] = {}
         self._writers: dict[int, dict[str, list[Scope]]] = {}
@@ -446,9 +450,13 @@ class Flow:
             *sorted((n, _identity(v)) for n, v in keywords.items()),
         )
         if key in self._special:
+            first = self._entered[key]
+            if len(first.also) < MAX_WAYS:
+                first.also = (*first.also, site)
             return self._special[key]
         self._runs += 1
         self._special[key] = UNKNOWN
+        self._entered[key] = site
         parent = function.env
         owner = self.program.owner(scope)
         if parent is None:

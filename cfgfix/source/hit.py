@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from cfgfix.records import dataclass, field
 from cfgfix.source.program import Program
 from cfgfix.source.summary import Place, Scope
-from cfgfix.source.values import Site
+from cfgfix.source.values import Site, ways_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,48 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """One way to a hit.
+
+    Attributes:
+        steps: The places on it, in order.
+        via: The operand `via` of the message for this way; empty where it is the same for all.
+    """
+
+    steps: tuple[Step, ...]
+    via: str = ""
+
+
+class Entry(Protocol):
+    """What knows every way to a hit: one of them decides whether it takes effect, not the first that was met."""
+
+    def flow(self) -> tuple[Step, ...]:
+        """Return the steps of the way that was met first."""
+
+    def ways(self, block: int, place: Place) -> Iterator[Way]:
+        """Yield the ways to a place, the one that was met first before the others."""
+
+
+class Calls:
+    """The calls by which the scope of a site was entered."""
+
+    __slots__ = ("_site",)
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def flow(self) -> tuple[Step, ...]:
+        """Return the calls that were met first as steps."""
+        return steps_to(self._site.scope, self._site.through)
+
+    def ways(self, block: int, place: Place) -> Iterator[Way]:
+        """Yield each way as steps; the function was run with the same values for all of them."""
+        del block, place
+        for path in ways_to(self._site):
+            yield Way(steps_to(self._site.scope, path))
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One place that a check found.
 
@@ -76,6 +118,7 @@ class Hit:
         block: The block it stands in, for the guards around it.
         values: Operands of the rule's message.
         flow: The way to it from the hot root, in order, without the place itself.
+        entry: What knows the way, the others there are, and how the root itself is come to; None where `flow` is all.
         needs: Further blocks whose guards must hold, as `(scope, block)`.
         related: Other places with their labels.
         severity, confidence: Where they differ from the rule's.
@@ -91,6 +134,7 @@ class Hit:
     block: int
     values: Mapping[str, Any] = field(default_factory=dict)
     flow: tuple[Step, ...] = ()
+    entry: Entry | None = None
     needs: tuple[tuple[Scope, int], ...] = ()
     related: tuple[Step, ...] = ()
     severity: str | None = None
@@ -121,12 +165,11 @@ def at(site: Site, *, label: str = "", whole: bool = False) -> Step:
 
 
 def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
-    """Return a hit at a call, with the calls it was reached through as its flow."""
+    """Return a hit at a call; unless its flow or entry is given, the calls it was reached through are its ways."""
     step = at(site, whole=whole)
-    flow = fields.pop("flow", None)
-    if flow is None:
-        flow = steps_to(site.scope, site.through)
-    return Hit(step.scope, step.place, step.block, flow=flow, **fields)
+    if fields.get("flow") is None and fields.get("entry") is None:
+        fields["entry"] = Calls(site)
+    return Hit(step.scope, step.place, step.block, **fields)
 
 
 def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cfgfix.records import dataclass
+from cfgfix.records import dataclass, field, replace
 from cfgfix.source.conditions import Conditions
 from cfgfix.source.entering import excluded
 from cfgfix.source.expr import walk
-from cfgfix.source.flow import DATASET, WITH_FUNCTION, Flow
+from cfgfix.source.flow import DATASET, MAX_WAYS, WITH_FUNCTION, Flow
 from cfgfix.source.guards import statement_of
-from cfgfix.source.hit import Step, at, steps_to
+from cfgfix.source.hit import Step, Way, at, steps_to
 from cfgfix.source.parameters import is_classmethod
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
-from cfgfix.source.values import Function, Instance, Made, Site, Value, alternatives, functions_of, in_order
+from cfgfix.source.values import (
+    Function,
+    Instance,
+    Made,
+    Site,
+    Value,
+    alternatives,
+    functions_of,
+    in_order,
+    ways_to,
+)
 
 ELEMENT = "element"
 """Traced once, then run as a graph for every element of a dataset."""
@@ -32,6 +42,8 @@ PY_FUNCTIONS = frozenset(
     {"tensorflow.numpy_function", "tensorflow.py_function", "tensorflow.py_func", "tensorflow.eager_py_func"}
 )
 KERAS_STEPS = frozenset({"train_step", "test_step", "predict_step"})
+MAX_LOOKED = 1_000
+"""Most functions that are looked at to find the ways to one place."""
 MAX_REACHED = 20_000
 """Most functions reached from all roots together."""
 
@@ -47,7 +59,7 @@ class Root:
         what: Words for messages: `map at line 12`, `@tf.function`, `Keras calls train_step`.
         site: The call that makes it hot, where there is one.
         function: The function as a value, where it is known.
-        before: Blocks whose guards must hold for the root itself.
+        others: The same call, come to by other ways.
     """
 
     kind: str
@@ -56,6 +68,18 @@ class Root:
     what: str
     site: Site | None = None
     function: Function | None = None
+    others: list[Site] = field(default_factory=list)
+
+    def ways(self) -> Iterator[tuple[Step, ...]]:
+        """Yield the ways to what makes it hot, with that place at the end of each."""
+        if self.step is None:
+            yield ()
+        elif self.site is None:
+            yield (self.step,)
+        else:
+            for site in (self.site, *self.others):
+                for path in ways_to(site):
+                    yield *steps_to(site.scope, path), self.step
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +89,20 @@ class Reach:
     Attributes:
         root, scope, path: Where it begins, the function, the calls.
         given: What the calls on this way give for parameters that guards test, as pairs.
+        before: What is reached before it, where that is kept.
+        others: Other ways to it, by which no more of it is reached.
+        beside: All that are kept of the function for this kind of root, which differ in what is given.
+        guards: What tells whether a place of it is come to this way; None where every place is.
     """
 
     root: Root
     scope: Scope
     path: tuple[Site, ...]
     given: tuple[tuple[tuple[int, str], Any], ...] = ()
+    before: Reach | None = None
+    others: list[Reach] = field(default_factory=list)
+    beside: Sequence[Reach] = ()
+    guards: Ways | None = None
 
     def flow(self) -> tuple[Step, ...]:
         """Return the way as steps: the root's own place, then each call."""
@@ -83,12 +115,57 @@ class Reach:
     @property
     def via(self) -> str:
         """Words for messages: what makes it hot and what is called."""
-        name = self.root.scope.qualname
-        name = "a lambda" if self.root.scope.kind == "lambda" else name
-        if not self.path:
-            return f"{self.root.what} calls {name}"
+        return self._via(self.root, direct=not self.path)
+
+    def _via(self, root: Root, *, direct: bool) -> str:
+        name = "a lambda" if root.scope.kind == "lambda" else root.scope.qualname
+        if direct:
+            return f"{root.what} calls {name}"
         last = self.scope.qualname if self.scope.kind != "lambda" else "a lambda"
-        return f"{self.root.what} calls {name}, which leads to {last}"
+        return f"{root.what} calls {name}, which leads to {last}"
+
+    def ways(self, block: int, place: Place | None) -> Iterator[Way]:
+        """Yield the ways to a place of it, those to its root included; one that passes it by is left out."""
+        left = [MAX_LOOKED]
+        for here in (self, *(other for other in self.beside if other is not self)):
+            if here is self or here.passes(block, place):
+                for root, calls, steps in here.chains(block, place, frozenset(), left):
+                    yield Way(steps, self._via(root, direct=not calls))
+
+    def passes(self, block: int, place: Place | None) -> bool:
+        """Tell whether a place of the function may run when it is reached this way."""
+        return self.guards is None or not self.guards.excluded(
+            self.scope, block, place, self.given, self.path
+        )
+
+    def chains(
+        self, block: int, place: Place | None, around: frozenset[int], left: list[int]
+    ) -> Iterator[tuple[Root, int, tuple[Step, ...]]]:
+        """Yield root, number of calls and steps of each way, none of which comes through a function twice.
+
+        Args:
+            block: Block of the place that it leads to.
+            place: Its span; None where only the block is asked about.
+            around: The functions behind it on the way, by the identity of their scopes.
+            left: How many more may be looked at, as the one item of a list.
+        """
+        if id(self.scope) in around:
+            return
+        for here in (self, *self.others):
+            left[0] -= 1
+            if left[0] < 0:
+                return
+            if here is not self and not here.passes(block, place):
+                continue
+            if here.before is None:
+                for steps in here.root.ways():
+                    yield here.root, len(here.path), (*steps, *steps_to(here.scope, here.path))
+                continue
+            last = here.path[-1].call
+            for root, calls, steps in here.before.chains(
+                last.block, last.place, around | {id(here.scope)}, left
+            ):
+                yield root, calls + 1, (*steps, *steps_to(here.scope, here.path[-1:]))
 
 
 Pairs = tuple[tuple[tuple[int, str], Any], ...]
@@ -363,17 +440,13 @@ class HotPaths:
         """Return how a place is reached by a root of one of some kinds, guards and receivers counted, or None."""
         for kind in kinds:
             for found in self._reached.get((id(scope), kind), ()):
-                if self.passes(found, block, place):
+                if found.passes(block, place):
                     return found
         return None
 
     def reach_of(self, site: Site, *kinds: str) -> Reach | None:
         """Return how a call is reached by a root of one of some kinds, guards and receivers counted, or None."""
         return self.reach_at(site.scope, site.call.block, site.call.place, *kinds)
-
-    def passes(self, reach: Reach, block: int, place: Place | None = None) -> bool:
-        """Tell whether a place of a reached function may run when it is reached that way."""
-        return not self.ways.excluded(reach.scope, block, place, reach.given, reach.path)
 
     def reached(self, *kinds: str) -> Iterator[Reach]:
         """Yield every function reached by a root of one of some kinds, once for each way that differs in its guards."""
@@ -382,7 +455,7 @@ class HotPaths:
                 yield from found
 
     def _roots(self) -> Iterator[Root]:
-        seen: set[tuple[str, int, int]] = set()
+        seen: dict[tuple[str, int, int], Root] = {}
         for dataset in self.flow.datasets:
             site = dataset.site
             if site is None or not dataset.functions or _overwritten(site):
@@ -390,18 +463,19 @@ class HotPaths:
             generator = dataset.op == "from_generator"
             for function in dataset.functions:
                 kind = PYTHON if generator else ELEMENT
-                if (kind, id(function.scope), id(site.call)) in seen:
+                key = (kind, id(function.scope), id(site.call))
+                if key in seen:
+                    seen[key].others.append(site)
                     continue
-                seen.add((kind, id(function.scope), id(site.call)))
-                line = site.call.name_place[0]
-                yield Root(
+                seen[key] = Root(
                     kind,
                     function.scope,
                     at(site, label=f"{dataset.op} runs it for every element"),
-                    f"{dataset.op} at line {line}",
+                    f"{dataset.op} at line {site.call.name_place[0]}",
                     site,
                     function,
                 )
+                yield seen[key]
         for site in self.flow.named("tensorflow.data.Dataset.reduce"):
             for function in functions_of(site.argument(WITH_FUNCTION["reduce"][1], "reduce_func")):
                 yield Root(
@@ -424,9 +498,10 @@ class HotPaths:
                         site,
                         function,
                     )
-        yield from self._graph_roots(seen)
+        yield from self._graph_roots()
 
-    def _graph_roots(self, seen: set[tuple[str, int, int]]) -> Iterator[Root]:
+    def _graph_roots(self) -> Iterator[Root]:
+        decorated: set[int] = set()
         # A step that the program calls itself is no hook of `fit`.
         called = {
             id(target.scope)
@@ -445,7 +520,7 @@ class HotPaths:
                         func = outer.calls[decorator[1]].func if decorator[0] == "c" else decorator
                         name = self.program.static_name(func, outer)
                         if name is not None and name.endswith(".function") and name.startswith("tensorflow."):
-                            seen.add((GRAPH, id(scope), 0))
+                            decorated.add(id(scope))
                             yield Root(GRAPH, scope, None, "@tf.function")
                 owner = self.program.owner(scope)
                 if (
@@ -460,7 +535,7 @@ class HotPaths:
             if not self._happens(site):
                 continue
             for function in functions_of(site.argument(0, "func")):
-                if (GRAPH, id(function.scope), 0) in seen:
+                if id(function.scope) in decorated:
                     continue
                 yield Root(
                     GRAPH,
@@ -509,25 +584,27 @@ class HotPaths:
 
     def _spread(self, root: Root) -> None:
         receiver = root.function.receiver if root.function is not None else None
-        pending: deque[tuple[Scope, tuple[Site, ...], Pairs]] = deque(
-            [(root.scope, (), self._known_at(root))]
-        )
+        pending = deque([Reach(root, root.scope, (), self._known_at(root), guards=self.ways)])
         while pending and self._count < MAX_REACHED:
-            scope, path, given = pending.popleft()
+            reach = pending.popleft()
+            scope, path = reach.scope, reach.path
             known = self._reached.setdefault((id(scope), root.kind), [])
-            if len(known) >= MAX_VARIANTS:
-                given = ()
-            if any(_covers(other.given, given) for other in known):
+            same = next((other for other in known if _covers(other.given, reach.given)), None)
+            if same is not None:
+                if len(same.others) < MAX_WAYS:
+                    same.others.append(reach)
                 continue
             self._count += 1
-            known.append(Reach(root, scope, path, given))
+            reach = replace(reach, given=reach.given if len(known) < MAX_VARIANTS else (), beside=known)
+            known.append(reach)
             if len(path) >= 12:
                 continue
-            for site in self.ways.sites(scope, path, given, receiver):
+            for site in self.ways.sites(scope, path, reach.given, receiver):
                 for target in site.targets:
-                    others = self._reached.get((id(target.scope), root.kind))
-                    if others is None or any(other.given for other in others):
-                        pending.append((target.scope, (*path, site), self.ways.given(site, target, given)))
+                    given = self.ways.given(site, target, reach.given)
+                    pending.append(
+                        Reach(root, target.scope, (*path, site), given, before=reach, guards=self.ways)
+                    )
 
     # Loops
 

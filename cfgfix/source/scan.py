@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,9 +19,9 @@ from cfgfix.records import dataclass, replace
 from cfgfix.source import cache
 from cfgfix.source.conditions import UNKNOWN, Conditions
 from cfgfix.source.discover import PythonFile, clear_package_cache
-from cfgfix.source.flow import Flow
+from cfgfix.source.flow import MAX_WAYS, Flow
 from cfgfix.source.guards import behind_a_default, never_reached
-from cfgfix.source.hit import Hit
+from cfgfix.source.hit import Hit, Way
 from cfgfix.source.program import Module, Program
 from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
@@ -308,7 +309,7 @@ class _Maker:
         self.findings: dict[str, list[Finding]] = {}
         self._conditions = conditions
         self._severity = severity
-        self._seen: dict[tuple[str, str, Place], tuple[str, int]] = {}
+        self._seen: dict[tuple[str, str, Place], tuple[Hit, list[_Verdict], int]] = {}
         self._offsets: dict[str, Offsets] = {}
         self._sources: dict[str, SourceFile] = {}
         self._held = 0
@@ -321,20 +322,25 @@ class _Maker:
         identity = (rule.id, path, hit.place)
         if never_reached(hit.scope, hit.block, hit.place):
             return
-        state, notes = self._state(hit)
-        if state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
+        if hit.entry is not None:
+            hit = replace(hit, flow=hit.entry.flow())
+        verdicts = self._verdicts(hit)
+        if _best(verdicts).state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
             # What is only worth knowing is not worth knowing where it does not happen.
             return
         previous = self._seen.get(identity)
         if previous is not None:
-            # The same place by another way: the way that takes effect is the one to show.
-            where, index = previous
-            old = self.findings[where][index]
-            if old.state is State.ACTIVE or state is not State.ACTIVE:
+            # The same place once more: what takes effect is the one to show.
+            shown, before, index = previous
+            together = [min(pair, key=_rank) for pair in zip(before, verdicts, strict=True)]
+            if all(new is old for new, old in zip(together, before, strict=True)):
                 return
-            finding = self._finding(rule, hit, module, state, notes)
+            if _rank(_best(together)) < _rank(_best(before)):
+                shown = hit
+            finding = self._finding(rule, shown, module, together)
             if finding is not None:
-                self.findings[where][index] = finding
+                self.findings[path][index] = finding
+                self._seen[identity] = (shown, together, index)
             return
         if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
             return
@@ -344,11 +350,11 @@ class _Maker:
             confirmed = self._confirmed[key] = confirm(hit.scope, hit.place, self._offsets_of(module))
         if not confirmed:
             return
-        finding = self._finding(rule, hit, module, state, notes)
+        finding = self._finding(rule, hit, module, verdicts)
         if finding is None:
             return
         items = self.findings.setdefault(path, [])
-        self._seen[identity] = (path, len(items))
+        self._seen[identity] = (hit, verdicts, len(items))
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
         items.append(finding)
 
@@ -406,37 +412,49 @@ class _Maker:
             first is not hit.scope.module and unused(self._program, hit.scope.module)
         )
 
-    def _state(self, hit: Hit) -> tuple[State, tuple[str, ...]]:
-        guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]
-        guards += [(step.scope, step.block) for step in hit.flow if step.block >= 0]
-        guards += list(hit.needs)
-        found: list[tuple[ConfigFacts | None, State, str]] = []
-        for config, conditions in self._conditions:
-            state, guard = conditions.state(guards)
-            found.append((config, state, guard))
-        best = min(found, key=lambda item: _ORDER[item[1]])[1]
+    def _verdicts(self, hit: Hit) -> list[_Verdict]:
+        """Return what each config makes of a hit: of all ways to it the one that comes nearest to taking effect."""
+        ways = iter((Way(hit.flow),)) if hit.entry is None else hit.entry.ways(hit.block, hit.place)
+        found: list[_Verdict | None] = [None] * len(self._conditions)
+        for way in itertools.islice(ways, MAX_WAYS):
+            guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]
+            guards += [(step.scope, step.block) for step in way.steps if step.block >= 0]
+            guards += list(hit.needs)
+            for number, (_, conditions) in enumerate(self._conditions):
+                known = found[number]
+                if known is None or known.state is not State.ACTIVE:
+                    new = _Verdict(*conditions.state(guards), way)
+                    found[number] = new if known is None else min(known, new, key=_rank)
+            if all(item is not None and item.state is State.ACTIVE for item in found):
+                break
+        return [item for item in found if item is not None]
+
+    def _notes(self, verdicts: Sequence[_Verdict]) -> tuple[str, ...]:
+        """Return what to say of the state of a finding, and under which configs it is what."""
+        found = [(config, verdict) for (config, _), verdict in zip(self._conditions, verdicts, strict=True)]
         if len(found) == 1:
-            config, state, guard = found[0]
-            if state is State.DORMANT:
-                return state, (
-                    f"not with {config.path}: it takes effect when `{guard}` holds"
-                    if config
-                    else f"it takes effect when `{guard}` holds",
-                )
-            if state is State.FALLBACK:
-                return state, (f"only reached after an error: {guard}",)
-            return state, ()
+            config, verdict = found[0]
+            if verdict.state is State.DORMANT:
+                when = f"it takes effect when `{verdict.guard}` holds"
+                return (f"not with {config.path}: {when}" if config else when,)
+            if verdict.state is State.FALLBACK:
+                return (f"only reached after an error: {verdict.guard}",)
+            return ()
         notes = []
-        active = [config.path for config, state, _ in found if state is State.ACTIVE and config is not None]
+        active = [
+            config.path for config, verdict in found if verdict.state is State.ACTIVE and config is not None
+        ]
         other = [
-            (config.path, state, guard)
-            for config, state, guard in found
-            if state is not State.ACTIVE and config is not None
+            (config.path, verdict)
+            for config, verdict in found
+            if verdict.state is not State.ACTIVE and config is not None
         ]
         if other and active:
             notes.append("active under " + ", ".join(active[:6]) + (" ..." if len(active) > 6 else ""))
-        notes += [f"{state.value} under {path}: `{guard}` decides" for path, state, guard in other[:4]]
-        return best, tuple(notes)
+        notes += [
+            f"{verdict.state.value} under {path}: `{verdict.guard}` decides" for path, verdict in other[:4]
+        ]
+        return tuple(notes)
 
     def _offsets_of(self, module: Module) -> Offsets:
         found = self._offsets.get(module.path)
@@ -462,14 +480,16 @@ class _Maker:
         start, end = self._offsets_of(module).span(place)
         return self._source_of(module).location(start, max(start, end), label)
 
-    def _finding(
-        self, rule: Rule, hit: Hit, module: Module, state: State, notes: tuple[str, ...]
-    ) -> Finding | None:
+    def _finding(self, rule: Rule, hit: Hit, module: Module, verdicts: Sequence[_Verdict]) -> Finding | None:
+        best = _best(verdicts)
+        state, way = best.state, best.way
+        notes = self._notes(verdicts)
         source = self._source_of(module)
         location = self._location(hit.scope, hit.place)
-        scope = _Values(
-            {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
-        )
+        own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
+        if way.via:
+            own["via"] = way.via
+        scope = _Values(own)
         fix, reason = self._fix(rule, hit, module, scope)
         severity = self._severity(rule, self._level(rule, hit, module.path))
         if state is not State.ACTIVE:
@@ -489,7 +509,7 @@ class _Maker:
             fix=fix,
             no_fix_reason=reason,
             notes=(*hit.notes, *notes),
-            flow=tuple(self._location(step.scope, step.place, step.label) for step in hit.flow),
+            flow=tuple(self._location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
         )
 
@@ -508,7 +528,30 @@ class _Maker:
         return Fix(title, safety, found, spec.why if spec else ""), None
 
 
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What a config makes of a hit.
+
+    Attributes:
+        state: Whether it takes effect.
+        guard: What decides that, as text.
+        way: The way to the hit that comes nearest to it.
+    """
+
+    state: State
+    guard: str
+    way: Way
+
+
 _ORDER = {State.ACTIVE: 0, State.FALLBACK: 1, State.DORMANT: 2}
+
+
+def _rank(verdict: _Verdict) -> int:
+    return _ORDER[verdict.state]
+
+
+def _best(verdicts: Sequence[_Verdict]) -> _Verdict:
+    return min(verdicts, key=_rank)
 
 
 class _Values:

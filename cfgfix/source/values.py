@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -215,10 +215,12 @@ class Site:
         expanded: Whether `*items` among the arguments stand in `args` one by one.
         open: Whether it may call something that is not known as well.
         through: The sites by which the scope was entered, outermost first; empty for a run on its own.
+        also: Later sites that enter the same function with the same values: it is not run once more for them.
         number: Its place among `Flow.sites`; -1 where it does not stand there.
     """
 
     __slots__ = (
+        "also",
         "args",
         "call",
         "callee",
@@ -239,6 +241,7 @@ class Site:
         self.scope = scope
         self.call = call
         self.through = through
+        self.also: Sequence[Site] = ()
         self.name = ""
         self.raw = ""
         self.number = -1
@@ -324,6 +327,17 @@ def in_order(sites: Iterable[Site]) -> list[Site]:
 
 
 _NUMBER = operator.attrgetter("number")
+
+
+def ways_to(site: Site) -> Iterator[tuple[Site, ...]]:
+    """Yield every way by which a site's scope is entered as it was for the site, that of the site first; `()` for a run on its own."""
+    if not site.through:
+        yield ()
+        return
+    nearest = site.through[-1]
+    for last in (nearest, *nearest.also):
+        for before in ways_to(last):
+            yield *before, last
 
 
 def first_dataset(value: Value | None) -> Dataset | None:

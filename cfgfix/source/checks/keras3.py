@@ -10,7 +10,7 @@ from cfgfix.source.checks.api import head, methods, of_others, overridden
 from cfgfix.source.checks.common import bound_once
 from cfgfix.source.expr import constant, dotted, is_true, place_of, text
 from cfgfix.source.guards import expects_absence
-from cfgfix.source.hit import Hit, Rewrite, hit_at, steps_to
+from cfgfix.source.hit import Calls, Hit, Rewrite, hit_at
 from cfgfix.source.program import Program
 from cfgfix.source.releases import (
     IMPORTS,
@@ -431,7 +431,7 @@ def _counted(
             "who": "every Keras" if ever else "Keras 3",
             "asked": asked_for(api(program)),
         },
-        flow=steps_to(scope, site.through),
+        entry=Calls(site),
         severity=severity[0],
         rewrites=rewrites,
         title="Write an integer" if value[0] == CONSTANT else None,
@@ -500,7 +500,7 @@ def _sized(
             else "Keras 3 raises ValueError, where Keras 2 made an integer of it",
             "asked": asked_for(api(program)),
         },
-        flow=steps_to(scope, site.through),
+        entry=Calls(site),
         severity=severity[0],
         rewrites=rewrites,
         no_fix=None
@@ -652,7 +652,7 @@ def _refused(
         place_of(value, site.scope) or site.call.name_place,
         site.call.block,
         {"callee": text(site.call.func, site.scope), "what": what, "asked": asked_for(api(program))},
-        flow=steps_to(site.scope, site.through),
+        entry=Calls(site),
         severity=severity[0],
         rewrites=rewrites,
         no_fix=None if rewrites else "weights that are kept may be looked up by the name",

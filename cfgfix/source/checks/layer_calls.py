@@ -8,7 +8,7 @@ from cfgfix.records import dataclass
 from cfgfix.source.checks.api import head
 from cfgfix.source.expr import constant, text, walk
 from cfgfix.source.guards import expects_absence
-from cfgfix.source.hit import Hit, Rewrite, steps_to
+from cfgfix.source.hit import Calls, Hit, Rewrite
 from cfgfix.source.program import Program, fold, is_keras_model, is_keras_part
 from cfgfix.source.releases import (
     IMPORTS,
@@ -364,7 +364,7 @@ def by_position(program: Program) -> Iterator[Hit]:
                 else "takes only tensors so, and raises ValueError",
                 "asked": asked_for(table),
             },
-            flow=steps_to(site.scope, site.through),
+            entry=Calls(site),
             # Of a parameter that is None wherever the program runs Keras 3 takes None.
             severity="info"
             if given == ["training"]

@@ -239,7 +239,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         ):
             continue
         reason = ""
-        flow = None
+        entry = None
         reach = hot.reach_of(site, "element")
         if (
             reach is not None
@@ -247,7 +247,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             and method_of(reach.root.site) in ("interleave", "flat_map")
         ):
             reason = f"it stands inside the function of {reach.root.what}"
-            flow = reach.flow()
+            entry = reach
         else:
             reason = _switched_off(site.scope.module)
         if not reason:
@@ -255,7 +255,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         name = autotune(program, site.scope)
         yield hit_at(
             site,
-            flow=flow,
+            entry=entry,
             severity="warning"
             if _works_hard(program, dataset)
             and not _parallel_beside(program, site)
@@ -323,7 +323,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             dataset.site,
             values={"reason": f"the loop at line {scope.blocks[block].line} is compiled by tf.function"},
             needs=((scope, block),),
-            flow=reach.flow(),
+            entry=reach,
             **buffered(program, dataset.site),
         )
     for site in program.flow.named(f"{DATASET}.prefetch"):

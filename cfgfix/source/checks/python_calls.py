@@ -98,7 +98,7 @@ def in_map(program: Program) -> Iterator[Hit]:
                 )
             yield hit_at(
                 site,
-                flow=reach.flow(),
+                entry=reach,
                 # A cache behind it leaves the cost to the first epoch.
                 severity="info"
                 if once
@@ -519,7 +519,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
                 if batches.op != "batch"
                 or (keras_three(program) and _fitted(program, made) and not fits_eagerly(program))
                 else "info",
-                flow=reach.flow(),
+                entry=reach,
                 values={
                     "call": short(site),
                     "batch": batches.op,

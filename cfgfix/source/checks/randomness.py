@@ -77,7 +77,7 @@ def _is_seed(site: Site) -> bool:
 def in_map(program: Program) -> Iterator[Hit]:
     """NumPy's or Python's random numbers in a map function: drawn once, while it is traced."""
     for site, reach in _drawn(program, ELEMENT):
-        yield hit_at(site, flow=reach.flow(), values={"call": short(site), "via": reach.via})
+        yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
 
 
 def in_function(program: Program) -> Iterator[Hit]:
@@ -105,7 +105,7 @@ def in_function(program: Program) -> Iterator[Hit]:
             continue
         yield hit_at(
             site,
-            flow=reach.flow(),
+            entry=reach,
             # A program that turns compiling off somewhere may draw in every call.
             severity="info"
             if any(True for _ in switched_eager(program)) or never_entered(program, reach.root.scope)
@@ -196,7 +196,7 @@ def constant_seed(program: Program) -> Iterator[Hit]:
             seed = site.call.args[1]
         if seed is None or constant(seed) is MISSING:
             continue
-        yield hit_at(site, flow=reach.flow(), values={"call": short(site), "via": reach.via})
+        yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
 
 
 def check(program: Program) -> Iterable[Hit]:

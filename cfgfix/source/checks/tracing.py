@@ -112,7 +112,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
         for call in scope.calls:
             if call.method != "numpy" or call.args or call.keywords or _eager_guard(scope, call.block):
                 continue
-            if not hot_paths(program).passes(reach, call.block, call.place):
+            if not reach.passes(call.block, call.place):
                 continue
             if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
                 continue
@@ -124,7 +124,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 step.place,
                 call.block,
                 {"expr": text((CALL, call.number), scope), "via": reach.via},
-                flow=reach.flow(),
+                entry=reach,
                 # Code that raises at its first call is mended at once: on a long way something that is not seen keeps it from it.
                 severity=None if _direct(reach) and not _conditional(scope, call.block) else "info",
                 confidence=None if _compiled_for_sure(reach) else "medium",
@@ -243,7 +243,7 @@ def printed(program: Program) -> Iterator[Hit]:
         alias = tensorflow_alias(site.scope)
         yield hit_at(
             site,
-            flow=reach.flow(),
+            entry=reach,
             values={"via": reach.via},
             rewrites=(Rewrite("replace", site.scope, site.call.func[2], f"{alias}.print"),)
             if plain and alias and site.call.func[0] == NAME
@@ -312,7 +312,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     call.name_place,
                     call.block,
                     {"what": f"{text(target, scope)}.{call.method}", "via": reach.via},
-                    flow=reach.flow(),
+                    entry=reach,
                 )
         for event in scope.events():
             if event.kind != "augment" or _eager_guard(scope, event.block):
@@ -335,7 +335,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     event.place,
                     event.block,
                     {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
-                    flow=reach.flow(),
+                    entry=reach,
                     severity=None if _read(program, target) else "info",
                 )
 
@@ -428,7 +428,7 @@ def captured(program: Program) -> Iterator[Hit]:
                 for part in walk(expr, scope):
                     if part[0] != ATTRIBUTE or part[1][0] != NAME or part[1][1] != own:
                         continue
-                    if (id(owner), part[2]) in seen or not hot_paths(program).passes(reach, event.block):
+                    if (id(owner), part[2]) in seen or not reach.passes(event.block, None):
                         continue
                     if not _is_number(program, scope, part):
                         continue
@@ -441,7 +441,7 @@ def captured(program: Program) -> Iterator[Hit]:
                         part[3],
                         event.block,
                         {"what": f"{own}.{part[2]}", "via": reach.via, "line_of": where.place[0]},
-                        flow=reach.flow(),
+                        entry=reach,
                         related=(where,),
                     )
 
@@ -527,7 +527,7 @@ def variable(program: Program) -> Iterator[Hit]:
             continue
         yield hit_at(
             site,
-            flow=reach.flow(),
+            entry=reach,
             severity="info" if never_entered(program, reach.root.scope) else None,
             values={"via": reach.via},
         )
@@ -558,16 +558,14 @@ def unrolled(program: Program) -> Iterator[Hit]:
         for event in scope.events():
             if event.kind != "for" or event.value is None or event.value[0] != CALL:
                 continue
-            if not hot_paths(program).passes(reach, event.block):
+            if not reach.passes(event.block, None):
                 continue
             call = scope.calls[event.value[1]]
             if call.func[0] != NAME or call.func[1] != "range" or "range" in scope.names or not call.args:
                 continue
             bound = call.args[1] if len(call.args) > 1 else call.args[0]
             if bound[0] == CONSTANT and type(bound[1]) is int and bound[1] > 50 and event.bodies[0][1]:
-                yield Hit(
-                    scope, call.place, event.block, {"n": bound[1], "via": reach.via}, flow=reach.flow()
-                )
+                yield Hit(scope, call.place, event.block, {"n": bound[1], "via": reach.via}, entry=reach)
 
 
 _NOT_COMPILED = {
@@ -602,7 +600,7 @@ def not_for_xla(program: Program) -> Iterator[Hit]:
                 needs = (*needs, (root.step.scope, root.step.block))
             yield hit_at(
                 site,
-                flow=reach.flow(),
+                entry=reach,
                 needs=needs,
                 # Under a condition it raises where that holds, and nothing here says that it does.
                 severity="warning"
