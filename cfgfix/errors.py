@@ -1,4 +1,4 @@
-"""The one fatal-error type and the exit codes.
+"""The one fatal-error type, the exit codes, and the hint for a name that does not exist.
 
 Every failure a user can cause ends in a `CfgfixError`; the command line has one handler that prints it
 and exits with its code. Anything else that reaches the handler is a fault of cfgfix itself.
@@ -75,10 +75,21 @@ class UnreadableError(CfgfixError):
         super().__init__(message, code=ExitCode.UNREADABLE, path=path, line=line, hint=hint)
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
-    """Return the hint for a name that does not exist: the known name nearest to it, or `otherwise` where none is near."""
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known name that is most like another one, or None where none is like it.
+
+    Args:
+        name: A name that does not exist.
+        known: Those that do.
+        cutoff: How alike they must be, from 0 to 1; 0.6 is what `difflib` takes.
+    """
     # Only a failing run pays for it.
     import difflib
 
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]!r}?" if near else otherwise
+    return next(iter(difflib.get_close_matches(name, list(known), 1, cutoff)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
+    """Return the hint for a name that does not exist: the known name nearest to it, or `otherwise` where none is near."""
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else otherwise

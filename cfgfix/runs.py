@@ -14,7 +14,7 @@ from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, schema_data
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
-from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean
+from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean, nearest
 from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Severity
 from cfgfix.judge import Judge, Target
@@ -210,14 +210,12 @@ def _machines(settings: Settings) -> tuple[list[Machine], str]:
     except CfgfixError as error:
         if request is None or not settings.profiles or request in settings.profiles:
             raise
-        import difflib
-
-        near = difflib.get_close_matches(request, settings.profiles, 1)
+        near = nearest(request, settings.profiles)
         listed = f"profiles of the settings: {', '.join(settings.profiles)}"
         raise CfgfixError(
             error.message,
             path=error.path,
-            hint=f"did you mean {near[0]}? {listed}" if near else f"{error.hint}; {listed}",
+            hint=f"did you mean {near}? {listed}" if near else f"{error.hint}; {listed}",
         ) from error
     return [machine], line
 

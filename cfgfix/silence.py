@@ -9,6 +9,7 @@ from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule
 from cfgfix.documents.compose import Document
 from cfgfix.edits import Fix, ReplaceText, Safety
+from cfgfix.errors import nearest
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location
 from cfgfix.records import dataclass
@@ -84,10 +85,8 @@ def about_suppressions(
     for suppression, uses in zip(result.suppressions, result.uses, strict=True):
         unknown = [name for name in suppression.rules if not catalogue.matching(name)]
         if unknown and UNKNOWN in rules:
-            import difflib
-
-            near = difflib.get_close_matches(unknown[0], catalogue.keys(), 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(unknown[0], catalogue.keys())
+            hint = f"; did you mean {near}?" if near else ""
             found.append(
                 _finding(rules[UNKNOWN], source, suppression, f"no rule is called {unknown[0]}{hint}", None)
             )

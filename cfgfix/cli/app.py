@@ -10,6 +10,7 @@ import click
 
 from cfgfix.cli.completing import BY_OPTION
 from cfgfix.cli.options import FLAG, MANY, TABLE, defaults
+from cfgfix.errors import nearest
 
 _COMMANDS = {
     "check": ("cfgfix.cli.app", "check", "Find what will crash, corrupt or starve a training run."),
@@ -88,10 +89,8 @@ class _Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], _COMMANDS, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"To check a file: cfgfix check {args[0]}"
+            near = nearest(args[0], _COMMANDS)
+            hint = f"Did you mean {near!r}?" if near else f"To check a file: cfgfix check {args[0]}"
             raise click.UsageError(f"No command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, nearest
 from cfgfix.hardware.model import Certainty, Cpu, Gpu, Hardware, Memory, Storage, Value
 
 TYPE_CHECKING = False
@@ -214,10 +214,8 @@ class _Reader:
 
 def suggestion(name: str, known: set[str] | list[str]) -> str:
     """Return ` (did you mean ...?)` for a name close to a known one, else an empty text."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = nearest(name.lower(), sorted(known), cutoff=0.5)
+    return f" (did you mean {near!r}?)" if near else ""
 
 
 def is_saved(data: object) -> bool:
