@@ -196,3 +196,30 @@ def test_functions_that_all_call_each_other_end_soon(tmp_path: Path) -> None:
     code += "if cfg['training']['by_numpy']:\n    ds = tf.data.Dataset.range(9).map(f0)\n"
     (off,) = found(tmp_path, code, "off")
     assert off.state is State.DORMANT
+
+
+LOCKED = """\
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+lock = threading.Lock()
+
+
+def read(path):
+    with lock:
+        return cv2.imread(path)
+
+
+paths = ["a", "b"]
+if cfg["training"]["by_numpy"]:
+    with ThreadPoolExecutor(4) as pool:
+        first = list(pool.map(read, paths))
+with ThreadPoolExecutor(8) as pool:
+    again = list(pool.map(read, paths))
+"""
+
+
+def test_a_second_pool_takes_turns_too(tmp_path: Path) -> None:
+    (off,) = found(tmp_path, LOCKED, "off", rule="TFD042")
+    assert off.state is State.ACTIVE
+    assert f"thread pool at line {line_of(LOCKED, 'again = ')} runs read" in off.message

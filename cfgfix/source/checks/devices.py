@@ -12,7 +12,7 @@ from cfgfix.source.checks.moves import free_name
 from cfgfix.source.environment import environment_of, sets
 from cfgfix.source.expr import MISSING, constant, dotted, place_of, text, walk
 from cfgfix.source.guards import statement_of
-from cfgfix.source.hit import Hit, Rewrite, Step, at, hit_at
+from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.source.layout import siblings
 from cfgfix.source.program import Module, Program, absolute, is_keras_model
@@ -1131,8 +1131,8 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
         if "Lock(" not in module.summary.words:
             continue
         for scope in module.summary.scopes:
-            how = pooled.get(id(scope))
-            if how is None:
+            ways = pooled.get(id(scope))
+            if ways is None:
                 continue
             for number, block in enumerate(scope.blocks):
                 if (
@@ -1150,26 +1150,27 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
                     None,
                 )
                 if slow is not None:
-                    yield hit_at(
-                        slow,
-                        flow=how[1],
-                        values={
-                            "call": _short(slow),
-                            "lock": text(block.test, scope),
-                            "line": block.line,
-                            "pool": how[0],
-                        },
-                    )
+                    for pool, way in ways:
+                        yield hit_at(
+                            slow,
+                            **way,
+                            values={
+                                "call": _short(slow),
+                                "lock": text(block.test, scope),
+                                "line": block.line,
+                                "pool": pool,
+                            },
+                        )
                     break
 
 
-def _pooled(program: Program) -> dict[int, tuple[str, tuple[Step, ...]]]:
-    """Return the functions that several threads run, with how."""
-    found: dict[int, tuple[str, tuple[Step, ...]]] = {}
+def _pooled(program: Program) -> dict[int, list[tuple[str, dict[str, Any]]]]:
+    """Return the functions that several threads run, by the identity of their scopes: by which pool, and the way to them."""
+    found: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     hot = hot_paths(program)
     for reach in hot.reached(PYTHON):
         if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
-            found.setdefault(id(reach.scope), (reach.via, reach.flow()))
+            found.setdefault(id(reach.scope), []).append((reach.via, {"entry": reach}))
     for site in program.flow.under("concurrent.futures.ThreadPoolExecutor."):
         if not site.args:
             continue
@@ -1184,10 +1185,9 @@ def _pooled(program: Program) -> dict[int, tuple[str, tuple[Step, ...]]]:
                 if id(here) in seen:
                     continue
                 seen.add(id(here))
+                pool = f"the thread pool at line {site.call.place[0]} runs {scope.qualname}"
                 step = at(site, label="given to the pool's threads")
-                found.setdefault(
-                    id(here), (f"the thread pool at line {site.call.place[0]} runs {scope.qualname}", (step,))
-                )
+                found.setdefault(id(here), []).append((pool, {"flow": (step,)}))
                 pending += [target.scope for inner in program.flow.within(here) for target in inner.targets]
     return found
 

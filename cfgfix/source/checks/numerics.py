@@ -221,14 +221,11 @@ def seed_ignored(program: Program) -> Iterator[Hit]:
     for _, function, reach in _jit_roots(program):
         for site, path in inside_function(program, function):
             if is_random(site) and site.name.startswith("tensorflow.") and not in_tests(site.scope):
+                way = Reach(reach.root, site.scope, path)
                 yield hit_at(
                     site,
-                    flow=Reach(reach.root, site.scope, path).flow(),
-                    values={
-                        "call": short(site),
-                        "line": seed.call.place[0],
-                        "via": Reach(reach.root, site.scope, path).via,
-                    },
+                    entry=way,
+                    values={"call": short(site), "line": seed.call.place[0], "via": way.via},
                 )
 
 
@@ -237,10 +234,11 @@ def growing_array(program: Program) -> Iterator[Hit]:
     for _, function, reach in _jit_roots(program):
         for site, path in inside_function(program, function):
             if site.name == "tensorflow.TensorArray" and constant(site.call.keyword("dynamic_size")) is True:
+                way = Reach(reach.root, site.scope, path)
                 yield hit_at(
                     site,
-                    flow=Reach(reach.root, site.scope, path).flow(),
-                    values={"via": Reach(reach.root, site.scope, path).via},
+                    entry=way,
+                    values={"via": way.via},
                 )
 
 
