@@ -244,6 +244,8 @@ class Flow:
         self._done: dict[int, Value] = {}
         self._parameters: dict[int, Parameters] = {}
         self._special: dict[tuple[object, ...], Value] = {}
+        self._replaces: dict[tuple[int, int], bool] = {}
+        """Whether a class replaces methods that one of its bases calls, by both."""
         self._entered: dict[tuple[object, ...], Site] = {}
         """The first site that entered a function with some values."""
         self._running: list[int] = []
@@ -434,9 +436,9 @@ class Flow:
         scope = function.scope
         if function.receiver is not None:
             args = (function.receiver, *args)
-        telling = [value for value in (*args, *keywords.values()) if _telling(value)]
+        telling = any(_telling(value) for value in (*args, *keywords.values()))
         if (
-            not telling
+            not (telling or self._means_another_class(function))
             or self.exhausted
             or self._runs >= MAX_RUNS
             or len(site.through) >= MAX_DEPTH
@@ -492,6 +494,63 @@ class Flow:
         result = self._result(scope, frame)
         self._special[key] = result
         return result
+
+    def _run_where_made(self, function: Function, site: Site) -> None:
+        """Run a function that was made in a run with particular arguments once more: its free names stand for these."""
+        scope, env = function.scope, function.env
+        if (
+            env is None
+            or env.scope.kind not in ("function", "lambda")
+            or self._envs.get(id(env.scope)) is env
+            or self.exhausted
+            or self._runs >= MAX_RUNS
+            or len(site.through) >= MAX_DEPTH
+            or id(scope) in self._running
+        ):
+            return
+        self._runs += 1
+        inner = Env(scope, env)
+        self._bind_parameters(scope, inner, None)
+        self._running.append(id(scope))
+        self._body(_Frame(scope, inner, None, (*site.through, site)))
+        self._running.pop()
+
+    def _means_another_class(self, function: Function) -> bool:
+        """Tell whether a method is bound to an object of a subclass, which replaces methods that its class calls."""
+        owner = self.program.owner(function.scope)
+        receiver = function.receiver
+        if owner is None or type(receiver) is not Instance or receiver.scope is owner:
+            return False
+        key = (id(receiver.scope), id(owner))
+        known = self._replaces.get(key)
+        if known is None:
+            classes = self.program.bases(receiver.scope)[0]
+            known = False
+            if owner in classes:
+                nearer = classes[: classes.index(owner)]
+                replaced = {name for scope in nearer for name in scope.children} - {"__init__"}
+                known = not replaced.isdisjoint(self._own_members(owner))
+            self._replaces[key] = known
+        return known
+
+    def _own_members(self, owner: Scope) -> set[str]:
+        """Return the names that the methods of a class look up on their object in calls: `self.parse(x)`, `map(self.parse)`."""
+        names: set[str] = set()
+        scopes = owner.module.summary.scopes
+        for number in owner.children.values():
+            method = scopes[number]
+            if method.kind != "function" or not method.params:
+                continue
+            own = method.params[0][0]
+            # Lambdas and functions inside see the same object.
+            for scope in scopes[number:]:
+                if scope.place[0] > method.place[2]:
+                    break
+                for call in scope.calls:
+                    for part in (call.func, *call.args, *(value for _, value in call.keywords)):
+                        if part[0] == ATTRIBUTE and part[1][0] == NAME and part[1][1] == own:
+                            names.add(part[2])
+        return names
 
     # Statements
 
@@ -1301,8 +1360,10 @@ class Flow:
         named = WITH_FUNCTION.get(method)
         if named is None:
             return ()
-        value = site.argument(named[1], named[0])
-        return functions_of(value)
+        functions = functions_of(site.argument(named[1], named[0]))
+        for function in functions:
+            self._run_where_made(function, site)
+        return functions
 
 
 def only_tells(event: Event, scope: Scope) -> bool:

@@ -269,7 +269,99 @@ def n():
 """A name that Keras 3 does not have, behind questions of every kind; DEP008 tells of it."""
 
 
-@pytest.mark.parametrize(("text", "rule"), [(WAYS, "TFD005"), (GUARDS, "DEP008")], ids=["ways", "guards"])
+INHERITED = """\
+import cv2
+import tensorflow as tf
+
+
+def read(path):
+    return tf.numpy_function(cv2.imread, [path], tf.uint8)  # found
+
+
+def kept(path):
+    return tf.numpy_function(cv2.imread, [path], tf.uint8)  # not found
+
+
+def never(path):
+    return tf.numpy_function(cv2.imread, [path], tf.uint8)  # not found
+
+
+def above(path):
+    return tf.numpy_function(cv2.imread, [path], tf.uint8)  # found
+
+
+def handed(path):
+    return tf.numpy_function(cv2.imread, [path], tf.uint8)  # found
+
+
+class Base:
+    def parse(self, path):
+        raise NotImplementedError
+
+    def other(self, path):
+        return path
+
+    def make(self):
+        return self._dataset().batch(4)
+
+    def _dataset(self):
+        return tf.data.Dataset.list_files("a").map(lambda path: self.parse(path))
+
+    def more(self):
+        return tf.data.Dataset.list_files("b").map(self.other)
+
+
+class Images(Base):
+    def parse(self, path):
+        return read(path)
+
+    def unused(self, path):
+        return kept(path)
+
+
+class Texts(Base):
+    def parse(self, path):
+        return tf.io.read_file(path)
+
+    def other(self, path):
+        return never(path)
+
+
+class Further(Images):
+    def make(self):
+        return super().make().prefetch(1)
+
+
+class Mixed(Base):
+    def other(self, path):
+        return above(path)
+
+
+class Nearest(Mixed, Images):
+    pass
+
+
+def built(parse):
+    return tf.data.Dataset.list_files("c").map(lambda path: parse(path))
+
+
+for item in built(handed):
+    print(item)
+for item in Further().make():
+    print(item)
+for item in Texts().make():
+    print(item)
+for item in Nearest().more():
+    print(item)
+"""
+"""A method of a base class that maps what its subclasses define; TFD001 tells of what is mapped."""
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [(WAYS, "TFD005"), (GUARDS, "DEP008"), (INHERITED, "TFD001")],
+    ids=["ways", "guards", "inherited"],
+)
 def test_lines_are_found_as_marked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, rule: str
 ) -> None:
