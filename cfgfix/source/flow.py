@@ -190,6 +190,7 @@ _PASS_THROUGH = frozenset(
         "tensorflow.Module.with_name_scope",
     }
 )
+_OURS = ("tensorflow", "keras")
 MAX_RUNS = 4000
 """Most runs of functions with particular arguments in one program; beyond it calls are not entered."""
 MAX_DEPTH = 8
@@ -246,6 +247,10 @@ class Flow:
         self._special: dict[tuple[object, ...], Value] = {}
         self._replaces: dict[tuple[int, int], bool] = {}
         """Whether a class replaces methods that one of its bases calls, by both."""
+        self._made: dict[tuple[int, int], tuple[Site, Env]] = {}
+        """The calls for which functions were run with the names around them, by the identity of function and names; these are
+        kept, so that no other takes over their identity."""
+        self._made_at: set[int] = set()
         self._entered: dict[tuple[object, ...], Site] = {}
         """The first site that entered a function with some values."""
         self._running: list[int] = []
@@ -498,8 +503,10 @@ class Flow:
     def _run_where_made(self, function: Function, site: Site) -> None:
         """Run a function that was made in a run with particular arguments once more: its free names stand for these."""
         scope, env = function.scope, function.env
+        key = (id(scope), id(env))
         if (
             env is None
+            or key in self._made
             or env.scope.kind not in ("function", "lambda")
             or self._envs.get(id(env.scope)) is env
             or self.exhausted
@@ -509,11 +516,22 @@ class Flow:
         ):
             return
         self._runs += 1
+        self._made[key] = (site, env)
+        self._made_at.add(id(site))
         inner = Env(scope, env)
         self._bind_parameters(scope, inner, None)
         self._running.append(id(scope))
         self._body(_Frame(scope, inner, None, (*site.through, site)))
         self._running.pop()
+
+    def run_of(self, function: Function) -> Site | None:
+        """Return the call for which a function that was made in a run with particular arguments was run; None for any other."""
+        found = self._made.get((id(function.scope), id(function.env)))
+        return found[0] if found is not None else None
+
+    def made_for(self, site: Site) -> bool:
+        """Tell whether a call was met in such a run."""
+        return bool(site.through) and id(site.through[-1]) in self._made_at
 
     def _means_another_class(self, function: Function) -> bool:
         """Tell whether a method is bound to an object of a subclass, which replaces methods that its class calls."""
@@ -1047,6 +1065,9 @@ class Flow:
         found_value = self._attributes.get(key)
         if found_value is None and name in writers:
             return UNKNOWN
+        if found_value is UNKNOWN and name not in writers:
+            # A base class stores it; what it stores for this class is not known, and what it stores as a rule is.
+            return None
         return found_value
 
     def _subscript(self, frame: _Frame, expr: Expr) -> Value:
@@ -1205,7 +1226,8 @@ class Flow:
 
     def _external(self, frame: _Frame, site: Site, raw: str) -> Value:
         name = fold(raw)
-        if not site.name or name.startswith(("tensorflow", "keras")):
+        if not site.name or (name.startswith(_OURS) and not site.name.startswith(_OURS)):
+            # Of several things that it may be the first is what it is as a rule.
             site.name, site.raw = name, raw
         args = site.args
         if name in CONSTRUCTORS:

@@ -18,6 +18,7 @@ from cfgfix.source.parameters import is_classmethod
 from cfgfix.source.program import Program, is_keras_model
 from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
 from cfgfix.source.values import (
+    Constant,
     Function,
     Instance,
     Made,
@@ -169,6 +170,8 @@ class Reach:
 
 
 Pairs = tuple[tuple[tuple[int, str], Any], ...]
+_SIMPLE = (bool, int, str, type(None))
+"""What guards test."""
 MAX_VARIANTS = 4
 """Most ways to one function that are told apart by what they give for its parameters; one more stands for all."""
 _KERAS_GIVES = frozenset({"training", "mask"})
@@ -187,7 +190,7 @@ class Ways:
         self._excluded: dict[tuple[int, int, Place | None, Pairs], bool] = {}
 
     def sites(
-        self, scope: Scope, path: tuple[Site, ...], given: Pairs, receiver: Value | None = None
+        self, scope: Scope, path: tuple[Site, ...], given: Pairs, function: Function | None = None
     ) -> Iterator[Site]:
         """Yield the sites of a scope that run when it is reached by some calls.
 
@@ -195,7 +198,7 @@ class Ways:
             scope: The scope.
             path: The calls on the way.
             given: What is known of its parameters.
-            receiver: What the first function of the way is bound to.
+            function: The first function of the way, where it is known as a value.
         """
         groups = self._sites.get(id(scope))
         if groups is None:
@@ -203,7 +206,8 @@ class Ways:
             for site in self._flow.within(scope):
                 calls.setdefault(id(site.call), []).append(site)
             groups = self._sites[id(scope)] = list(calls.values())
-        for group in groups:
+        for every in groups:
+            group = every
             if self.excluded(scope, group[0].call.block, group[0].call.place, given, path):
                 continue
             if len(group) == 1 and not group[0].through:
@@ -217,7 +221,11 @@ class Ways:
                     continue
                 bound = _receiver(path[-1], scope)
             else:
-                bound = receiver
+                bound = function.receiver if function is not None else None
+                made = self._flow.run_of(function) if function is not None else None
+                same = [site for site in group if made is not None and site.through[-1:] == (made,)]
+                # A run with other names around the function tells nothing of this one.
+                group = same or [site for site in group if not self._flow.made_for(site)]
             for site in group:
                 other = _receiver(site.through[-1], scope) if site.through else None
                 if (
@@ -268,13 +276,25 @@ class Ways:
                     if default is None or (scope.name == "call" and name in _KERAS_GIVES):
                         continue
                     expr = default
-                elif expr[0] == NAME and (id(site.scope), expr[1]) in known:
-                    if _bound_once(site.scope, expr[1]):
-                        found[(id(scope), name)] = known[(id(site.scope), expr[1])]
+                elif expr[0] == NAME:
+                    place = self._parameter(site.scope, expr[1])
+                    if place in known:
+                        found[(id(scope), name)] = known[place]
                     continue
-                if expr[0] == CONSTANT and isinstance(expr[1], (bool, int, str, type(None))):
+                if expr[0] == CONSTANT and isinstance(expr[1], _SIMPLE):
                     found[(id(scope), name)] = expr[1]
         return tuple(sorted(found.items(), key=lambda item: item[0])) if found else ()
+
+    def _parameter(self, scope: Scope, name: str) -> tuple[int, str] | None:
+        """Return which function's parameter a name is, here or in a function around, if it is never given anew."""
+        here: Scope | None = scope
+        while here is not None:
+            if any(item[0] == name for item in here.params):
+                return (id(here), name) if _bound_once(here, name) else None
+            if name in here.names and here.kind != "class":
+                return None
+            here = self._program.outer(here)
+        return None
 
     def _wanted(self, scope: Scope) -> frozenset[str]:
         """Return the parameters that guards test, here or in a function inside, and those that are handed on by name."""
@@ -308,23 +328,37 @@ class Ways:
 
 
 def flags(function: Function | Scope | None) -> Pairs:
-    """Return what is known of the parameters of a function that something runs on elements.
+    """Return what is known of the parameters of a function that something runs on elements, and of those around it.
 
-    Flags have their defaults, and `functools.partial` may have given some.
+    Flags have their defaults, `functools.partial` may have given some, and the call of the function that it was made in others.
     """
     if not isinstance(function, Function):
         return ()
+    known: dict[tuple[int, str], Any] = {}
+    env = function.env
+    while env is not None:
+        if env.scope.kind == "function":
+            for name, _, _, _ in env.scope.params:
+                given = env.names.get(name)
+                if (
+                    type(given) is Constant
+                    and isinstance(given.value, _SIMPLE)
+                    and _bound_once(env.scope, name)
+                ):
+                    known[(id(env.scope), name)] = given.value
+        env = env.parent
     fixed = dict(function.fixed)
     taken = function.partial + int(function.receiver is not None)
     found: dict[str, Any] = {}
     for position, (name, _, default, kind) in enumerate(function.scope.params):
         value = None if default is None or default[0] != CONSTANT else default[1]
         if name in fixed:
-            if isinstance(fixed[name], (bool, int, str, type(None))):
+            if isinstance(fixed[name], _SIMPLE):
                 found[name] = fixed[name]
         elif position >= taken and kind in ("plain", "keyword") and isinstance(value, bool):
             found[name] = value
-    return tuple(((id(function.scope), name), value) for name, value in sorted(found.items()))
+    known.update(((id(function.scope), name), value) for name, value in found.items())
+    return tuple(sorted(known.items(), key=lambda item: item[0]))
 
 
 def _covers(general: Pairs, special: Pairs) -> bool:
@@ -455,7 +489,7 @@ class HotPaths:
                 yield from found
 
     def _roots(self) -> Iterator[Root]:
-        seen: dict[tuple[str, int, int], Root] = {}
+        seen: dict[tuple[str, int, int, Pairs], Root] = {}
         for dataset in self.flow.datasets:
             site = dataset.site
             if site is None or not dataset.functions or _overwritten(site):
@@ -463,7 +497,7 @@ class HotPaths:
             generator = dataset.op == "from_generator"
             for function in dataset.functions:
                 kind = PYTHON if generator else ELEMENT
-                key = (kind, id(function.scope), id(site.call))
+                key = (kind, id(function.scope), id(site.call), flags(function))
                 if key in seen:
                     seen[key].others.append(site)
                     continue
@@ -583,7 +617,6 @@ class HotPaths:
         return tuple(sorted(set.intersection(*known), key=lambda item: item[0])) if known else ()
 
     def _spread(self, root: Root) -> None:
-        receiver = root.function.receiver if root.function is not None else None
         pending = deque([Reach(root, root.scope, (), self._known_at(root), guards=self.ways)])
         while pending and self._count < MAX_REACHED:
             reach = pending.popleft()
@@ -599,7 +632,7 @@ class HotPaths:
             known.append(reach)
             if len(path) >= 12:
                 continue
-            for site in self.ways.sites(scope, path, reach.given, receiver):
+            for site in self.ways.sites(scope, path, reach.given, root.function):
                 for target in site.targets:
                     given = self.ways.given(site, target, reach.given)
                     pending.append(

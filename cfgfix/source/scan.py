@@ -27,6 +27,7 @@ from cfgfix.source.requirements import FILES, find_requirement
 from cfgfix.source.rewrite import changes, confirm
 from cfgfix.source.running import (
     for_python_two,
+    is_test,
     never_given,
     never_imported,
     never_run,
@@ -361,6 +362,9 @@ class _Maker:
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        if hit.flow and is_test(hit.flow[0].scope.module.path) and not is_test(path):
+            # A test tries what a program as a rule does not do.
+            return Severity.INFO
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
             return Severity.INFO
         if _KEPT_COPY.search(path):

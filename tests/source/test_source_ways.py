@@ -67,6 +67,37 @@ d3 = tf.data.Dataset.list_files("a").map(lambda p: Reader(True)(p))  # found
 d3b = tf.data.Dataset.list_files("a").map(lambda p: Reader()(p))  # not found
 
 
+# 5 flags of a function around, given by its call and handed on
+def load5(path, training):
+    image = tf.io.decode_jpeg(tf.io.read_file(path))
+    if training:
+        image = flip(image)
+    return image
+
+
+def make5(training):
+    def parse(path):
+        return load5(path, training)
+
+    return tf.data.Dataset.list_files("a").map(parse)  # found
+
+
+class Base5:
+    def load(self, path, training):
+        raise NotImplementedError
+
+    def make(self, training):
+        return tf.data.Dataset.list_files("a").map(lambda path: self.load(path, training))  # not found
+
+
+class Sub5(Base5):
+    def load(self, path, training):
+        return load5(path, training)
+
+
+d5 = [make5(False), make5(True), Sub5().make(False)]
+
+
 # 4 closure
 def make(training):
     def load(path):

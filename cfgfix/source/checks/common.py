@@ -379,7 +379,7 @@ def inside_function(
     from cfgfix.source.hotpath import flags, ways_of
 
     scope = function.scope if isinstance(function, Function) else function
-    receiver = function.receiver if isinstance(function, Function) else None
+    made = function if isinstance(function, Function) else None
     ways_in = ways_of(program)
     seen: dict[int, list[set[object]]] = {}
     told: set[int] = set()
@@ -393,7 +393,7 @@ def inside_function(
             continue
         known.append(set(given))
         program.flow.default(here)
-        for site in ways_in.sites(here, path, given, receiver):
+        for site in ways_in.sites(here, path, given, made):
             if id(site) not in told:
                 told.add(id(site))
                 yield site, path

@@ -433,12 +433,14 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
     """Return what a function does if each of its operations works on a batch as on an element; or None."""
     program.flow.default(scope)
     sites = program.flow.within(scope)
-    if len(sites) != len(scope.calls) or not scope.body:
+    if len({site.call.number for site in sites}) != len(scope.calls) or not scope.body:
         return None
     for site in sites:
         if site.name == "tensorflow.io.parse_single_example":
             return (
-                "tf.io.parse_single_example (tf.io.parse_example reads a batch)" if len(sites) == 1 else None
+                "tf.io.parse_single_example (tf.io.parse_example reads a batch)"
+                if len(scope.calls) == 1
+                else None
             )
         if site.name not in _ELEMENTWISE:
             return None

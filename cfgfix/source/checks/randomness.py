@@ -40,6 +40,9 @@ _MAKERS = (
 )
 
 
+_SETS_UP = frozenset({"__init__", "build"})
+
+
 def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
     hot = hot_paths(program)
     for site in program.flow.under(*_PYTHON):
@@ -53,6 +56,9 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
             continue
         reach = hot.reach_of(site, kind)
         if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
+            continue
+        if any(scope.name in _SETS_UP for scope in (site.scope, *(step.scope for step in reach.path))):
+            # What sets an object up runs once by rights.
             continue
         yield site, reach
 
