@@ -190,7 +190,6 @@ _PASS_THROUGH = frozenset(
         "tensorflow.Module.with_name_scope",
     }
 )
-_OURS = ("tensorflow", "keras")
 MAX_RUNS = 4000
 """Most runs of functions with particular arguments in one program; beyond it calls are not entered."""
 MAX_DEPTH = 8
@@ -1226,8 +1225,10 @@ class Flow:
 
     def _external(self, frame: _Frame, site: Site, raw: str) -> Value:
         name = fold(raw)
-        if not site.name or (name.startswith(_OURS) and not site.name.startswith(_OURS)):
-            # Of several things that it may be the first is what it is as a rule.
+        if not site.name or (
+            name.startswith(("tensorflow", "keras")) and (_of_class(name) or not _of_class(site.name))
+        ):
+            # What a function such as `load_model` gives is told by the class that it may be as well.
             site.name, site.raw = name, raw
         args = site.args
         if name in CONSTRUCTORS:
@@ -1386,6 +1387,11 @@ class Flow:
         for function in functions:
             self._run_where_made(function, site)
         return functions
+
+
+def _of_class(name: str) -> bool:
+    """Tell whether a dotted name is that of a class's member: `keras.Model.fit`."""
+    return name.rpartition(".")[0].rpartition(".")[2][:1].isupper()
 
 
 def only_tells(event: Event, scope: Scope) -> bool:
