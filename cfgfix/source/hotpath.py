@@ -174,6 +174,8 @@ _SIMPLE = (bool, int, str, type(None))
 """What guards test."""
 MAX_VARIANTS = 4
 """Most ways to one function that are told apart by what they give for its parameters; one more stands for all."""
+MAX_RUNS_KEPT = 16
+"""Most runs of one function with the names around it that are told apart."""
 _KERAS_GIVES = frozenset({"training", "mask"})
 """Arguments of `call` that Keras fills in where the caller leaves them out (Keras 3.15, `keras/src/layers/layer.py`)."""
 
@@ -361,11 +363,6 @@ def flags(function: Function | Scope | None) -> Pairs:
     return tuple(sorted(known.items(), key=lambda item: item[0]))
 
 
-def _covers(general: Pairs, special: Pairs) -> bool:
-    """Tell whether what is known on one way is known on another too, so that the first reaches all that the other does."""
-    return not general or set(general) <= set(special)
-
-
 def _receiver(site: Site, scope: Scope) -> Value | None:
     return next((target.receiver for target in site.targets if target.scope is scope), None)
 
@@ -489,7 +486,7 @@ class HotPaths:
                 yield from found
 
     def _roots(self) -> Iterator[Root]:
-        seen: dict[tuple[str, int, int, Pairs], Root] = {}
+        seen: dict[tuple[object, ...], Root] = {}
         for dataset in self.flow.datasets:
             site = dataset.site
             if site is None or not dataset.functions or _overwritten(site):
@@ -497,7 +494,13 @@ class HotPaths:
             generator = dataset.op == "from_generator"
             for function in dataset.functions:
                 kind = PYTHON if generator else ELEMENT
-                key = (kind, id(function.scope), id(site.call), flags(function))
+                key = (
+                    kind,
+                    id(function.scope),
+                    id(site.call),
+                    id(self.flow.run_of(function)),
+                    flags(function),
+                )
                 if key in seen:
                     seen[key].others.append(site)
                     continue
@@ -622,13 +625,14 @@ class HotPaths:
             reach = pending.popleft()
             scope, path = reach.scope, reach.path
             known = self._reached.setdefault((id(scope), root.kind), [])
-            same = next((other for other in known if _covers(other.given, reach.given)), None)
+            same = next((other for other in known if self._covers(other, reach, len(known))), None)
             if same is not None:
                 if len(same.others) < MAX_WAYS:
                     same.others.append(reach)
                 continue
             self._count += 1
-            reach = replace(reach, given=reach.given if len(known) < MAX_VARIANTS else (), beside=known)
+            alike = sum(self._run_of(other) is self._run_of(reach) for other in known)
+            reach = replace(reach, given=reach.given if alike < MAX_VARIANTS else (), beside=known)
             known.append(reach)
             if len(path) >= 12:
                 continue
@@ -638,6 +642,24 @@ class HotPaths:
                     pending.append(
                         Reach(root, target.scope, (*path, site), given, before=reach, guards=self.ways)
                     )
+
+    def _covers(self, other: Reach, reach: Reach, count: int) -> bool:
+        """Tell whether what one way reaches is all that another does: it knows no more, and the same names stand around.
+
+        Args:
+            other: A way to a function that is kept.
+            reach: Another way to it.
+            count: How many ways to it are kept; from some number on the names around it are not looked at.
+        """
+        if other.given and not set(other.given) <= set(reach.given):
+            return False
+        run = self._run_of(reach)
+        return run is None or count >= MAX_RUNS_KEPT or self._run_of(other) is run
+
+    def _run_of(self, reach: Reach) -> Site | None:
+        """Return the call for which the function of a root was run with the names around it; None for any other function."""
+        function = reach.root.function
+        return None if reach.path or function is None else self.flow.run_of(function)
 
     # Loops
 

@@ -362,8 +362,13 @@ class _Maker:
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        if hit.flow and is_test(hit.flow[0].scope.module.path) and not is_test(path):
-            # A test tries what a program as a rule does not do.
+        if (
+            not rule.id.startswith("DEP")
+            and hit.flow
+            and is_test(hit.flow[0].scope.module.path)
+            and not is_test(path)
+        ):
+            # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
             return Severity.INFO
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
             return Severity.INFO

@@ -372,11 +372,22 @@ class Nearest(Mixed, Images):
     pass
 
 
-def built(parse):
-    return tf.data.Dataset.list_files("c").map(lambda path: parse(path))
+def built(parse, parallel=False):
+    ds = tf.data.Dataset.list_files("c")
+    if parallel:
+        return ds.map(lambda path: parse(path), num_parallel_calls=tf.data.AUTOTUNE)
+    return ds.map(lambda path: parse(path))
 
 
-for item in built(handed):
+def also(path):
+    return tf.numpy_function(cv2.imread, [path], tf.uint8)  # found
+
+
+for item in built(handed, parallel=True):
+    print(item)
+for item in built(lambda path: path):
+    print(item)
+for item in built(also):
     print(item)
 for item in Further().make():
     print(item)
