@@ -13,10 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 from cfgfix import engine
 from cfgfix.errors import ExitCode
 from cfgfix.settings import Settings
+
+pytestmark = pytest.mark.acceptance
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BEFORE = "training:\n  learning_rate: 1e-4  # keep\ndata:\n  batch_size: 8\n  num_workers: 4\n"
@@ -25,7 +28,11 @@ AFTER = BEFORE.replace("1e-4", "1.0e-4")
 
 def environment(tmp_path):
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CFGFIX_")}
-    return {**kept, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(tmp_path / ".cache-of-cfgfix")}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "CFGFIX_CACHE_DIR": after_a_first_run(tmp_path / ".cache-of-cfgfix"),
+    }
 
 
 def start(tmp_path, *arguments, cwd=None, **options):
