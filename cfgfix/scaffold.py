@@ -130,13 +130,17 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     return Plan(tuple(facts), tuple(files))
 
 
-def require_inside(path: str) -> None:
+def require_inside(path: str, root: str = ".") -> None:
     """Refuse a place that a link leads out of the project: a checkout must not have files elsewhere written.
+
+    Args:
+        path: The place.
+        root: A folder of the project.
 
     Raises:
         CfgfixError: It lies outside.
     """
-    if not is_inside(path, project(".")):
+    if not is_inside(path, project(root)):
         raise CfgfixError(
             "a link leads out of the project; nothing is written",
             path=path,
@@ -336,20 +340,39 @@ def _settings_file(
     rows.append(
         '# hardware = "rtx4090,cpus=16,ram=64"  # the training machine: workers and memory are judged by it'
     )
-    existing = "pyproject.toml" if os.path.isfile("pyproject.toml") else None
-    if existing is not None:
-        require_inside(existing)
+    return _new_settings(rows, ".")
+
+
+def _new_settings(rows: Sequence[str], root: str) -> Planned:
+    """Return settings for a folder that has none: a table in its pyproject.toml, else a file of their own."""
+    existing = os.path.normpath(os.path.join(root, "pyproject.toml"))
+    if os.path.isfile(existing):
+        require_inside(existing, root)
         source = read_source(existing)
         text = source.text
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
         after = source.encode(text + gap + "[tool.cfgfix]\n" + "\n".join(rows) + "\n").decode("utf-8-sig")
         if _only_adds(text, after):
             return Planned(existing, text, after, source)
-    return Planned("cfgfix.toml", None, "\n".join(rows) + "\n")
+    return Planned(os.path.normpath(os.path.join(root, "cfgfix.toml")), None, "\n".join(rows) + "\n")
 
 
 def _only_adds(before: str, after: str) -> bool:
     """Tell whether a project file with the new table holds what it held, and that table."""
+    old, new = _toml(before), _toml(after)
+    if new is None:
+        return False
+    try:
+        new["tool"].pop("cfgfix")
+        if not new["tool"]:
+            new.pop("tool")
+    except (KeyError, TypeError, AttributeError):
+        return False
+    return bool(old == new)
+
+
+def _toml(text: str) -> dict[str, Any] | None:
+    """Return what a TOML text holds, or None where it is none."""
     import sys
 
     if sys.version_info >= (3, 11):
@@ -357,14 +380,62 @@ def _only_adds(before: str, after: str) -> bool:
     else:
         import tomli as tomllib
     try:
-        old: Any = tomllib.loads(before)
-        new: Any = tomllib.loads(after)
-        new["tool"].pop("cfgfix")
-        if not new["tool"]:
-            new.pop("tool")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return dict(tomllib.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
+    """Return the settings file with one more item in a list, or None where that cannot be done exactly.
+
+    Args:
+        settings: Those in force; where they come from no file, there is a new one.
+        name: The setting.
+        item: What is added to its list.
+
+    Raises:
+        CfgfixError: A link leads out of the project.
+    """
+    import json
+    import re
+
+    quoted = json.dumps(item, ensure_ascii=False)
+    if settings.origin is None:
+        return _new_settings([f"{name} = [{quoted}]"], settings.root)
+    require_inside(settings.origin, settings.root)
+    source = read_source(settings.origin)
+    text = source.text
+    newline = source.newline
+    in_project = os.path.basename(settings.origin) == "pyproject.toml"
+    candidates: list[str] = []
+    for found in re.finditer(rf"(?m)^[ \t]*{name}[ \t]*=[ \t]*\[", text):
+        candidates.append(f"{text[: found.end()]}{quoted}, {text[found.end() :]}")
+        candidates.append(f"{text[: found.end()]}{quoted}{text[found.end() :]}")
+    line = f"{name} = [{quoted}]{newline}"
+    if in_project:
+        candidates += [
+            f"{text[: found.end()]}{line}{text[found.end() :]}"
+            for found in re.finditer(r"(?m)^\[tool\.cfgfix\][^\n]*\n", text)
+        ]
+    else:
+        candidates.append(line + text)
+    for after in candidates:
+        if _only_lists(text, after, name, item, in_project=in_project):
+            return Planned(settings.origin, text, after, source)
+    return None
+
+
+def _only_lists(before: str, after: str, name: str, item: str, *, in_project: bool) -> bool:
+    """Tell whether a settings file holds what it held, and one more item in the list."""
+    old, new = _toml(before), _toml(after)
+    if old is None or new is None:
         return False
-    return bool(old == new)
+    try:
+        tables = [data["tool"]["cfgfix"] if in_project else data for data in (old, new)]
+        had, has = (table.pop(name, []) for table in tables)
+    except (KeyError, TypeError, AttributeError):
+        return False
+    return old == new and sorted(map(repr, has)) == sorted(map(repr, [*had, item]))
 
 
 def _refused(schema: str, configs: Sequence[Config], settings: Settings) -> str | None:
