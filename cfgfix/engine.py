@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from cfgfix.baseline import split as split_known
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.dialect import Dialect
+from cfgfix.dialects.foreign import tool_of
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
 from cfgfix.documents.resolve import Loader
@@ -22,7 +23,7 @@ from cfgfix.findings import Applied, Finding, KeyPath, Refused, Severity, fixabl
 from cfgfix.judge import Skip, Target, ignored_by_path
 from cfgfix.overrides import override, shifted
 from cfgfix.records import dataclass, replace
-from cfgfix.request import FileReport, Report, Request
+from cfgfix.request import UNKNOWN_CONFIG, FileReport, Report, Request
 from cfgfix.runs import (
     Machine,
     Run,
@@ -117,7 +118,8 @@ def _run(request: Request) -> Report:
                 if request.stdin_name.endswith(".py"):
                     sources = _source_text(runs, run, source, request, reports)
                 else:
-                    reports.append(_one(run, source, request, skips))
+                    alone = not run.settings.force_exclude
+                    reports.append(_one(run, source, request, skips, alone=alone))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
@@ -146,7 +148,9 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                report = _one(runs.of(found.settings), source, request, skips)
+                # A hook names files too, one of them where one has changed; it says so with `force-exclude`.
+                alone = found.named and len(request.paths) == 1 and not found.settings.force_exclude
+                report = _one(runs.of(found.settings), source, request, skips, alone=alone)
                 if request.excerpts and report.text is not None:
                     shown = (*report.findings, *report.hidden)
                     report = replace(report, text=excerpt(report.text, report.path, shown))
@@ -322,7 +326,7 @@ def _scanned(
         ),
         key=stamp_of(run.judge.rules),
         texts=texts,
-        only=next(iter(texts)) if texts else None,
+        only=_reported(request, run.settings, files, texts),
         progress=request.progress,
         extra=_in_code(run, runs.configs.items),
         tensorflow=run.settings.tensorflow,
@@ -356,6 +360,24 @@ def _scanned(
         )
 
 
+def _reported(
+    request: Request, settings: Settings, files: Sequence[PythonFile], texts: Mapping[str, str] | None
+) -> frozenset[str] | None:
+    """Return the Python files that are reported, or None for all: what is written is in the files that are named.
+
+    The source roots belong to the program of any file, so a check reads them with it and tells what it finds there.
+    """
+    if texts:
+        return frozenset(texts)
+    if not request.paths or not (request.fix or request.add_ignores is not None):
+        return None
+    from cfgfix.sourcing import python_files
+
+    named = [path for path in request.paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
+    wanted = {os.path.abspath(file.path) for file in python_files(named, replace(settings, source_roots=()))}
+    return frozenset(file.path for file in files if named and os.path.abspath(file.path) in wanted)
+
+
 def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
     """Return what a config and the code together show in the code; None where no config is known to the code."""
     usage = usage_for(run)
@@ -374,9 +396,14 @@ def _one(
     source: SourceFile,
     request: Request,
     skips: dict[str, Skip],
+    *,
+    alone: bool,
 ) -> FileReport:
-    """Check or fix one file."""
-    report = _judged(run, source, request, skips)
+    """Check or fix one file; `alone` where a person names this one."""
+    report = _judged(run, source, request, skips, alone=alone)
+    if report.passed_over is not None and request.stdin is not None:
+        # What comes from an editor goes back to it as it came.
+        report = replace(report, encoded=request.stdin)
     return report if report.settings is not None else replace(report, settings=run.settings)
 
 
@@ -385,16 +412,18 @@ _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 """Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
 
 
-def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
+def _judged(
+    run: Run, source: SourceFile, request: Request, skips: dict[str, Skip], *, alone: bool
+) -> FileReport:
     document = compose(source)
-    dialect = dialect_of(document, run)
+    dialect = dialect_of(document, run, forced=alone and request.force_dialect)
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
         return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
     if dialect is None:
-        return FileReport(
-            source.path, passed_over="no training config that cfgfix knows", settings=run.settings
-        )
+        tool = tool_of(document)
+        reason = UNKNOWN_CONFIG if tool is None else f"{tool}, no training config"
+        return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)

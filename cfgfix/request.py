@@ -12,6 +12,9 @@ from cfgfix.judge import Skip
 from cfgfix.records import dataclass, field
 from cfgfix.settings import Settings
 
+UNKNOWN_CONFIG = "no training config that cfgfix knows"
+"""Why a file is passed over in which nothing speaks of training."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -38,6 +41,8 @@ class Request:
     """A file of known findings that are not shown."""
     add_ignores: str | None = None
     """Write a suppression comment, with this reason, for every finding instead of repairing it."""
+    force_dialect: bool = False
+    """Take the one file that is named for a config of the named dialect, whatever stands in it."""
     progress: Callable[[int, int], None] | None = None
     """Called with the number of files done and of all files, as often as one is done."""
 
@@ -61,6 +66,8 @@ class FileReport:
     cycle: tuple[str, ...] = ()
     passed_over: str | None = None
     """Why the file was not checked, where it is no training config."""
+    alone: bool = False
+    """Whether a person names this one file, who is then told that it is passed over."""
     before: str | None = None
     after: str | None = None
     """Texts before and after fixing, where they differ."""

@@ -12,6 +12,7 @@ from cfgfix.catalog.load import Catalogue, with_folders
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, schema_data
+from cfgfix.dialects.foreign import tool_of
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean, nearest
@@ -22,7 +23,7 @@ from cfgfix.records import dataclass, replace
 from cfgfix.request import Request
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Finder, Settings
-from cfgfix.vocabulary import by_text, dialect_inputs, known_dialects
+from cfgfix.vocabulary import by_text, dialect_inputs, has_training_keys, is_label, known_dialects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -238,26 +239,50 @@ def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     return Machine(look, hardware.label), line
 
 
-def dialect_of(document: Document, run: Run) -> Dialect | None:
+def dialect_of(document: Document, run: Run, *, forced: bool = False) -> Dialect | None:
     """Return the dialect of a document, or None where it is no training config.
 
-    That is the one the settings name, the one whose signature the document has, or, where the settings name keys or a
-    class, the generic one for what has some of those.
+    That is the dialect that is named, the one whose signature the document has, or, where the settings name keys or a
+    class, the generic one for what has some of those. A name says how a training config is written; whether a file is
+    one is asked all the same.
+
+    Args:
+        document: The document.
+        run: What its settings come to.
+        forced: Whether a person says that it is a config of the named dialect.
     """
-    if run.settings.dialect is not None:
-        return run.dialects[run.settings.dialect]
+    settings = run.settings
+    named = run.dialects[settings.dialect] if settings.dialect is not None else None
+    if named is not None and forced:
+        return named
+    found = _detected(document, run)
+    if found is not None and found.confidence != "low":
+        # What is of another family with files of its own, such as the job of a cluster, is judged as that.
+        foreign = named is not None and named is not found and tool_of(document) is not None
+        return found if named is None or foreign else named
+    if tool_of(document) is not None:
+        return None
+    if named is not None:
+        return named if found is not None or has_training_keys(document, named) else None
+    if found is not None or document.problem is not None:
+        return found
+    if settings.schema and names_class(settings.schema) and _fits_class(document, run):
+        return run.dialects.get("generic")
+    if settings.keys or settings.schema:
+        generic = run.dialects.get("generic")
+        if generic is not None and _has_own_keys(document, run, generic):
+            return generic
+    return None
+
+
+def _detected(document: Document, run: Run) -> Dialect | None:
+    """Return the dialect whose signature a document has, or None where it has none."""
     if document.problem is not None:
         return by_text(document.source.text, run.dialects)
     for root in document.roots:
         found = detect(root, run.dialects.values())
         if found is not None:
             return found
-    if run.settings.schema and names_class(run.settings.schema) and _fits_class(document, run):
-        return run.dialects.get("generic")
-    if run.settings.keys or run.settings.schema:
-        generic = run.dialects.get("generic")
-        if generic is not None and _has_own_keys(document, run, generic):
-            return generic
     return None
 
 
@@ -269,13 +294,16 @@ def _has_own_keys(document: Document, run: Run, generic: Dialect) -> bool:
 
 
 def _fits_class(document: Document, run: Run) -> bool:
-    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name."""
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name.
+
+    Names that any file may have, such as `name` and `version`, do not make it fit alone.
+    """
     run.inferred = run.inferred or _infer(run.settings)
     known = run.inferred.schema.get("properties", {})
     for root in document.roots:
         if root.kind == Kind.MAPPING and root.items:
-            found = sum(1 for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known)
-            if found and 2 * found >= len(root.items):
+            found = [key.text for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known]
+            if not all(map(is_label, found)) and 2 * len(found) >= len(root.items):
                 return True
     return False
 

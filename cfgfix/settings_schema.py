@@ -23,7 +23,7 @@ TEXTS: dict[str, str] = {
     "exclude": "Which files and folders are left out: patterns for their names or for their paths from the settings file. It replaces the default.",
     "source-roots": "Folders that the program's imports start from. The Python code below them is read together with the configs.",
     "schema": "What the configs must look like: a JSON Schema file, or path/to/config.py:Class, the class that loads them; the code is read, not run.",
-    "dialect": "The dialect of all configs. Without it each file is told by its content, and a file that is no training config is passed over.",
+    "dialect": "The dialect of the training configs; without it each is told by its content. Files that are none are passed over either way.",
     "dialects": "Files or folders with dialects of the project's own.",
     "loader": "How the program reads YAML; by default the dialect says it, else the code around the config.",
     "unknown-keys": "What a key does that the class named by `schema` does not have: fatal, the program stops, or ignored. By default the code that loads the file tells.",

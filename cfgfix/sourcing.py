@@ -96,7 +96,7 @@ class SourceRun:
         permitted: Leaves out what the settings ignore in a file.
         key: What else the results depend on.
         texts: Texts that stand for those on disk, by path.
-        only: The one file that is reported, where not all are.
+        only: The files that are reported, where not all are.
         extra: Findings about these files from elsewhere, by file.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant, as the setting says it.
@@ -113,7 +113,7 @@ class SourceRun:
         permitted: Callable[[list[Finding], str], list[Finding]],
         key: object,
         texts: Mapping[str, str] | None = None,
-        only: str | None = None,
+        only: frozenset[str] | None = None,
         extra: Mapping[str, Sequence[Finding]] | None = None,
         progress: Callable[[int, int], None] | None = None,
         tensorflow: str = "requirements",
@@ -262,7 +262,7 @@ class SourceRun:
     def _told(self, result: ScanResult) -> list[str]:
         """Return the files that a report is about."""
         found = {*result.findings, *result.marked}
-        return sorted(found if self._only is None else found & {self._only})
+        return sorted(found if self._only is None else found & self._only)
 
     def _read(self, path: str) -> SourceFile:
         text = self._texts.get(path)

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable
 
 from cfgfix.catalog.compiled import files_below
+from cfgfix.dialects.detect import exists
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, files_of, from_file, parse_pattern
+from cfgfix.documents.compose import Document
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.records import replace
@@ -111,3 +113,41 @@ def by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
         if sum(map(there, signature.any_of)) >= signature.least and len(telling) >= max(_MIN_NAMES, best + 1):
             best, found = len(telling), dialect
     return found
+
+
+_LABELS = frozenset({"description", "id", "kind", "mode", "name", "path", "title", "type", "version"})
+"""Keys that a file of any purpose may have."""
+_VAGUE = _LABELS | {
+    "cache", "config", "data", "deterministic", "device", "devices", "model", "prefetch", "seed", "size", "workers",
+}  # fmt: skip
+"""Words that, alone at the top of a file, say nothing about training: a web server has `workers` too."""
+
+
+def has_training_keys(document: Document, dialect: Dialect) -> bool:
+    """Tell whether a document has a key that a dialect knows and that speaks of training.
+
+    One is enough: a person who names a dialect has configs that are too small to be detected.
+    """
+    telling = [pattern for pattern in _patterns(dialect) if _tells(pattern)]
+    if document.problem is not None:
+        names = set(re.findall(_KEY_LINE, document.source.text[:200_000]))
+        return any(all(step in names for step in pattern if isinstance(step, str)) for pattern in telling)
+    return any(exists(root, pattern) for root in document.roots for pattern in telling)
+
+
+def _patterns(dialect: Dialect) -> list[Pattern]:
+    signature = dialect.signature
+    found = [*signature.any_of, *(pattern for group in signature.every for pattern in group)]
+    for patterns in dialect.concepts.values():
+        found += patterns
+    return list(dict.fromkeys(found))
+
+
+def _tells(pattern: Pattern) -> bool:
+    words = [step for step in pattern if isinstance(step, str)]
+    return len(words) > 1 or (bool(words) and words[0] not in _VAGUE)
+
+
+def is_label(key: str) -> bool:
+    """Tell whether a key says nothing about what a file is for."""
+    return key in _LABELS

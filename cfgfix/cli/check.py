@@ -29,6 +29,10 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     Raises:
         CfgfixError: The arguments or the settings are wrong.
     """
+    if options["force_dialect"] and not options["dialect"]:
+        raise CfgfixError(
+            "--force-dialect needs --dialect", hint="name the dialect that the file is judged by"
+        )
     settings, adjust = settings_for(options)
     if options["show_settings"]:
         return _show_settings(options, Finder(settings, adjust))
@@ -59,6 +63,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         and all(form != "sarif" for form, _ in outputs),
         baseline=None if options["write_baseline"] else options["baseline"],
         add_ignores=(options["reason"] or "") if options["add_ignores"] else None,
+        force_dialect=options["force_dialect"],
     )
     if options["watch"]:
         from cfgfix.cli.watch import watch

@@ -76,6 +76,13 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
     ("watch", ("--watch",), FLAG, (), "Check again whenever a file changes, until interrupted."),
     ("dialect", ("--dialect",), VALUE, (), "The dialect of the configs; by default it is detected."),
     (
+        "force_dialect",
+        ("--force-dialect",),
+        FLAG,
+        (),
+        "With --dialect: take the one file that is named for a config of it, whatever stands in it.",
+    ),
+    (
         "loader",
         ("--loader",),
         VALUE,

@@ -10,6 +10,7 @@ from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding, Location, Severity, State
 from cfgfix.report.style import Paint
 from cfgfix.report.words import message
+from cfgfix.request import UNKNOWN_CONFIG
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -223,9 +224,14 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             )
             + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
         )
+    elif len(passed) == 1 and passed[0].alone and passed[0].passed_over != UNKNOWN_CONFIG:
+        if not show_skipped:
+            way = "--dialect NAME --force-dialect checks it all the same"
+            lines.append(f"passed over {passed[0].path}: {passed[0].passed_over} ({way})")
     elif passed:
+        way = ", --dialect NAME --force-dialect checks it all the same" if len(passed) == 1 else ""
         lines.append(
-            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why, --dialect NAME checks anyway)"
+            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why{way})"
         )
     else:
         lines.append("no configs found")

@@ -425,7 +425,7 @@ def test_standard_output_that_is_closed_or_full(tmp_path, config):
 def test_a_comment_with_a_forbidden_character_can_be_removed(cfgfix, tmp_path):
     path = tmp_path / "train.yaml"
     path.write_bytes(b"---c00 &anr # cfgfix: ignore[YML001]\x1aa: b\nA")
-    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--hardware", "none")
+    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--force-dialect", "--hardware", "none")
     assert (done.code, done.err) == (0, "")
     assert path.read_bytes() == b"---c00 &anr\nA"
 
@@ -434,7 +434,7 @@ def test_a_forbidden_character_elsewhere_refuses_a_fix(cfgfix, tmp_path):
     path = tmp_path / "train.yaml"
     content = b"rate: 1 # cfgfix: ignore[YML001]\nname: b # \x1a\n"
     path.write_bytes(content)
-    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--hardware", "none")
+    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--force-dialect", "--hardware", "none")
     assert done.code == 3
     assert "internal error" not in done.out + done.err
     assert path.read_bytes() == content
