@@ -63,7 +63,6 @@ _CASE_KEYS = frozenset(
         "loader",
         "schema",
         "set",
-        "settings",
         "class",
         "finds",
         "severity",
