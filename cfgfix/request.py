@@ -102,8 +102,10 @@ class Report:
 
     def exit_code(self) -> ExitCode:
         """Return the exit code of this report, the same for every output format."""
-        if self.errors or any(report.refused or report.cycle for report in self.files):
+        if any(report.refused or report.cycle for report in self.files):
             return ExitCode.UNREADABLE
+        if self.errors:
+            return max(error.code for error in self.errors)
         for report in self.files:
             threshold = (report.settings or self.settings).threshold()
             if threshold is not None and any(finding.severity >= threshold for finding in report.findings):

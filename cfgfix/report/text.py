@@ -211,7 +211,9 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         ]
     if quiet:
         return lines
-    if findings or report.errors or checked or report.sources:
+    if report.errors and not (findings or checked or report.sources):
+        pass  # "no findings" would be said of what nobody looked at
+    elif findings or checked or report.sources:
         total = ", ".join(
             _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
         )
