@@ -99,7 +99,7 @@ class Runs:
     )
 
     def __init__(self, request: Request) -> None:
-        self.finder = Finder(request.settings, request.adjust)
+        self.finder = Finder(request.settings, request.adjust, patient=True)
         self.inputs: list[str] = [request.baseline] if request.baseline is not None else []
         self._request = request
         self._made: dict[int, Run] = {}
@@ -118,6 +118,8 @@ class Runs:
         Raises:
             CfgfixError: The settings name something that is not there.
         """
+        if id(settings) in self.finder.wrong:
+            raise self.finder.wrong[id(settings)]
         run = self._made.get(id(settings))
         if run is None:
             run = self._made[id(settings)] = self._make(settings)

@@ -112,15 +112,27 @@ class Finder:
 
     Settings files are not merged: the nearest one alone counts. A folder that has none above it takes those of the
     working folder. `looked` gets every path at which a settings file was looked for, whether it exists or not.
+
+    Args:
+        fixed: Settings that hold for every folder.
+        adjust: What a command line changes in settings that are found.
+        patient: Whether a wrong settings file raises nothing: `wrong` then has its error, by the id of the settings
+            that stand for it.
     """
 
-    __slots__ = ("_adjust", "_asked", "_base", "_fixed", "_known", "looked")
+    __slots__ = ("_adjust", "_asked", "_base", "_fixed", "_known", "_patient", "looked", "wrong")
 
     def __init__(
-        self, fixed: Settings | None = None, adjust: Callable[[Settings], Settings] | None = None
+        self,
+        fixed: Settings | None = None,
+        adjust: Callable[[Settings], Settings] | None = None,
+        *,
+        patient: bool = False,
     ) -> None:
         self._fixed = fixed
         self._adjust = adjust
+        self._patient = patient
+        self.wrong: dict[int, CfgfixError] = {}
         self._asked: dict[str, Settings] = {}
         """By folder as it was named; the working folder stays the same."""
         self._known: dict[str, Settings | None] = {}
@@ -181,7 +193,14 @@ class Finder:
             path = os.path.join(here, name)
             self.looked.append(path)
             if os.path.isfile(path):
-                found = read(path)
+                try:
+                    found = read(path)
+                except CfgfixError as error:
+                    if not self._patient:
+                        raise
+                    found = Settings(root=here, origin=path)
+                    self.wrong[id(found)] = error
+                    return found
                 if found is not None:
                     return self._adjusted(found)
         return None
@@ -194,7 +213,7 @@ def read(path: str) -> Settings | None:
     """Return the settings in one file, or None where a pyproject.toml has no `[tool.cfgfix]`.
 
     Raises:
-        CfgfixError: The file cannot be read or says something unknown.
+        CfgfixError: The file cannot be read, says something unknown, or names a source root that does not exist.
     """
     try:
         data = read_regular(path, MAX_BYTES + 1)
@@ -221,7 +240,33 @@ def read(path: str) -> Settings | None:
             return None
     if not isinstance(table, dict):
         raise CfgfixError("[tool.cfgfix] is not a table", path=path)
-    return build(table, path)
+    settings = build(table, path)
+    _require_source_roots(settings)
+    return settings
+
+
+def _require_source_roots(settings: Settings) -> None:
+    """Refuse source roots without which the code would silently not be read.
+
+    Raises:
+        CfgfixError: One is no folder.
+    """
+    for root in settings.source_roots:
+        place = settings.inside(root)
+        if os.path.isdir(place):
+            continue
+        above, name = os.path.split(os.path.normpath(place))
+        try:
+            beside = [entry.name for entry in os.scandir(above) if entry.is_dir()]
+        except OSError:
+            beside = []
+        raise CfgfixError(
+            f"source-roots: {root!r} {'is no folder' if os.path.exists(place) else 'does not exist'}",
+            path=settings.origin,
+            hint=did_you_mean(
+                name, beside, "name the folders, seen from this file, that the program's imports start from"
+            ),
+        )
 
 
 def build(table: Mapping[str, Any], path: str) -> Settings:

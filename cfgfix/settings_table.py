@@ -84,7 +84,7 @@ SETTINGS = (
         "source-roots",
         TEXTS,
         (),
-        "Folders that the program's imports start from. The Python code below them is read together with the configs.",
+        "Folders that the program's imports start from. They must exist; the Python code below them is read together with the configs.",
         is_place=True,
     ),
     Setting(

@@ -117,8 +117,8 @@ def test_a_mistake_in_a_deeper_settings_file_is_told(cfgfix, config, tmp_path):
     (tmp_path / "a" / "cfgfix.toml").write_text("selct = ['YML']\n")
     result = cfgfix("check")
     assert result.code == 2
-    assert "selct" in result.err
-    assert "did you mean 'select'" in result.err
+    assert "selct" in result.out
+    assert "did you mean 'select'" in result.out
 
 
 @pytest.mark.parametrize(
@@ -166,6 +166,9 @@ def test_a_wrong_entry_of_keys_stops_no_check(cfgfix, config, tmp_path, text, wo
         "schema = 'absent.json'\n",
         "hardware = 'rtx9999'\n",
         "rules = ['absent']\n",
+        "selct = ['YML']\n",
+        "source-roots = ['absent']\n",
+        "[[\n",
     ],
 )
 def test_wrong_settings_of_one_project_stop_no_check_of_another(cfgfix, config, tmp_path, text):
