@@ -198,6 +198,7 @@ def _run(request: Request) -> Report:
         fixed=request.fix,
         unsafe_fixes=request.unsafe_fixes,
         written=written,
+        diff=request.diff,
         rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
