@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from cfgfix.source.discover import PythonFile
 
 
+_UNSOUND = "the settings above it are wrong"
 COLLECT_EVERY = 512
 """Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
 
@@ -125,7 +126,9 @@ def _run(request: Request) -> Report:
             files = find(request.paths or (".",), runs.finder, runs.inputs)
             for found in files:
                 if found.path.endswith((".yaml", ".yml")):
-                    runs.of(found.settings).files.append(found.path)
+                    own = runs.sound(found.settings)
+                    if own is not None:
+                        own.files.append(found.path)
             if _scans(runs, base, request):
                 from cfgfix.sourcing import MAX_CONFIGS
 
@@ -150,7 +153,18 @@ def _run(request: Request) -> Report:
                     continue
                 # A hook names files too, one of them where one has changed; it says so with `force-exclude`.
                 alone = found.named and len(request.paths) == 1 and not found.settings.force_exclude
-                report = _one(runs.of(found.settings), source, request, skips, alone=alone)
+                try:
+                    own = runs.sound(found.settings)
+                    if own is None:
+                        reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                        continue
+                    report = _one(own, source, request, skips, alone=alone)
+                except CfgfixError as error:
+                    if found.settings is base:
+                        raise
+                    runs.unsound(found.settings, error)
+                    reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                    continue
                 if request.excerpts and report.text is not None:
                     shown = (*report.findings, *report.hidden)
                     report = replace(report, text=excerpt(report.text, report.path, shown))
@@ -181,13 +195,14 @@ def _run(request: Request) -> Report:
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
-        errors=tuple(errors),
+        errors=(*runs.problems, *errors),
         skipped=tuple(skips.values()),
         hardware="; ".join(dict.fromkeys(lines)),
         settings=base,
         fixed=request.fix,
         unsafe_fixes=request.unsafe_fixes,
         written=written,
+        diff=request.diff,
         rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
@@ -293,9 +308,9 @@ def _source_text(
             document = compose(read_source(found.path))
         except UnreadableError:
             continue
-        own = runs.of(found.settings)
-        dialect = dialect_of(document, own)
-        if dialect is not None and document.problem is None:
+        own = runs.sound(found.settings)
+        dialect = dialect_of(document, own) if own is not None else None
+        if own is not None and dialect is not None and document.problem is None:
             own.files.append(found.path)
             runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
     files, path = program_around(request.stdin_name, place, settings)
@@ -322,7 +337,7 @@ def _scanned(
         configs=[facts_of(document, loader) for document, loader in runs.configs.items],
         severity=run.judge.severity,
         permitted=lambda findings, path: _permitted(
-            runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
+            runs.sound(runs.finder.of(os.path.dirname(path) or ".")) or run, findings, path
         ),
         key=stamp_of(run.judge.rules),
         texts=texts,

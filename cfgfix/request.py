@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cfgfix.catalog.rule import Rule
 from cfgfix.edits import Edit
 from cfgfix.errors import CfgfixError, ExitCode
-from cfgfix.findings import Applied, Finding, Refused
+from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.judge import Skip
 from cfgfix.records import dataclass, field
 from cfgfix.settings import Settings
@@ -100,6 +100,8 @@ class Report:
     """Baseline entries that nothing matches any more."""
     sources: int = 0
     """How many Python files were scanned."""
+    diff: bool = False
+    """Whether changes are shown and nothing is written."""
     loading: str = ""
     """One line: how the project's code loads its configs, where that is known."""
 
@@ -109,10 +111,25 @@ class Report:
 
     def exit_code(self) -> ExitCode:
         """Return the exit code of this report, the same for every output format."""
-        if self.errors or any(report.refused or report.cycle for report in self.files):
+        if any(report.refused or report.cycle for report in self.files):
             return ExitCode.UNREADABLE
-        for report in self.files:
-            threshold = (report.settings or self.settings).threshold()
-            if threshold is not None and any(finding.severity >= threshold for finding in report.findings):
-                return ExitCode.FINDINGS
+        if self.errors:
+            return max(error.code for error in self.errors)
+        if any(self.fails(report, finding) for report in self.files for finding in report.findings):
+            return ExitCode.FINDINGS
+        if any(self.threshold_of(report) is not None for report in self.pending()):
+            return ExitCode.FINDINGS
         return ExitCode.CLEAN
+
+    def threshold_of(self, report: FileReport) -> Severity | None:
+        """Return the least severity that makes a run fail for a finding of this file, or None for never."""
+        return (report.settings or self.settings).threshold()
+
+    def fails(self, report: FileReport, finding: Finding) -> bool:
+        """Tell whether a finding of a file makes the exit code 1."""
+        threshold = self.threshold_of(report)
+        return threshold is not None and finding.severity >= threshold
+
+    def pending(self) -> list[FileReport]:
+        """Return the files that a run which writes nothing would change."""
+        return [report for report in self.files if self.diff and report.after is not None]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from cfgfix.baseline import Baseline, Key
 from cfgfix.baseline import read as read_baseline
 from cfgfix.catalog.compiled import files_below
-from cfgfix.catalog.load import Catalogue, with_folders
+from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, schema_data
@@ -23,7 +23,14 @@ from cfgfix.records import dataclass, replace
 from cfgfix.request import Request
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Finder, Settings
-from cfgfix.vocabulary import by_text, dialect_inputs, has_training_keys, is_label, known_dialects
+from cfgfix.vocabulary import (
+    by_text,
+    catalogue_of,
+    dialect_inputs,
+    has_training_keys,
+    is_label,
+    known_dialects,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,18 +93,32 @@ class Kept:
 class Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
-    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left", "scanned")
+    __slots__ = (
+        "_made",
+        "_request",
+        "_wrong",
+        "baseline",
+        "configs",
+        "finder",
+        "inputs",
+        "left",
+        "problems",
+        "scanned",
+    )
 
     def __init__(self, request: Request) -> None:
-        self.finder = Finder(request.settings, request.adjust)
+        self.finder = Finder(request.settings, request.adjust, patient=True)
         self.inputs: list[str] = [request.baseline] if request.baseline is not None else []
         self._request = request
         self._made: dict[int, Run] = {}
+        self._wrong: set[int] = set()
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs = Kept()
         self.scanned: list[str] = []
         """Python files; those without findings have no report."""
+        self.problems: list[CfgfixError] = []
+        """What is wrong in settings and stops neither the run nor the files under other settings."""
 
     def of(self, settings: Settings) -> Run:
         """Return the run of these settings.
@@ -105,10 +126,35 @@ class Runs:
         Raises:
             CfgfixError: The settings name something that is not there.
         """
+        if id(settings) in self.finder.wrong:
+            raise self.finder.wrong[id(settings)]
         run = self._made.get(id(settings))
         if run is None:
             run = self._made[id(settings)] = self._make(settings)
         return run
+
+    def sound(self, settings: Settings) -> Run | None:
+        """Return the run of these settings, or None where they are wrong, which `problems` then tells once.
+
+        Raises:
+            CfgfixError: They are those of the working folder, on which the whole run rests.
+        """
+        if id(settings) in self._wrong:
+            return None
+        try:
+            return self.of(settings)
+        except CfgfixError as error:
+            if settings is self.finder.of("."):
+                raise
+            self.unsound(settings, error)
+            return None
+
+    def unsound(self, settings: Settings, error: CfgfixError) -> None:
+        """Keep what is wrong in some settings; the files under them are passed over."""
+        self._wrong.add(id(settings))
+        self._made.pop(id(settings), None)
+        if str(error) not in map(str, self.problems):
+            self.problems.append(error)
 
     def all(self) -> list[Run]:
         """Return all runs that were made."""
@@ -116,7 +162,8 @@ class Runs:
 
     def _make(self, settings: Settings) -> Run:
         request = self._request
-        catalogue = with_folders(settings.inside(folder) for folder in settings.rules)
+        dialects = known_dialects(settings, self.problems)
+        catalogue = catalogue_of(settings, dialects.values())
         rules = select(catalogue, settings)
         for selectors in settings.per_file_ignores.values():
             for selector in selectors:
@@ -136,7 +183,7 @@ class Runs:
             settings=settings,
             hardware=line,
             judge=Judge(catalogue, rules, severities),
-            dialects=known_dialects(settings),
+            dialects=dialects,
             machines=machines,
             schemas={},
             targets={},

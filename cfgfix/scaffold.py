@@ -18,7 +18,8 @@ from cfgfix.records import dataclass, replace
 from cfgfix.request import Request
 from cfgfix.runs import Runs, dialect_of, names_class
 from cfgfix.schema.publish import published
-from cfgfix.settings import DEFAULT_INCLUDE, FILES, Finder, Settings, read
+from cfgfix.settings import FILES, Finder, Settings, read
+from cfgfix.settings_table import DEFAULT_INCLUDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

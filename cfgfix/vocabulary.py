@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from cfgfix.catalog.compiled import files_below
+from cfgfix.catalog.load import Catalogue, KnownNames, builtin, with_folders
 from cfgfix.dialects.detect import exists
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, files_of, from_file, parse_pattern
 from cfgfix.documents.compose import Document
@@ -16,8 +17,12 @@ from cfgfix.records import replace
 from cfgfix.settings import Settings
 
 
-def known_dialects(settings: Settings) -> dict[str, Dialect]:
+def known_dialects(settings: Settings, problems: list[CfgfixError] | None = None) -> dict[str, Dialect]:
     """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Args:
+        settings: The project's settings.
+        problems: Gets an error for each wrong entry of `keys`, which is then left out.
 
     Raises:
         CfgfixError: A setting about dialects is wrong.
@@ -28,13 +33,15 @@ def known_dialects(settings: Settings) -> dict[str, Dialect]:
             own = from_file(path)
             known[own.name] = own
     if settings.keys:
+        concepts_known = {concept for dialect in known.values() for concept in dialect.concepts}
         extra: dict[str, tuple[Pattern, ...]] = {}
         for concept, paths in settings.keys.items():
             try:
-                extra[concept] = tuple(parse_pattern(path) for path in paths)
-            except ValueError as error:
-                raise CfgfixError(f"keys.{concept}: {error}", path=settings.origin) from error
-        _check_concepts(extra, known, settings)
+                extra[concept] = _key_paths(concept, paths, concepts_known, settings)
+            except CfgfixError as error:
+                if problems is None:
+                    raise
+                problems.append(error)
         for name, dialect in known.items():
             concepts = dict(dialect.concepts)
             for concept, patterns in extra.items():
@@ -58,6 +65,41 @@ def known_dialects(settings: Settings) -> dict[str, Dialect]:
     return known
 
 
+def names_for_rules(dialects: Iterable[Dialect]) -> KnownNames:
+    """Return the names that rules may use with these dialects."""
+    from cfgfix.dialects.derived import DERIVED
+    from cfgfix.hardware.model import NAMES
+
+    told = list(dialects)
+    return KnownNames(
+        frozenset(concept for dialect in told for concept in dialect.concepts),
+        frozenset(
+            [
+                *DERIVED,
+                *(fact for dialect in told for fact in dialect.facts if fact != "values"),
+                *(f"hardware.{name}" for name in NAMES),
+            ]
+        ),
+    )
+
+
+def catalogue_of(settings: Settings, dialects: Iterable[Dialect] | None = None) -> Catalogue:
+    """Return the built-in rules and those of a project, whose names must exist.
+
+    Args:
+        settings: The project's settings.
+        dialects: Its dialects, where they are known already.
+
+    Raises:
+        CfgfixError: A rule folder or a setting about dialects is wrong.
+    """
+    if not settings.rules:
+        return builtin()
+    if dialects is None:
+        dialects = known_dialects(settings).values()
+    return with_folders(map(settings.inside, settings.rules), names_for_rules(dialects))
+
+
 def dialect_inputs(settings: Settings) -> list[str]:
     """Return what a run's answer rests on by the setting `dialects`: files, folders and schemas."""
     found: list[str] = []
@@ -70,15 +112,24 @@ def dialect_inputs(settings: Settings) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: Settings) -> None:
-    concepts = {concept for dialect in known.values() for concept in dialect.concepts}
-    for name in extra:
-        if name not in concepts:
-            raise CfgfixError(
-                f"keys: {name!r} is no concept",
-                path=settings.origin,
-                hint=did_you_mean(name, concepts, "see docs/concepts.md"),
-            )
+def _key_paths(
+    concept: str, paths: Iterable[str], known: Collection[str], settings: Settings
+) -> tuple[Pattern, ...]:
+    """Return the key paths that an entry of `keys` gives a concept.
+
+    Raises:
+        CfgfixError: There is no such concept, or a key path is none.
+    """
+    if concept not in known:
+        raise CfgfixError(
+            f"keys: {concept!r} is no concept",
+            path=settings.origin,
+            hint=did_you_mean(concept, known, "see docs/concepts.md"),
+        )
+    try:
+        return tuple(parse_pattern(path) for path in paths)
+    except ValueError as error:
+        raise CfgfixError(f"keys.{concept}: {error}", path=settings.origin) from error
 
 
 _KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"

@@ -12,6 +12,7 @@ from cfgfix.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
 from cfgfix.records import replace
 from cfgfix.report.style import Paint, wants_colour
 from cfgfix.settings import Finder, Settings, overruled, read, require_release
+from cfgfix.settings_table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,27 +140,14 @@ def settings_for(
     """
 
     def adjust(settings: Settings) -> Settings:
-        schema = options["schema"]
         if options["tensorflow"]:
             require_release(options["tensorflow"])
-        return overruled(
-            settings,
-            hardware=options["hardware"],
-            command_hardware=True if options["hardware"] else None,
-            tensorflow=options["tensorflow"],
-            select=_rules(options["select"]) or None,
-            ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
-            extend_select=(*settings.extend_select, *_rules(options["extend_select"]))
-            if options["extend_select"]
-            else None,
-            fail_on=options["fail_on"],
-            dialect=options["dialect"],
-            loader=options["loader"],
-            schema=os.path.abspath(schema) if schema and ":" not in os.path.basename(schema) else schema,
-            preview=True if options["preview"] else None,
-            show_skipped=True if options["show_skipped"] else None,
-            force_exclude=True if options["force_exclude"] else None,
-        )
+        changes: dict[str, Any] = {"command_hardware": True if options["hardware"] else None}
+        for setting in SETTINGS:
+            value = None if setting.flag is None else options[setting.attribute]
+            if value is not None and value is not False and value != ():
+                changes[setting.attribute] = _given(setting, value, settings)
+        return overruled(settings, **changes)
 
     if options["isolated"]:
         return adjust(Settings(root=os.getcwd())), adjust
@@ -169,6 +157,16 @@ def settings_for(
             raise CfgfixError("has no [tool.cfgfix]", path=options["config"])
         return adjust(found), adjust
     return None, adjust
+
+
+def _given(setting: Setting, value: Any, settings: Settings) -> Any:
+    """Return the value that a command line gives a setting."""
+    if setting.kind == TEXTS:
+        named = _rules(value)
+        return (*getattr(settings, setting.attribute), *named) if setting.adds else named or None
+    if setting.is_place and ":" not in os.path.basename(value):
+        return os.path.abspath(value)
+    return value
 
 
 def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | None:
@@ -208,7 +206,6 @@ def show(settings: Settings) -> str:
     """Return settings as TOML that a cfgfix.toml could hold, with the file they come from; what is a default says so."""
     import json
 
-    plain = Settings()
     rows = [
         f"# from {settings.origin}"
         if settings.origin
@@ -216,29 +213,26 @@ def show(settings: Settings) -> str:
     ]
     rows.append(f"# paths start at {settings.root}")
     tables: list[str] = []
-    for name in settings.__slots__:
-        if name in ("root", "origin", "command_hardware", "profiles"):
-            continue
-        value = getattr(settings, name)
-        written = name.replace("_", "-")
-        if name == "hardware" and settings.profiles:
+    for setting in SETTINGS:
+        name, value = setting.name, getattr(settings, setting.attribute)
+        if setting.kind == MACHINE and settings.profiles:
             tables += ["", "[hardware]"]
             tables += [f"default = {json.dumps(value)}"] if value is not None else []
             tables += [
                 "[hardware.profiles]",
                 *(f"{json.dumps(key)} = {json.dumps(item)}" for key, item in settings.profiles.items()),
             ]
-        elif isinstance(value, Mapping):
+        elif setting.kind in (LISTS, WORDS):
             if value:
-                tables += ["", f"[{written}]"]
+                tables += ["", f"[{name}]"]
                 tables += [f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()]
             else:
-                rows.append(f"# {written}: none")
+                rows.append(f"# {name}: none")
         elif value is None:
-            rows.append(f"# {written}: not set")
+            rows.append(f"# {name}: not set")
         else:
-            note = "  # default" if value == getattr(plain, name) else ""
-            rows.append(f"{written} = {_toml(value)}{note}")
+            note = "  # default" if value == setting.default else ""
+            rows.append(f"{name} = {_toml(value)}{note}")
     return "\n".join([*rows, *tables]) + "\n"
 
 

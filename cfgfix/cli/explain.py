@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from cfgfix.advice.page import Line, here, machine_lines, measured, of_table, re
 from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
 from cfgfix.catalog.evidence import of_rule
-from cfgfix.catalog.load import Catalogue, builtin, with_folders
+from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.read import fixes_of, load_yaml
 from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
@@ -98,13 +97,9 @@ def _in_code(what: str) -> list[str]:
 
 def _catalogue() -> Catalogue:
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import catalogue_of
 
-    settings = discover(".")
-    return (
-        with_folders(os.path.join(settings.root, folder) for folder in settings.rules)
-        if settings.rules
-        else builtin()
-    )
+    return catalogue_of(discover("."))
 
 
 def _wrapped(text: object, indent: str = "  ") -> list[str]:

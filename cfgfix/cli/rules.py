@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from cfgfix.catalog.load import builtin, with_folders
 from cfgfix.catalog.rule import Rule
 
 
@@ -18,11 +17,9 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import catalogue_of
 
-    settings = discover(".")
-    catalogue = (
-        with_folders(settings.inside(folder) for folder in settings.rules) if settings.rules else builtin()
-    )
+    catalogue = catalogue_of(discover("."))
     if as_json:
         import json
 
@@ -64,10 +61,13 @@ def _row(rule: Rule) -> dict[str, Any]:
 def run_cases(*, folders: tuple[str, ...]) -> None:
     """Run the cases of the rule files in FOLDERS: found as said, fixed as said, clean after, stable."""
     from cfgfix.rulecases import run_folder
+    from cfgfix.settings import discover
+    from cfgfix.vocabulary import known_dialects, names_for_rules
 
     total = failed = 0
     for folder in folders:
-        for result in run_folder(folder):
+        names = names_for_rules(known_dialects(discover(folder)).values())
+        for result in run_folder(folder, names):
             total += 1
             for problem in result.problems:
                 click.echo(f"{result.rule} [{result.case}]: {problem}")

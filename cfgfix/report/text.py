@@ -25,7 +25,7 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
         for finding in file.findings:
             lines += _finding(finding, file, paint)
             lines.append("")
-    if report.fixed and not report.written:
+    if report.diff:
         lines += _diffs(report, paint)
     lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
     return "\n".join(lines) + "\n" if lines else ""
@@ -34,7 +34,7 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
 def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return one line per finding."""
     lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
-    if report.fixed and not report.written:
+    if report.diff:
         lines += _diffs(report, paint)
     lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
     return "\n".join(lines) + "\n" if lines else ""
@@ -177,10 +177,11 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     lines: list[str] = []
     for file in report.files:
         for applied in file.applied:
-            verb = "fixed" if report.written else "would fix"
+            verb = "would fix" if report.diff else "fixed"
             if not report.fixed:
+                verb = "would silence" if report.diff else "silenced"
                 lines.append(
-                    f"{paint('good', 'silenced')} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
+                    f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
                 )
                 continue
             assert applied.finding.fix is not None
@@ -212,7 +213,16 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         ]
     if quiet:
         return lines
-    if findings or report.errors or checked or report.sources:
+    pending = report.pending()
+    if pending:
+        count = sum(len(file.applied) for file in pending)
+        verb = "fixed" if report.fixed else "silenced"
+        lines.append(
+            f"{_plural(count, 'finding')} would be {verb} in {_plural(len(pending), 'file')}; nothing is written"
+        )
+    if not findings and (pending or (report.errors and not (checked or report.sources))):
+        pass  # "no findings" would be said of what is not mended yet, or of what nobody looked at
+    elif findings or checked or report.sources:
         total = ", ".join(
             _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
         )
