@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from cfgfix.source.conditions import RUN_EAGERLY
 from cfgfix.source.entering import excluded
-from cfgfix.source.expr import is_true, text
+from cfgfix.source.expr import constant, is_true, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.guards import literals
 from cfgfix.source.program import Module, Program
 from cfgfix.source.running import is_test, switched_by_entries
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Event, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, MAPPING, NAME, Call, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
@@ -252,18 +253,55 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
 
 def fits_eagerly(program: Program) -> bool:
     """Tell whether Keras is told anywhere to run its steps eagerly: `compile(run_eagerly=True)`."""
-    found: bool | None = program.facts.get("fits eagerly")
+    return True in _eager_fits(program)
+
+
+def may_fit_eagerly(program: Program) -> bool:
+    """Tell whether Keras may be told to run its steps eagerly, by a value that is not known: `run_eagerly=args.debug`."""
+    return None in _eager_fits(program)
+
+
+def _eager_fits(program: Program) -> frozenset[bool | None]:
+    """Return what Keras is told of `run_eagerly` anywhere: by an argument, an attribute or an entry of a mapping."""
+    found: frozenset[bool | None] | None = program.facts.get("eager fits")
     if found is None:
-        found = program.facts["fits eagerly"] = any(
-            is_true(value)
+        found = program.facts["eager fits"] = frozenset(
+            value
             for module in program.modules
-            if "run_eagerly" in module.summary.words
+            if RUN_EAGERLY in module.summary.words
             for scope in module.summary.scopes
-            for call in scope.calls
-            for name, value in call.keywords
-            if name == "run_eagerly"
+            for value in _told_eager(program, scope)
         )
     return found
+
+
+def _told_eager(program: Program, scope: Scope) -> Iterator[bool | None]:
+    """Yield what a scope says of `run_eagerly`: True, False, or None where that is not known."""
+    exprs = [expr for call in scope.calls for expr in (*call.args, *(value for _, value in call.keywords))]
+    for event in scope.events():
+        if event.value is not None:
+            exprs.append(event.value)
+            if any(target[0] == ATTRIBUTE and target[2] == RUN_EAGERLY for target in event.targets):
+                yield _told(event.value)
+    for expr in exprs:
+        for part in walk(expr, scope):
+            if part[0] == MAPPING:
+                for key, value in part[1]:
+                    if key is not None and constant(key) == RUN_EAGERLY:
+                        yield _told(value)
+    for call in scope.calls:
+        given = call.keyword(RUN_EAGERLY)
+        if given is None:
+            continue
+        told = _told(given)
+        values = [
+            flag(site.keywords.get(RUN_EAGERLY)) for site in program.flow.within(scope) if site.call is call
+        ]
+        yield from values if told is None and values else (told,)
+
+
+def _told(expr: Expr) -> bool | None:
+    return bool(expr[1]) if expr[0] == CONSTANT else None
 
 
 def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
