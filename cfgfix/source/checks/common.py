@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from cfgfix.source.conditions import RUN_EAGERLY
 from cfgfix.source.entering import excluded
-from cfgfix.source.expr import constant, is_true, text, walk
+from cfgfix.source.expr import constant, dotted, is_true, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.guards import literals
 from cfgfix.source.program import Module, Program
@@ -117,6 +117,15 @@ def _source_of(site: Site) -> Call | None:
     return None
 
 
+def links(expr: Expr, scope: Scope) -> Iterator[str]:
+    """Yield the methods of a chain, the last one first, and the name that it begins with; what its calls are given is no part of it."""
+    while expr[0] == CALL and scope.calls[expr[1]].func[0] == ATTRIBUTE:
+        func = scope.calls[expr[1]].func
+        yield func[2]
+        expr = func[1]
+    yield dotted(expr) or ""
+
+
 METHODS = frozenset(
     (
         "map",
@@ -200,6 +209,19 @@ def upstream(dataset: Dataset) -> Iterator[Dataset]:
         seen.add(id(here))
         yield here
         pending += here.parents
+
+
+def of_all_members(way: list[Dataset], step: Dataset, kinds: Container[str]) -> bool:
+    """Tell whether a step of a way is done to all that the elements at its end are made of.
+
+    What `zip` pairs comes from each of its datasets: a repeated counter beside the data repeats no data.
+    """
+    return all(
+        any(item.op in kinds for item in (parent, *upstream(parent)))
+        for later in way[: way.index(step)]
+        if later.op == "zip"
+        for parent in later.parents
+    )
 
 
 def downstream(dataset: Dataset) -> Iterator[Dataset]:
@@ -344,6 +366,44 @@ def loaded_in_batches(dataset: Dataset) -> bool:
             size = step.site.call.keyword("batch_size")
             return size is None or size[:2] != (CONSTANT, None)
     return False
+
+
+_MAKES_BATCHES = frozenset(
+    {
+        "batch",
+        "padded_batch",
+        "ragged_batch",
+        "dense_to_ragged_batch",
+        "dense_to_sparse_batch",
+        "make_batched_features_dataset",
+        "make_csv_dataset",
+        "map_and_batch",
+        "sparse_batch",
+        "rebatch",
+        "bucket_by_sequence_length",
+        "group_by_window",
+    }
+)
+_TAKES_APART = frozenset({"unbatch", "flat_map", "interleave", "parallel_interleave", "window"})
+
+
+def in_batches(dataset: Dataset) -> bool:
+    """Tell whether the elements of a dataset are batches on one of the ways it may have come to be."""
+    return any(map(_ends_in_batches, ways(dataset)))
+
+
+def _ends_in_batches(way: list[Dataset]) -> bool:
+    for step in way:
+        name = step.detail if step.op == "apply" and step.detail else step.op
+        if name in _MAKES_BATCHES:
+            return True
+        if name in _TAKES_APART:
+            return False
+    first = way[-1]
+    if first.op == "tfds.load" and first.site is not None:
+        size = first.site.call.keyword("batch_size")
+        return size is not None and size[:2] != (CONSTANT, None)
+    return loaded_in_batches(first)
 
 
 _SHOWS = frozenset({"imshow", "waitKey", "namedWindow"})
