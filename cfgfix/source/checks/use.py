@@ -12,6 +12,7 @@ from cfgfix.source.checks.common import (
     bound_in_loop,
     few_turns,
     in_tests,
+    links,
     loaded_in_batches,
     method_of,
     names_in,
@@ -21,7 +22,7 @@ from cfgfix.source.checks.common import (
 )
 from cfgfix.source.checks.moves import free_name, loop_head, out_of_loop
 from cfgfix.source.checks.order import kind
-from cfgfix.source.expr import constant, dotted, text, walk
+from cfgfix.source.expr import constant, dotted, text
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -135,10 +136,8 @@ def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
         and any(target[:2] == head[:2] for target in other.targets)
         and other.value is not None
         and head[0] == NAME
-        and any(
-            part[0] == CALL and scope.calls[part[1]].method == "shuffle" for part in walk(other.value, scope)
-        )
-        and head[1] in names_in(other.value, scope)
+        and "shuffle" in (chain := list(links(other.value, scope)))
+        and chain[-1] == head[1]
         for other in scope.events()
     )
 
