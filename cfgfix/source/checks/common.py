@@ -368,7 +368,7 @@ def loaded_in_batches(dataset: Dataset) -> bool:
     return False
 
 
-_MAKES_BATCHES = frozenset(
+MAKES_BATCHES = frozenset(
     {
         "batch",
         "padded_batch",
@@ -384,6 +384,7 @@ _MAKES_BATCHES = frozenset(
         "group_by_window",
     }
 )
+"""Operations whose results are batches."""
 _TAKES_APART = frozenset({"unbatch", "flat_map", "interleave", "parallel_interleave", "window"})
 
 
@@ -395,7 +396,7 @@ def in_batches(dataset: Dataset) -> bool:
 def _ends_in_batches(way: list[Dataset]) -> bool:
     for step in way:
         name = step.detail if step.op == "apply" and step.detail else step.op
-        if name in _MAKES_BATCHES:
+        if name in MAKES_BATCHES:
             return True
         if name in _TAKES_APART:
             return False
