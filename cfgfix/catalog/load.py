@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 
 from cfgfix.catalog import compiled
 from cfgfix.catalog.expression import GLOBALS
-from cfgfix.catalog.read import expression_source, fixes_of, line_of, read_rule, rule_error, template_source
+from cfgfix.catalog.read import (
+    expression_source,
+    fixes_of,
+    line_of,
+    read_rule,
+    refuted,
+    rule_error,
+    template_source,
+)
 from cfgfix.catalog.rule import Each, FixSpec, Related, Rule
 from cfgfix.edits import Safety
 from cfgfix.errors import CfgfixError, did_you_mean
-from cfgfix.findings import Confidence, Severity
+from cfgfix.findings import MYTH, Confidence, Severity
 from cfgfix.records import dataclass
 
 TYPE_CHECKING = False
@@ -204,11 +212,9 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
         )
     at = data.get("at") or ()
     notes = [template("notes", note) for note in data.get("notes") or []]
-    folklore = data.get("folklore")
-    if folklore:
-        for item in folklore if isinstance(folklore, list) else [folklore]:
-            text = f"advice: {item['claim']} - measured: {item['measured']} - instead: {item['instead']}"
-            notes.append(template("folklore", text.replace("{", "{{").replace("}", "}}")))
+    for item in refuted(data):
+        text = f"{MYTH}: {item['claim']} - measured: {item['measured']} - instead: {item['instead']}"
+        notes.append(template("folklore", text.replace("{", "{{").replace("}", "}}")))
     dialects = data.get("dialects") or ([data["dialect"]] if data.get("dialect") else [])
     message = template("message", data["message"])
     if known is not None:

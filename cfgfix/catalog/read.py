@@ -280,6 +280,12 @@ def fixes_of(data: dict[str, Any]) -> list[dict[str, Any]]:
     return fix if isinstance(fix, list) else [fix]
 
 
+def refuted(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the claims that measurement refutes, as a list."""
+    found = data.get("folklore") or []
+    return found if isinstance(found, list) else [found]
+
+
 def _one_of(path: str, key: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise rule_error(path, f"{key} {value!r} is not one of {', '.join(allowed)}")

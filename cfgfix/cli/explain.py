@@ -14,7 +14,7 @@ from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
 from cfgfix.catalog.evidence import of_rule
 from cfgfix.catalog.load import Catalogue
-from cfgfix.catalog.read import fixes_of, load_yaml
+from cfgfix.catalog.read import fixes_of, load_yaml, refuted
 from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
 from cfgfix.dialects.dialect import Dialect, Pattern
@@ -134,12 +134,11 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
     places = {table.circumstances: table.script for table in of_rule(data["evidence"])}
     for place, script in places.items():
         lines += _wrapped(f"{script}: {place}")
-    folklore = data.get("folklore")
-    for item in folklore if isinstance(folklore, list) else [folklore] if folklore else []:
+    for item in refuted(data):
         lines += [
             "",
-            "Folklore",
-            *_wrapped(f"Advice: {item['claim']}"),
+            "Refuted by measurement",
+            *_wrapped(f"Myth: {item['claim']}"),
             *_wrapped(f"Measured: {item['measured']}"),
             *_wrapped(f"Instead: {item['instead']}"),
         ]

@@ -15,7 +15,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from cfgfix import __version__
 from cfgfix.edits import Edit, Safety
 from cfgfix.files import SourceFile
-from cfgfix.findings import Finding, Location, Severity
+from cfgfix.findings import Finding, Location, Severity, note_parts
 from cfgfix.lsp import analysis as work
 from cfgfix.lsp import answers
 from cfgfix.settings import FILES
@@ -155,7 +155,8 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
         ]
         return types.Diagnostic(
             range=place(finding.location),
-            message=finding.message + "".join(f"\nnote: {note}" for note in finding.notes),
+            message=finding.message
+            + "".join(f"\n{label}: {text}" for label, text in map(note_parts, finding.notes)),
             severity=_SEVERITIES[finding.severity],
             code=finding.rule,
             source="cfgfix",

@@ -68,11 +68,16 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    from cfgfix.catalog.read import load_yaml
+    from cfgfix.catalog.read import load_yaml, refuted
 
     data = load_yaml(rule.path)
     why = " ".join(str(data.get("why", "")).split())
     fixes = "; ".join(f"{fix.safety.label}: {fix.why}" for fix in rule.fixes) or f"No fix: {rule.no_fix}"
+    myths = [
+        f"Myth: {item['claim']} - measured: {item['measured']} - instead: {item['instead']}"
+        for item in refuted(data)
+    ]
+    fixes = "\n\n".join((fixes, *myths))
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
-from cfgfix.findings import Finding, Location, Severity, State
+from cfgfix.findings import Finding, Location, Severity, State, note_parts
 from cfgfix.report.style import Paint
 from cfgfix.report.words import message
 from cfgfix.request import UNKNOWN_CONFIG
@@ -80,7 +80,7 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
             lines.append(f"  {paint('frame', '=')} why not by itself: {finding.fix.why}")
     elif finding.no_fix_reason:
         lines.append(f"  {paint('frame', '=')} no fix: {finding.no_fix_reason}")
-    lines += [f"  {paint('frame', '=')} note: {note}" for note in finding.notes]
+    lines += [f"  {paint('frame', '=')} {label}: {text}" for label, text in map(note_parts, finding.notes)]
     return lines
 
 

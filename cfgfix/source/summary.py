@@ -182,7 +182,8 @@ class Event:
         targets: What is bound: assignment targets, the loop variable, the names after `as`.
         value: The value assigned, returned, tested or looped over; for `define` None.
         extra: For `augment` the operator; for `annotate` the annotation; for `with` the context managers; for
-            `define` the scope's number; for `import` pairs of bound name and dotted source.
+            `define` the scope's number; for `import` pairs of bound name and dotted source; for `match` the guards of
+            its cases; for `assert` its message, as a tuple.
         bodies: For compound statements pairs of block number and statements, in order.
     """
 
@@ -963,7 +964,10 @@ class _Builder:
         return self.event("raise", node, value=self.optional(node.exc))
 
     def _assert(self, node: Any) -> Event:
-        return self.event("assert", node, value=self.expr(node.test))
+        message = self.optional(node.msg)
+        return self.event(
+            "assert", node, value=self.expr(node.test), extra=(message,) if message is not None else ()
+        )
 
     def _plain(self, node: Any) -> Event:
         return self.event(type(node).__name__.lower(), node)
@@ -1084,12 +1088,14 @@ class _Builder:
     def _match(self, node: Any) -> Event:
         event = self.event("match", node, value=self.expr(node.subject))
         bodies = []
+        guards = []
         for case in node.cases:
             block = self.open("match", event.value, True, case.pattern.lineno)
             if case.guard is not None:
-                self.expr(case.guard)
+                guards.append(self.expr(case.guard))
             bodies.append((block, self.statements(case.body, block)))
         event.bodies = tuple(bodies)
+        event.extra = tuple(guards)
         return event
 
 
