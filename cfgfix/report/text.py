@@ -102,12 +102,15 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
         previous = number
         row = rows[number - 1]
         shown.append(
-            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row)[:MAX_LINE]}".rstrip()
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
         )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
-            start = _width(row[: location.column - 1])
-            stop_column = location.end_column - 1 if location.end_line == location.line else len(row)
-            width = max(1, _width(row[location.column - 1 : stop_column]))
+            first = location.column - 1
+            if first >= MAX_LINE:
+                continue
+            start = _width(row[:first])
+            stop = location.end_column - 1 if location.end_line == location.line else len(row)
+            width = max(1, _width(row[first : min(stop, first + MAX_LINE)]))
             if start >= MAX_LINE:
                 continue
             mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
