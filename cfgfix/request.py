@@ -93,6 +93,8 @@ class Report:
     """Baseline entries that nothing matches any more."""
     sources: int = 0
     """How many Python files were scanned."""
+    live: bool = False
+    """Whether it rests on what the machine is like at this moment."""
     loading: str = ""
     """One line: how the project's code loads its configs, where that is known."""
 

@@ -72,7 +72,8 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     code = report.exit_code()
     if options["exit_zero"] and code is ExitCode.FINDINGS:
         code = ExitCode.CLEAN
-    if arguments and printed is not None and not report.fixed and not report.errors and len(outputs) == 1:
+    repeatable = not (report.fixed or report.errors or report.live)
+    if arguments and printed is not None and repeatable and len(outputs) == 1:
         from cfgfix.cli import replay
 
         asked = [options["config"]] if options["config"] else []
