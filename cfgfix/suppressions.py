@@ -112,8 +112,8 @@ class Silencer:
             lines: list[int | None] = (
                 [None] if item.whole_file else [item.line, *([below[item.line]] if item.own_line else [])]
             )
-            for line in lines:
-                self._by_line.setdefault(line, []).append(index)
+            for reached in lines:
+                self._by_line.setdefault(reached, []).append(index)
 
     def silences(self, rule: str, name: str, lines: Iterable[int]) -> bool:
         """Tell whether a comment silences a finding of a rule on one of these lines."""
