@@ -20,6 +20,7 @@ from cfgfix.findings import Finding, Location, Severity
 from cfgfix.lsp import analysis as work
 from cfgfix.lsp import answers
 from cfgfix.settings import FILES
+from cfgfix.visible import visible, visible_lines
 
 DELAY = 0.15
 """Seconds of rest in typing before a text is checked: shorter than the pause between two words (about 0.2 s between two
@@ -161,12 +162,14 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
 
     def diagnostic(finding: Finding) -> types.Diagnostic:
         related = [
-            types.DiagnosticRelatedInformation(location=elsewhere(other), message=other.label or "see here")
+            types.DiagnosticRelatedInformation(
+                location=elsewhere(other), message=visible(other.label or "see here")
+            )
             for other in (*finding.related, *finding.flow)
         ]
         return types.Diagnostic(
             range=place(finding.location),
-            message=finding.message + "".join(f"\nnote: {note}" for note in finding.notes),
+            message=visible_lines(finding.message + "".join(f"\nnote: {note}" for note in finding.notes)),
             severity=_SEVERITIES[finding.severity],
             code=finding.rule,
             source="cfgfix",

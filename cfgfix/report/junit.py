@@ -6,13 +6,15 @@ Elements and attributes are those that Jenkins' schema for such reports (xunit p
 from __future__ import annotations
 
 from cfgfix.engine import Report
-from cfgfix.report.words import message, shown_path
+from cfgfix.report.words import legible, message, shown_path
+from cfgfix.visible import visible
 
 
 def render(report: Report) -> str:
     """Return the report as JUnit XML text."""
     from xml.sax.saxutils import escape, quoteattr
 
+    report = legible(report)
     suites: list[str] = []
     failures = tests = 0
     for file in report.files:
@@ -41,8 +43,8 @@ def render(report: Report) -> str:
     for error in report.errors:
         tests += 1
         suites.append(
-            f'  <testsuite name={quoteattr(_clean(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
-            f'    <testcase classname="cfgfix" name={quoteattr(_clean(error.path or "cfgfix"))}>\n'
+            f'  <testsuite name={quoteattr(_clean(visible(error.path or "cfgfix")))} tests="1" failures="0" errors="1">\n'
+            f'    <testcase classname="cfgfix" name={quoteattr(_clean(visible(error.path or "cfgfix")))}>\n'
             f"      <error message={quoteattr(_clean(str(error)))}/>\n    </testcase>\n  </testsuite>"
         )
     head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfgfix" tests="{tests}" failures="{failures}" errors="{len(report.errors)}">\n'

@@ -9,7 +9,8 @@ from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding, Location, Severity, State
 from cfgfix.report.style import Paint
-from cfgfix.report.words import message
+from cfgfix.report.words import legible, message
+from cfgfix.visible import visible
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -19,6 +20,7 @@ MAX_LINE = 160
 
 def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return the full report with code frames."""
+    report = legible(report)
     lines: list[str] = []
     for file in report.files:
         for finding in file.findings:
@@ -32,6 +34,7 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
 
 def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return one line per finding."""
+    report = legible(report)
     lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
     if report.fixed and not report.written:
         lines += _diffs(report, paint)
@@ -157,10 +160,17 @@ def diff(before: str, after: str, path: str) -> Iterable[str]:
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
-        body = line.rstrip("\n")
-        yield body
+        yield _shown_line(line.rstrip("\n"))
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
+
+
+def _shown_line(line: str) -> str:
+    """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
+    if line.isprintable():
+        return line
+    body = line.removesuffix("\r")
+    return "\t".join(map(visible, body.split("\t"))) + line[len(body) :]
 
 
 def _diffs(report: Report, paint: Paint) -> list[str]:
@@ -263,6 +273,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
 
 def statistics(report: Report) -> str:
     """Return how often each rule speaks, most often first."""
+    report = legible(report)
     counts: dict[str, list[Finding]] = {}
     for finding in report.findings():
         counts.setdefault(finding.rule, []).append(finding)
