@@ -207,6 +207,7 @@ def _run(request: Request) -> Report:
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
         sources=sources,
+        live=any(machine.live for run in runs.all() for machine in run.machines),
         loading=_loading(runs),
     )
 

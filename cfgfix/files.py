@@ -32,6 +32,10 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
 )
 
 
+written: list[str] = []
+"""Files that this process has replaced, in order: whatever goes wrong later, a message can say so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What identifies one state of a file on disk without reading it.
@@ -356,9 +360,11 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
                 path=name,
                 hint="edit it by hand, or remove the other links",
             )
-        return _replace(target, name, data, status, expected)
+        stamp = _replace(target, name, data, status, expected)
     except OSError as error:
         raise _os_error(error, name, "write") from None
+    written.append(name)
+    return stamp
 
 
 def create_atomically(path: str, data: bytes) -> None:
@@ -428,7 +434,7 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
                 view = view[os.write(handle, view) :]
             _keep_attributes(handle, target, name, status)
             os.fsync(handle)
-            written = os.fstat(handle)
+            replaced = os.fstat(handle)
         finally:
             os.close(handle)
         # As late as can be: someone may have saved the file meanwhile.
@@ -438,7 +444,7 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
         _remove_quietly(temporary)
         raise
     _flush_folder(folder)
-    return Stamp.of(written)
+    return Stamp.of(replaced)
 
 
 def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result) -> None:

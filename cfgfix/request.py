@@ -102,6 +102,8 @@ class Report:
     """How many Python files were scanned."""
     diff: bool = False
     """Whether changes are shown and nothing is written."""
+    live: bool = False
+    """Whether it rests on what the machine is like at this moment."""
     loading: str = ""
     """One line: how the project's code loads its configs, where that is known."""
 

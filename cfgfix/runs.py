@@ -48,6 +48,8 @@ class Machine:
     lookup: Callable[[str], Any] | None
     label: str | None
     profile: str | None = None
+    live: bool = False
+    """Whether it is the machine this runs on, as it is now."""
 
 
 @dataclass(slots=True)
@@ -271,19 +273,20 @@ def _machines(settings: Settings) -> tuple[list[Machine], str]:
 def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     if request == "none":
         return Machine(None, None), "hardware: none, as asked: rules about the machine are skipped"
-    from cfgfix.hardware.presets import resolve_hardware
+    from cfgfix.hardware.presets import is_this_machine, resolve_hardware
 
+    live = is_this_machine(request)
     hardware, line = resolve_hardware(
         request, environ=os.environ, base_dir=None if settings.command_hardware else settings.root
     )
     if hardware is None:
-        return Machine(None, None), line
+        return Machine(None, None, live=live), line
 
     def look(name: str) -> Any:
         found = hardware.lookup(name)
         return None if found is None else found.value
 
-    return Machine(look, hardware.label), line
+    return Machine(look, hardware.label, live=live), line
 
 
 def dialect_of(document: Document, run: Run, *, forced: bool = False) -> Dialect | None:

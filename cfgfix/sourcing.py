@@ -17,7 +17,7 @@ from cfgfix.files import SourceFile, excerpt, read_regular, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.records import dataclass, replace
 from cfgfix.settings import Settings
-from cfgfix.silence import about_suppressions, apply, written_beside
+from cfgfix.silence import about_suppressions, apply, inside, written_beside
 from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python, package_root
 from cfgfix.source.scan import ConfigFacts, ScanResult, scan
 from cfgfix.suppressions import NEEDLE, Suppression, find
@@ -319,9 +319,7 @@ def comments_of(source: SourceFile) -> list[Suppression]:
     """Return the suppression comments of a Python file; a text that only looks like one is none."""
     if NEEDLE not in source.text:
         return []
-    comments = _comments(source)
-    places = {place for start, text in comments for place in range(start, start + len(text))}
-    return find(source.text, source.position, lambda offset: offset in places)
+    return find(source.text, source.position, inside(_comments(source)))
 
 
 def _comments(source: SourceFile) -> list[tuple[int, str]]:

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cfgfix import engine
 from cfgfix.cli.options import FORMATS
+from cfgfix.cli.streams import input_is_closed, runner_reads, tell
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
 from cfgfix.records import replace
 from cfgfix.report.style import Paint, wants_colour
 from cfgfix.settings import Finder, Settings, overruled, read, require_release
 from cfgfix.settings_table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
+from cfgfix.visible import no_commands, visible
+from cfgfix.writing import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         raise CfgfixError(
             "--force-dialect needs --dialect", hint="name the dialect that the file is judged by"
         )
+    for name in ("baseline", "write_baseline", "output_file", "config", "schema"):
+        if options[name] == "":
+            raise CfgfixError(f"--{name.replace('_', '-')} names no file")
     settings, adjust = settings_for(options)
     if options["show_settings"]:
         return _show_settings(options, Finder(settings, adjust))
@@ -41,6 +47,8 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     if "-" in options["paths"]:
         if len(options["paths"]) > 1:
             raise CfgfixError("`-` (standard input) stands alone", hint="name it with --stdin-filename")
+        if input_is_closed():
+            raise UnreadableError("standard input is closed, so there is nothing to check")
         stdin = sys.stdin.buffer.read()
     outputs = _outputs(options)
     fix = fixing or options["fix"]
@@ -78,7 +86,8 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     code = report.exit_code()
     if options["exit_zero"] and code is ExitCode.FINDINGS:
         code = ExitCode.CLEAN
-    if arguments and printed is not None and not report.fixed and not report.errors and len(outputs) == 1:
+    repeatable = not (report.fixed or report.errors or report.live)
+    if arguments and printed is not None and repeatable and len(outputs) == 1:
         from cfgfix.cli import replay
 
         asked = [options["config"]] if options["config"] else []
@@ -114,20 +123,15 @@ def _write_baseline(report: engine.Report, path: str) -> int:
 
     if report.errors:
         for error in report.errors:
-            sys.stderr.write(f"cfgfix: error: {error}\n")
+            tell(f"cfgfix: error: {error}")
         return ExitCode.UNREADABLE
     findings = report.findings()
-    _save(path, baseline.render(findings, path))
-    sys.stderr.write(f"{len(findings)} findings written to {path}; use it with --baseline {path}\n")
+    write_whole(path, baseline.render(findings, path))
+    shown = visible(path)
+    tell(
+        f"{len(findings)} finding{'' if len(findings) == 1 else 's'} written to {shown}; use it with --baseline {shown}"
+    )
     return ExitCode.CLEAN
-
-
-def _save(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error
 
 
 def settings_for(
@@ -197,7 +201,7 @@ def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
         groups.setdefault(show(finder.of(place)), []).append(path)
     for text, paths in groups.items():
         if options["paths"]:
-            sys.stdout.write(f"# settings for {', '.join(paths)}\n")
+            sys.stdout.write(f"# settings for {visible(', '.join(paths))}\n")
         sys.stdout.write(text)
     return ExitCode.CLEAN
 
@@ -207,11 +211,11 @@ def show(settings: Settings) -> str:
     import json
 
     rows = [
-        f"# from {settings.origin}"
+        f"# from {visible(settings.origin)}"
         if settings.origin
         else "# no settings file: defaults and the command line"
     ]
-    rows.append(f"# paths start at {settings.root}")
+    rows.append(f"# paths start at {visible(settings.root)}")
     tables: list[str] = []
     for setting in SETTINGS:
         name, value = setting.name, getattr(settings, setting.attribute)
@@ -249,7 +253,7 @@ def _show(
     printed: str | None = None
     for form, target in outputs:
         if target is not None:
-            _save(target, _rendered(report, form, Paint(on=False), options))
+            write_whole(target, _rendered(report, form, Paint(on=False), options))
         else:
             printed = _print(report, form, options)
     return printed
@@ -276,7 +280,8 @@ def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[s
         if options["statistics"]:
             return text.statistics(report)
         render = text.concise if form == "concise" else text.render
-        return render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
+        shown = render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
+        return no_commands(shown, runner=runner_reads())
     import importlib
 
     module = importlib.import_module("cfgfix.report.json" if form == "jsonl" else f"cfgfix.report.{form}")

@@ -19,6 +19,7 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
 from cfgfix.dialects.dialect import Dialect, Pattern
 from cfgfix.errors import CfgfixError, did_you_mean
+from cfgfix.visible import json_text, visible_lines
 
 WIDTH = 96
 
@@ -53,14 +54,14 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
                 }
                 for table in of_rule(data["evidence"])
             ]
-            click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+            click.echo(json_text(data, indent=2, default=str))
         else:
-            click.echo("\n".join(rule_page(rule, data)))
+            click.echo(visible_lines("\n".join(rule_page(rule, data))))
         return
     page = subject_page(what, catalogue, request, dialect)
     code = _in_code(what)
     if page is None and code:
-        click.echo(json.dumps({"code": code}, indent=2) if as_json else "\n".join(code))
+        click.echo(json.dumps({"code": code}, indent=2) if as_json else visible_lines("\n".join(code)))
         return
     if page is None:
         from cfgfix.dialects.dialect import dialects
@@ -78,9 +79,9 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         data = page.data()
         if code:
             data["code"] = code
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+        click.echo(json_text(data, indent=2, default=str))
     else:
-        click.echo("\n".join([*page.text(), *([""] if code else []), *code]))
+        click.echo(visible_lines("\n".join([*page.text(), *([""] if code else []), *code])))
 
 
 def _in_code(what: str) -> list[str]:

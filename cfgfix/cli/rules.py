@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cfgfix.catalog.rule import Rule
+from cfgfix.visible import json_text, visible, visible_lines
 
 
 @click.group("rules", invoke_without_command=True)
@@ -21,17 +22,14 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
 
     catalogue = catalogue_of(discover("."))
     if as_json:
-        import json
-
-        click.echo(json.dumps([_row(rule) for rule in catalogue.rules], indent=2, ensure_ascii=False))
+        click.echo(json_text([_row(rule) for rule in catalogue.rules], indent=2))
         return
     width = max((len(rule.name) for rule in catalogue.rules), default=0)
     for rule in catalogue.rules:
         mark = {"safe": "*", "unsafe": "!"}.get(_best(rule), " ")
         preview = " (preview)" if rule.preview else ""
-        click.echo(
-            f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
-        )
+        row = f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
+        click.echo(visible(row))
     click.echo(
         f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one; `cfgfix explain RULE` tells the rest"
     )
@@ -70,7 +68,7 @@ def run_cases(*, folders: tuple[str, ...]) -> None:
         for result in run_folder(folder, names):
             total += 1
             for problem in result.problems:
-                click.echo(f"{result.rule} [{result.case}]: {problem}")
+                click.echo(visible_lines(f"{result.rule} [{result.case}]: {problem}"))
             failed += bool(result.problems)
     click.echo(f"{total - failed} passed, {failed} failed")
     raise SystemExit(1 if failed else 0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding
-from cfgfix.report.words import message, shown_path
+from cfgfix.report.words import legible, message, shown_path
+from cfgfix.visible import visible
 
 FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 """How a test case ends: it fails, it cannot be judged, or it passes and says something."""
@@ -16,6 +17,7 @@ FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 
 def render(report: Report) -> str:
     """Return the report as JUnit XML text."""
+    report = legible(report)
     suites: list[str] = []
     tests = failures = errors = 0
     for file in report.files:
@@ -37,8 +39,8 @@ def render(report: Report) -> str:
     for error in report.errors:
         tests, errors = tests + 1, errors + 1
         suites.append(
-            f'  <testsuite name={_quoted(error.path or "cfgfix")} tests="1" failures="0" errors="1">\n'
-            f'    <testcase classname="cfgfix" name={_quoted(error.path or "cfgfix")}>\n'
+            f'  <testsuite name={_quoted(visible(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
+            f'    <testcase classname="cfgfix" name={_quoted(visible(error.path or "cfgfix"))}>\n'
             f"      <error message={_quoted(str(error))}/>\n    </testcase>\n  </testsuite>"
         )
     head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfgfix" tests="{tests}" failures="{failures}" errors="{errors}">\n'

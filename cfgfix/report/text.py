@@ -9,8 +9,9 @@ from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding, Location, Severity, State, note_parts
 from cfgfix.report.style import Paint
-from cfgfix.report.words import message
+from cfgfix.report.words import legible, message
 from cfgfix.request import UNKNOWN_CONFIG
+from cfgfix.visible import visible
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -20,6 +21,7 @@ MAX_LINE = 160
 
 def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return the full report with code frames."""
+    report = legible(report)
     lines: list[str] = []
     for file in report.files:
         for finding in file.findings:
@@ -33,6 +35,7 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
 
 def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return one line per finding."""
+    report = legible(report)
     lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
     if report.diff:
         lines += _diffs(report, paint)
@@ -103,12 +106,15 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
         previous = number
         row = rows[number - 1]
         shown.append(
-            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row)[:MAX_LINE]}".rstrip()
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
         )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
-            start = _width(row[: location.column - 1])
-            stop_column = location.end_column - 1 if location.end_line == location.line else len(row)
-            width = max(1, _width(row[location.column - 1 : stop_column]))
+            first = location.column - 1
+            if first >= MAX_LINE:
+                continue
+            start = _width(row[:first])
+            stop = location.end_column - 1 if location.end_line == location.line else len(row)
+            width = max(1, _width(row[first : min(stop, first + MAX_LINE)]))
             if start >= MAX_LINE:
                 continue
             mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
@@ -155,10 +161,17 @@ def diff(before: str, after: str, path: str) -> Iterable[str]:
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
-        body = line.rstrip("\n")
-        yield body
+        yield _shown_line(line.rstrip("\n"))
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
+
+
+def _shown_line(line: str) -> str:
+    """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
+    if line.isprintable():
+        return line
+    body = line.removesuffix("\r")
+    return "\t".join(map(visible, body.split("\t"))) + line[len(body) :]
 
 
 def _diffs(report: Report, paint: Paint) -> list[str]:
@@ -276,6 +289,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
 
 def statistics(report: Report) -> str:
     """Return how often each rule speaks, most often first."""
+    report = legible(report)
     counts: dict[str, list[Finding]] = {}
     for finding in report.findings():
         counts.setdefault(finding.rule, []).append(finding)
