@@ -65,6 +65,7 @@ _CASE_KEYS = frozenset(
         "set",
         "settings",
         "class",
+        "opened",
         "finds",
         "severity",
         "message",
