@@ -15,7 +15,7 @@ from cfgfix.dialects.dialect import Dialect
 from cfgfix.dialects.foreign import tool_of
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.resolve import Loader
+from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, splice
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import SourceFile, excerpt, read_source, replace_atomically
@@ -41,6 +41,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.fixing import Outcome
     from cfgfix.source.discover import PythonFile
+    from cfgfix.usage.project_code import CodeSays
 
 
 _UNSOUND = "the settings above it are wrong"
@@ -120,7 +121,7 @@ def _run(request: Request) -> Report:
                     sources = _source_text(runs, run, source, request, reports)
                 else:
                     alone = not run.settings.force_exclude
-                    reports.append(_one(run, source, request, skips, alone=alone))
+                    reports.append(_one(runs, run, source, request, skips, alone=alone))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
@@ -158,7 +159,7 @@ def _run(request: Request) -> Report:
                     if own is None:
                         reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
                         continue
-                    report = _one(own, source, request, skips, alone=alone)
+                    report = _one(runs, own, source, request, skips, alone=alone)
                 except CfgfixError as error:
                     if found.settings is base:
                         raise
@@ -171,6 +172,7 @@ def _run(request: Request) -> Report:
                 reports.append(report)
                 if len(reports) % COLLECT_EVERY == 0:
                     gc.collect(0)
+            reports += _other_formats(runs, request, {report.path for report in reports})
             if request.progress is not None:
                 request.progress(len(files), len(files))
             sources = _source(runs, base, request, reports)
@@ -183,6 +185,8 @@ def _run(request: Request) -> Report:
         runs.inputs += one.sources
         if one.surroundings is not None:
             runs.inputs += one.surroundings.looked
+    for code in runs.codes():
+        runs.inputs += code.inputs
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -407,7 +411,51 @@ def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, 
     return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
 
 
+def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
+    """Yield the reports of configs in JSON and TOML that a program of the code that was looked at opens."""
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+    for code in runs.codes():
+        for path, says in code.all().items():
+            shown = os.path.relpath(os.path.join(code.root, path))
+            if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
+                continue
+            run = runs.of(runs.finder.of(os.path.dirname(shown) or "."))
+            if not run.judge.code:
+                continue
+            try:
+                source = read_source(shown)
+            except UnreadableError:
+                continue
+            runs.inputs.append(shown)
+            findings = _permitted(run, run.judge.by_runs(says.hits, source), shown)
+            known_ones: list[Finding] = []
+            if run.baseline is not None:
+                findings, known_ones = split_known(findings, run.baseline, run.left)
+            yield FileReport(
+                shown,
+                source.text,
+                "generic",
+                says.form,
+                tuple(findings),
+                hidden=tuple(known_ones),
+                edits=tuple(None for _ in findings) if request.edits else (),
+                settings=run.settings,
+                language=says.form,
+            )
+
+
+def _asked_for(path: str, request: Request) -> bool:
+    whole = os.path.abspath(path)
+    return any(
+        whole == os.path.abspath(named) or whole.startswith(os.path.abspath(named).rstrip(os.sep) + os.sep)
+        for named in request.paths or (".",)
+    )
+
+
 def _one(
+    runs: Runs,
     run: Run,
     source: SourceFile,
     request: Request,
@@ -416,11 +464,18 @@ def _one(
     alone: bool,
 ) -> FileReport:
     """Check or fix one file; `alone` where a person names this one."""
-    report = _judged(run, source, request, skips, alone=alone)
+    report = _judged(runs, run, source, request, skips, alone=alone)
     if report.passed_over is not None and request.stdin is not None:
         # What comes from an editor goes back to it as it came.
         report = replace(report, encoded=request.stdin)
     return report if report.settings is not None else replace(report, settings=run.settings)
+
+
+def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
+    """Return what the code around a config says of it, where some rule asks for that."""
+    if not run.judge.code or source.path == "-":
+        return None
+    return runs.code_says(source.path, source)
 
 
 _DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
@@ -429,10 +484,20 @@ _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 
 
 def _judged(
-    run: Run, source: SourceFile, request: Request, skips: dict[str, Skip], *, alone: bool
+    runs: Runs, run: Run, source: SourceFile, request: Request, skips: dict[str, Skip], *, alone: bool
 ) -> FileReport:
     document = compose(source)
-    dialect = dialect_of(document, run, forced=alone and request.force_dialect)
+    forced = alone and request.force_dialect
+    dialect = dialect_of(document, run, forced=forced)
+    says = _says(runs, run, source)
+    if says is not None and says.framework and dialect is None:
+        dialect = run.dialects.get("generic")
+    elif says is not None and not says.framework and not forced:
+        return FileReport(
+            source.path,
+            passed_over="only programs open it whose imports do not come to TensorFlow",
+            settings=run.settings,
+        )
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
         return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
@@ -445,12 +510,15 @@ def _judged(
         document, shift = override(document, request.overrides)
     hidden: list[Finding] = []
     targets = [target_of(run, dialect, machine) for machine in run.machines]
+    if says is not None and run.settings.loader is None and dialect.name == "generic":
+        targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
 
     def judge(candidate: Document) -> list[Finding]:
         found: list[list[Finding]] = []
         hidden.clear()
+        again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
         for target in targets:
-            judged = run.judge.document(candidate, target)
+            judged = run.judge.document(candidate, target, again)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
             hidden.extend(judged.hidden)
@@ -462,7 +530,7 @@ def _judged(
     doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
-        if not doubtful.isdisjoint(finding.rule for finding in findings):
+        if says is None and not doubtful.isdisjoint(finding.rule for finding in findings):
             told = [told_by_code_around(run, dialect, source, target) for target in targets]
             if any(new is not old for new, old in zip(told, targets, strict=True)):
                 targets, findings = told, None

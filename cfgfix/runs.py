@@ -16,7 +16,7 @@ from cfgfix.dialects.foreign import tool_of
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean, nearest
-from cfgfix.files import SourceFile, read_source
+from cfgfix.files import SourceFile, is_inside, project, read_source
 from cfgfix.findings import Severity
 from cfgfix.judge import Judge, Target
 from cfgfix.records import dataclass, replace
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cfgfix.around import Surroundings
     from cfgfix.schema.infer import Inferred
     from cfgfix.source.config_reads import Usage
+    from cfgfix.usage.project_code import CodeSays, ProjectCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
     __slots__ = (
+        "_codes",
         "_made",
         "_request",
         "_wrong",
@@ -121,6 +123,27 @@ class Runs:
         """Python files; those without findings have no report."""
         self.problems: list[CfgfixError] = []
         """What is wrong in settings and stops neither the run nor the files under other settings."""
+        self._codes: dict[str, ProjectCode] = {}
+
+    def code_around(self, path: str) -> ProjectCode:
+        """Return the code of the repository that a file belongs to."""
+        root = repository(path, self._request.paths)
+        found = self._codes.get(root)
+        if found is None:
+            from cfgfix.discovery import Matcher
+            from cfgfix.usage.project_code import ProjectCode
+
+            settings = self.finder.of(root)
+            found = self._codes[root] = ProjectCode(root, Matcher(settings).excluded, stamp_of(()))
+        return found
+
+    def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
+        """Return what the code around a config says of it, or None where no code opens it."""
+        return self.code_around(path).of(path, source)
+
+    def codes(self) -> list[ProjectCode]:
+        """Return the code that was asked for, by repository."""
+        return list(self._codes.values())
 
     def of(self, settings: Settings) -> Run:
         """Return the run of these settings.
@@ -194,6 +217,25 @@ class Runs:
             configs=self.configs,
             files=[],
         )
+
+
+def repository(path: str, paths: Sequence[str]) -> str:
+    """Return the folder whose code may read a file: its repository, else the folder that is checked.
+
+    Args:
+        path: The file.
+        paths: What the request names.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    found = project(folder)
+    if os.path.exists(os.path.join(found, ".git")):
+        return found
+    for named in paths or (".",):
+        whole = os.path.realpath(named)
+        if os.path.isdir(whole) and is_inside(folder, whole):
+            return whole
+    here = os.path.realpath(".")
+    return here if is_inside(folder, here) else folder
 
 
 def stamp_of(rules: Sequence[Rule]) -> object:

@@ -64,6 +64,7 @@ _CASE_KEYS = frozenset(
         "schema",
         "set",
         "class",
+        "opened",
         "finds",
         "severity",
         "message",
