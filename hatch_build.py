@@ -9,7 +9,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _HEADER = '"""Generated from {origin}; do not edit."""\n\n'
-_RULES_HEADER = "from cfgfix.catalog.load import SCOPE as _SCOPE\n\nglobals().update({key: value for key, value in _SCOPE.items() if key != '__builtins__'})\n\n"
+_RULES_HEADER = "from cfgfix.rules.catalogue import SCOPE as _SCOPE\n\nglobals().update({key: value for key, value in _SCOPE.items() if key != '__builtins__'})\n\n"
 
 
 class CompileContent(BuildHookInterface[Any]):
@@ -23,8 +23,8 @@ class CompileContent(BuildHookInterface[Any]):
             return
         sys.path.insert(0, self.root)
         try:
-            from cfgfix.catalog import load
-            from cfgfix.dialects import dialect
+            from cfgfix.config.dialects import dialect
+            from cfgfix.rules import catalogue as load
 
             modules = {
                 "rules": _HEADER.format(origin="rules/")
@@ -48,7 +48,7 @@ class CompileContent(BuildHookInterface[Any]):
         folder = os.path.join(self.root, "build", "compiled")
         os.makedirs(folder, exist_ok=True)
         for name, text in modules.items():
-            path = os.path.join(folder, f"_compiled_{name}.py")
+            path = os.path.join(folder, f"{name}.py")
             with open(path, "w", encoding="utf-8") as stream:
                 stream.write(text)
-            build_data["force_include"][path] = f"cfgfix/_compiled_{name}.py"
+            build_data["force_include"][path] = f"cfgfix/_compiled/{name}.py"

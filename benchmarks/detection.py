@@ -23,11 +23,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cfgfix.dialects.detect import Index
-from cfgfix.dialects.dialect import dialects
-from cfgfix.documents.compose import compose
-from cfgfix.errors import UnreadableError
-from cfgfix.files import read_source
+from cfgfix.config.dialects.detect import Index
+from cfgfix.config.dialects.dialect import dialects
+from cfgfix.config.document.compose import compose
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.source_file import read_source
 
 DATA = ROOT / "benchmarks" / "corpus"
 FAMILY_DIALECT = {

@@ -11,17 +11,17 @@ import zlib
 import common
 
 with common.instrument():
-    from cfgfix.documents.comments import comments
-    from cfgfix.documents.compose import Document, compose
-    from cfgfix.documents.data import DataError
-    from cfgfix.documents.editor import Refusal, plan
-    from cfgfix.documents.proof import ProofError, prove
-    from cfgfix.documents.resolve import LOADERS
-    from cfgfix.edits import DeleteKey, InsertKey, RenameKey, SetValue, splice
-    from cfgfix.engine import Request, check, fix
-    from cfgfix.errors import CfgfixError
-    from cfgfix.files import SourceFile
-    from cfgfix.settings import Settings
+    from cfgfix.config.document.comments import comments
+    from cfgfix.config.document.compose import Document, compose
+    from cfgfix.config.document.data import DataError
+    from cfgfix.config.document.editor import Refusal, plan
+    from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.config.loaders.scalars import LOADERS
+    from cfgfix.core.edits import DeleteKey, InsertKey, RenameKey, SetValue, splice
+    from cfgfix.core.errors import CfgfixError
+    from cfgfix.core.source_file import SourceFile
+    from cfgfix.lint.runner import Request, check, fix
+    from cfgfix.settings.reader import Settings
 
 VALUES = [1, 1e-4, True, None, "text", "on", "a: b", "x\ny", ""]
 WORDS = ["training:", "learning_rate: 1e-4\n", "batch_size: 8\n", "num_workers: 4\n", "data:\n", "<<: *a\n", "&a ", "*a", "!!set ", "!x ", "- ", "? ", ": ", "|\n", ">-\n", "{", "}", "[", "]", ", ", "# c\n", "---\n", "...\n", "%YAML 1.1\n", "\t", "\r\n", "\r", "\u2028", "'", '"', "\\x41", "  ", "\n", "# cfgfix: ignore[YML001]\n"]  # fmt: skip

@@ -12,7 +12,7 @@ import zlib
 import common
 
 with common.instrument():
-    from cfgfix.catalog.expression import (
+    from cfgfix.rules.expression import (
         ExpressionError,
         Missing,
         compile_source,

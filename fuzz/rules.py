@@ -11,10 +11,10 @@ import tempfile
 import common
 
 with common.instrument():
-    from cfgfix.catalog.load import Catalogue, builtin, read_folder
-    from cfgfix.engine import Request, check
-    from cfgfix.errors import CfgfixError
-    from cfgfix.settings import Settings
+    from cfgfix.core.errors import CfgfixError
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.rules.catalogue import Catalogue, builtin, read_folder
+    from cfgfix.settings.reader import Settings
 
 FOLDER = tempfile.mkdtemp(prefix="cfgfix-fuzz-")
 CONFIG = b"training: {learning_rate: 1e-4, epochs: 10}\ndata: {batch_size: 8, num_workers: 64, prefetch_buffer_size: 2}\n"

@@ -18,13 +18,13 @@ import zlib
 import common
 
 with common.instrument():
-    from cfgfix.catalog.load import builtin
-    from cfgfix.edits import ReplaceText
-    from cfgfix.files import SourceFile
-    from cfgfix.source.discover import PythonFile
-    from cfgfix.source.proof import ProofError, prove
-    from cfgfix.source.scan import ConfigFacts, scan, source_rules
-    from cfgfix.source.summary import pack, summarise, unpack
+    from cfgfix.code.fixes.proof import ProofError, prove
+    from cfgfix.code.model.python_files import PythonFile
+    from cfgfix.code.model.summary import pack, summarise, unpack
+    from cfgfix.code.scan import ConfigFacts, scan, source_rules
+    from cfgfix.core.edits import ReplaceText
+    from cfgfix.core.source_file import SourceFile
+    from cfgfix.rules.catalogue import builtin
 
 RULES = source_rules(builtin().rules)
 WORDS = ["tf.data.Dataset.from_tensor_slices(x)", ".map(f)", ".map(f, num_parallel_calls=tf.data.AUTOTUNE)", ".batch(8)", ".prefetch(2)", ".cache()", ".shuffle(10)", ".repeat()", "@tf.function\n", "def f(x):\n    ", "import tensorflow as tf\n", "from . import *\n", "lambda x: ", "if cfg.native:\n    ", "try:\n    ", "except ImportError:\n    ", "with s.scope():\n    ", "while True:\n    ", "for i in range(3):\n    ", "async ", "await ", "yield ", "return ", "class A(B):\n    ", "match x:\n    case ", "global x\n", "nonlocal x\n", "x: int = 1\n", "*a, **k", "f'{x!r:>{y}}'", "(" * 40, "[" * 40, "not " * 40, "-" * 40, "# cfgfix: ignore[TFD001]\n", ".numpy()", "tf.numpy_function(f, [x], tf.int32)", "getattr(cfg, 'a', 1)", "\\\n", ";", "\x0c", "\ufeff"]  # fmt: skip

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from cache_folders import after_a_first_run
 
-from cfgfix import around, engine
-from cfgfix.around import Surroundings
-from cfgfix.request import FileReport, Request
+from cfgfix.lint import runner as engine
+from cfgfix.lint.request import FileReport, Request
+from cfgfix.usage import code_beside as around
+from cfgfix.usage.code_beside import Surroundings
 
 CONFIG = "optimizer:\n  learning_rate: 1e-4\nbatch_size: 8\nepochs: 3\n"
 HYDRA = '@hydra.main(config_path="conf", config_name="a")\ndef main(cfg):\n    pass\n'

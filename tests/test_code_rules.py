@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cfgfix.catalog.load import read_folder
-from cfgfix.catalog.read import load_yaml
-from cfgfix.catalog.rule import Rule
-from cfgfix.engine import Request, check, fix
-from cfgfix.keyuse import key_lines
-from cfgfix.rulecases import run_case
-from cfgfix.settings import Settings, read
+from cfgfix.advice.key_report import key_lines
+from cfgfix.lint.rule_cases import run_case
+from cfgfix.lint.runner import Request, check, fix
+from cfgfix.rules.catalogue import read_folder
+from cfgfix.rules.reader import load_yaml
+from cfgfix.rules.rule import Rule
+from cfgfix.settings.reader import Settings, read
 
 RULES = Path(__file__).resolve().parents[1] / "rules" / "code"
 ALL = [(rule, case) for rule in read_folder(str(RULES)) for case in load_yaml(rule.path)["cases"]]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.edits import Edit, OverlapError, compatible, splice
+from cfgfix.core.edits import Edit, OverlapError, compatible, splice
 
 
 def test_edits_apply_from_the_end():

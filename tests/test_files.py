@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix import files
-from cfgfix.errors import ExitCode, UnreadableError
-from cfgfix.files import MAX_BYTES, SourceFile, Stamp, read_source, replace_atomically
+from cfgfix.core import source_file as files
+from cfgfix.core.errors import ExitCode, UnreadableError
+from cfgfix.core.source_file import MAX_BYTES, SourceFile, Stamp, read_source, replace_atomically
 
 ENCODINGS = [
     (b"", "utf-8"),
@@ -498,7 +498,7 @@ def test_nothing_heavy_is_imported() -> None:
     import subprocess
 
     heavy = ["tempfile", "shutil", "pathlib", "typing", "yaml", "subprocess", "logging"]
-    code = f"import sys, cfgfix.files; print([name for name in {heavy!r} if name in sys.modules])"
+    code = f"import sys, cfgfix.core.source_file; print([name for name in {heavy!r} if name in sys.modules])"
     answer = subprocess.run(
         [sys.executable, "-S", "-c", code],
         capture_output=True,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.findings import format_key_path, parse_key_path
+from cfgfix.core.findings import format_key_path, parse_key_path
 
 STEPS = st.one_of(st.text(min_size=1, max_size=8), st.integers(0, 99))
 

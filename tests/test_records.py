@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix import records
+from cfgfix.core import records
 
 
 @records.dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_both_distributions_hold_what_they_should(built):
     assert sdist.name.endswith(".tar.gz")
 
 
-@pytest.mark.parametrize("name", ["cfgfix/py.typed", "cfgfix/_compiled_dialects.py", "cfgfix/engine.py"])
+@pytest.mark.parametrize("name", ["cfgfix/py.typed", "cfgfix/_compiled/dialects.py", "cfgfix/lint/runner.py"])
 def test_a_file_that_is_missing_is_seen(release, wheel, name):
     del wheel[name]
     with pytest.raises(release.WrongError, match="missing"):
@@ -61,7 +61,7 @@ def test_a_rule_that_is_missing_is_seen(release, wheel):
 
 
 def test_a_rule_that_was_not_compiled_is_seen(release, wheel):
-    name = "cfgfix/_compiled_rules.py"
+    name = "cfgfix/_compiled/rules.py"
     wheel[name] = wheel[name].replace(b"HWR001", b"HWR999")
     with pytest.raises(release.WrongError, match="HWR001"):
         release.check_wheel(wheel)
@@ -75,7 +75,7 @@ def test_a_file_too_many_is_seen(release, wheel, name):
 
 
 def test_a_changed_file_is_seen(release, wheel):
-    wheel["cfgfix/engine.py"] += b"\n"
+    wheel["cfgfix/lint/runner.py"] += b"\n"
     with pytest.raises(release.WrongError, match="differs"):
         release.check_wheel(wheel)
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.errors import CfgfixError
-from cfgfix.settings import Settings, discover, read
+from cfgfix.core.errors import CfgfixError
+from cfgfix.settings.reader import Settings, discover, read
 
 
 def test_defaults_without_a_file(tmp_path):

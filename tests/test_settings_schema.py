@@ -9,10 +9,10 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.errors import CfgfixError
-from cfgfix.settings import build
-from cfgfix.settings_schema import page, schema
-from cfgfix.settings_table import NAMES, SETTINGS
+from cfgfix.core.errors import CfgfixError
+from cfgfix.settings.reader import build
+from cfgfix.settings.schema import page, schema
+from cfgfix.settings.table import NAMES, SETTINGS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -8,14 +8,14 @@ import pytest
 
 from cfgfix.cli.check import show
 from cfgfix.cli.options import TABLE
-from cfgfix.engine import check
-from cfgfix.errors import CfgfixError
-from cfgfix.report import json as json_report
-from cfgfix.report import text as text_report
-from cfgfix.report.style import Paint
-from cfgfix.request import Request
-from cfgfix.settings import Settings, build
-from cfgfix.settings_table import NAMES, SETTINGS
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.terminal import Paint
+from cfgfix.lint.request import Request
+from cfgfix.lint.runner import check
+from cfgfix.output import json as json_report
+from cfgfix.output import text as text_report
+from cfgfix.settings.reader import Settings, build
+from cfgfix.settings.table import NAMES, SETTINGS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.catalog.load import builtin
-from cfgfix.engine import Request, check
-from cfgfix.files import SourceFile
-from cfgfix.report.style import Paint
-from cfgfix.report.text import frame
-from cfgfix.settings import Settings
-from cfgfix.silence import about_suppressions, apply
-from cfgfix.suppressions import Silencer, find
+from cfgfix.core.source_file import SourceFile
+from cfgfix.core.suppressions import Silencer, find
+from cfgfix.core.terminal import Paint
+from cfgfix.lint.runner import Request, check
+from cfgfix.lint.suppressing import about_suppressions, apply
+from cfgfix.output.text import frame
+from cfgfix.rules.catalogue import builtin
+from cfgfix.settings.reader import Settings
 
 PLAIN = re.compile(
     r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?P<reason>[^\r\n#]*)"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.visible import json_text, no_commands, visible, visible_data, visible_lines
+from cfgfix.core.visible import json_text, no_commands, visible, visible_data, visible_lines
 
 ACTING = [
     *map(chr, range(0x20)),

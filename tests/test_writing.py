@@ -9,9 +9,9 @@ import threading
 
 import pytest
 
-from cfgfix import writing
-from cfgfix.errors import UnreadableError
-from cfgfix.writing import write_whole
+from cfgfix.core import writing
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.writing import write_whole
 
 OLD = "what was there\n"
 

@@ -92,7 +92,7 @@ def tree(*folders: str) -> dict[str, bytes]:
         for path in sorted((ROOT / folder).rglob("*")):
             parts = path.relative_to(ROOT).parts
             left = {"__pycache__", ".peers", "node_modules", ".hypothesis"} & set(parts)
-            if path.is_file() and not left and not path.name.startswith("_compiled_"):
+            if path.is_file() and not left and "_compiled" not in parts:
                 found["/".join(parts)] = path.read_bytes()
     if (ROOT / ".git").exists() and shutil.which("git"):
         ignored = subprocess.run(
@@ -150,7 +150,7 @@ def check_wheel(files: Mapping[str, bytes]) -> None:
     """Hold a wheel's contents against the checkout: all that is used, and nothing else."""
     rest = dict(files)
     information = {name: rest.pop(name) for name in files if name.split("/")[0].endswith(".dist-info")}
-    compiled = {name: rest.pop(name) for name in files if re.fullmatch(r"cfgfix/_compiled_\w+\.py", name)}
+    compiled = {name: rest.pop(name) for name in files if re.fullmatch(r"cfgfix/_compiled/\w+\.py", name)}
     data = {
         name[len("cfgfix/_data/") :]: rest.pop(name) for name in files if name.startswith("cfgfix/_data/")
     }
@@ -163,7 +163,7 @@ def check_wheel(files: Mapping[str, bytes]) -> None:
     tables = {"rules", "dialects", *(f"schema_{name.replace('-', '_')}" for name in with_schema)}
     same(
         "wheel, compiled tables",
-        {f"cfgfix/_compiled_{name}.py": b"" for name in tables},
+        {f"cfgfix/_compiled/{name}.py": b"" for name in tables},
         dict.fromkeys(compiled, b""),
     )
     for name, content in compiled.items():
@@ -171,7 +171,7 @@ def check_wheel(files: Mapping[str, bytes]) -> None:
     for identifier in re.findall(
         r"^id: (\w+)", "\n".join(text.decode() for text in data.values()), re.MULTILINE
     ):
-        if identifier.encode() not in compiled["cfgfix/_compiled_rules.py"]:
+        if identifier.encode() not in compiled["cfgfix/_compiled/rules.py"]:
             raise WrongError(f"wheel: rule {identifier} is not in the compiled rules")
     names = {name.partition("/")[2] for name in information}
     missing = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"} - names
@@ -374,9 +374,9 @@ def use(place: Installed) -> None:
     place.cfgfix("check", "clean.yaml", *fitting)
     heavy = {name for name in names if name in HEAVY or name.split(".")[0] in HEAVY}
     expect(not heavy, f"a clean check imports {', '.join(sorted(heavy))}")
-    tables = {name for name in names if name.startswith("cfgfix._compiled_")}
+    tables = {name for name in names if name.startswith("cfgfix._compiled.")}
     expect(
-        {"cfgfix._compiled_rules", "cfgfix._compiled_dialects"} <= tables,
+        {"cfgfix._compiled.rules", "cfgfix._compiled.dialects"} <= tables,
         f"a check uses {tables or 'no table'}",
     )
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from cfgfix.findings import Finding
+    from cfgfix.core.findings import Finding
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "benchmarks" / "corpus"
@@ -62,8 +62,8 @@ def shared_folder(named: str | None) -> Path | None:
 
 def run(shared: Path) -> Seen:
     """Check every file of the corpus with every rule, those in preview included."""
-    from cfgfix.engine import Request, check
-    from cfgfix.settings import Settings
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.settings.reader import Settings
 
     base = shared / "corpus" / "configs"
     with open(shared / "corpus" / "INDEX.tsv", encoding="utf-8") as stream:

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from cfgfix.settings import Settings
+    from cfgfix.settings.reader import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "benchmarks" / "corpus"
@@ -83,9 +83,9 @@ def proposed(checkout: Path) -> Settings:
 
     The checkout must be the working folder.
     """
-    from cfgfix import scaffold
-    from cfgfix.records import replace
-    from cfgfix.settings import Settings, read
+    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.core.records import replace
+    from cfgfix.settings.reader import Settings, read
 
     found: Settings | None = None
     for planned in scaffold.plan(hook=False, editor=False).files:
@@ -118,8 +118,8 @@ def _working_in(folder: Path) -> Iterator[None]:
 
 def run(folder: Path) -> list[Project]:
     """Check every checkout of a folder, its configs and its code, with all rules."""
-    from cfgfix.engine import Request, check
-    from cfgfix.report.json import finding_data
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.output.json import finding_data
 
     projects = []
     before = os.environ.get("CFGFIX_CACHE_DIR")

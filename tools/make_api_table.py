@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-TARGET = Path(__file__).resolve().parent.parent / "cfgfix" / "source" / "tf_api.json"
+TARGET = Path(__file__).resolve().parent.parent / "cfgfix" / "code" / "tensorflow" / "tf_api.json"
 
 PAIRS = (
     ("2.4.4", None),

@@ -19,11 +19,11 @@ sys.path.insert(0, str(ROOT))
 
 import click  # noqa: E402 - the checkout comes first
 
-from cfgfix.catalog.evidence import Table, of_rule  # noqa: E402
-from cfgfix.catalog.load import builtin  # noqa: E402
-from cfgfix.catalog.read import fixes_of, load_yaml, refuted  # noqa: E402
-from cfgfix.catalog.rule import Rule  # noqa: E402
 from cfgfix.cli.app import _COMMANDS, cli  # noqa: E402
+from cfgfix.rules.catalogue import builtin  # noqa: E402
+from cfgfix.rules.evidence import Table, of_rule  # noqa: E402
+from cfgfix.rules.reader import fixes_of, load_yaml, refuted  # noqa: E402
+from cfgfix.rules.rule import Rule  # noqa: E402
 
 RULES = "rules"
 FAMILIES = {

@@ -173,7 +173,7 @@ def page_text(page: str) -> str:
 def report_page(part: str) -> str:
     """Return the page of the report whose forms are kept, with one of its parts."""
     sys.path.insert(0, str(ROOT))
-    from cfgfix.report.page import page
+    from cfgfix.output.page import page
 
     with gzip.open(IMAGES / "report.json.gz", "rt", encoding="utf-8") as stream:
         forms: dict[str, Any] = json.load(stream)

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cfgfix.settings_schema import page, schema  # noqa: E402 - the checkout comes first
+from cfgfix.settings.schema import page, schema  # noqa: E402 - the checkout comes first
 
 
 def files() -> dict[Path, str]:

@@ -30,11 +30,11 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from cfgfix.crossref import project_files, usage_of
-from cfgfix.findings import format_key_path
-from cfgfix.schema.infer import infer
-from cfgfix.settings import Settings
-from cfgfix.source.config_reads import DEAD, Usage
+from cfgfix.config.schema.infer import infer
+from cfgfix.core.findings import format_key_path
+from cfgfix.settings.reader import Settings
+from cfgfix.usage.checks import project_files, usage_of
+from cfgfix.usage.reads import DEAD, Usage
 
 
 def copied(source: Path, target: Path) -> Path:

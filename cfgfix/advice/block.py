@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from cfgfix.advice.recommend import Advice, Choice, LeftOut
-from cfgfix.findings import KeyPath, format_key_path
+from cfgfix.core.findings import KeyPath, format_key_path
 
 WIDTH = 100
 

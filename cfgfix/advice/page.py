@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 
 from cfgfix.advice.recommend import Advice, Choice, memory_use, tier_of
 from cfgfix.advice.topics import Topic
-from cfgfix.catalog.evidence import Table, tables
-from cfgfix.catalog.expression import format_bytes
-from cfgfix.dialects.derived import MIB, autotune_ram_bytes
-from cfgfix.dialects.view import View
-from cfgfix.findings import format_key_path
+from cfgfix.config.dialects.derived import MIB, autotune_ram_bytes
+from cfgfix.config.dialects.view import View
+from cfgfix.core.findings import format_key_path
 from cfgfix.hardware.model import Hardware
 from cfgfix.hardware.presets import summary
+from cfgfix.rules.evidence import Table, tables
+from cfgfix.rules.expression import format_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _fact(hardware: Hardware | None, name: str) -> Any:
 
 
 def _operand(view: View, name: str) -> Any:
-    from cfgfix.catalog.expression import Missing
+    from cfgfix.rules.expression import Missing
 
     try:
         return view.value(name)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from cfgfix.catalog.evidence import tables
-from cfgfix.catalog.expression import Missing, format_bytes
-from cfgfix.dialects.derived import (
+from cfgfix.config.dialects.derived import (
     MIB,
     PREFETCH_OVERHEAD_BATCHES,
     burst_depth,
@@ -20,13 +18,15 @@ from cfgfix.dialects.derived import (
     prefetch_host_bytes,
     useful_workers,
 )
-from cfgfix.dialects.dialect import Pattern
-from cfgfix.dialects.view import View
-from cfgfix.documents.compose import Kind, deref
-from cfgfix.findings import KeyPath, format_key_path
+from cfgfix.config.dialects.signatures import Pattern
+from cfgfix.config.dialects.view import View
+from cfgfix.config.document.compose import Kind, deref
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.findings import KeyPath, format_key_path
+from cfgfix.core.records import dataclass
 from cfgfix.hardware.model import Hardware, reached
-from cfgfix.records import dataclass
-from cfgfix.schema.validate import Schema
+from cfgfix.rules.evidence import tables
+from cfgfix.rules.expression import Missing, format_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _plain(pattern: Pattern) -> KeyPath | None:
 
 
 def _batch(work: _Work) -> None:
-    from cfgfix.catalog.load import builtin
+    from cfgfix.rules.catalogue import builtin
 
     now = work.number("batch_size")
     given = now if work.view.given("batch_size") else None

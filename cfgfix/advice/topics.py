@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from cfgfix.catalog import compiled
-from cfgfix.catalog.read import load_yaml
-from cfgfix.records import dataclass
+from cfgfix.core.records import dataclass
+from cfgfix.rules import compiled
+from cfgfix.rules.reader import load_yaml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

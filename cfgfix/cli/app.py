@@ -11,7 +11,7 @@ import click
 
 from cfgfix.cli.completing import BY_OPTION
 from cfgfix.cli.options import FLAG, MANY, TABLE, defaults
-from cfgfix.errors import nearest
+from cfgfix.core.errors import nearest
 
 _COMMANDS = {
     "check": ("cfgfix.cli.app", "check", "Find what will crash, corrupt or starve a training run."),
@@ -189,7 +189,7 @@ def call(arguments: Sequence[str]) -> int:
         import io
 
         from cfgfix.cli.streams import tell
-        from cfgfix.visible import visible_lines
+        from cfgfix.core.visible import visible_lines
 
         shown = io.StringIO()
         error.show(file=shown)

@@ -6,16 +6,16 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from cfgfix import engine
 from cfgfix.cli.options import FORMATS
 from cfgfix.cli.streams import input_is_closed, runner_reads, tell
-from cfgfix.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
-from cfgfix.records import replace
-from cfgfix.report.style import Paint, wants_colour
-from cfgfix.settings import Finder, Settings, overruled, read, require_release
-from cfgfix.settings_table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
-from cfgfix.visible import no_commands, visible
-from cfgfix.writing import write_whole
+from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
+from cfgfix.core.records import replace
+from cfgfix.core.terminal import Paint, wants_colour
+from cfgfix.core.visible import no_commands, visible
+from cfgfix.core.writing import write_whole
+from cfgfix.lint import runner as engine
+from cfgfix.settings.reader import Finder, Settings, overruled, read, require_release
+from cfgfix.settings.table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
 
 
 def _write_baseline(report: engine.Report, path: str) -> int:
-    from cfgfix import baseline
+    from cfgfix.core import baseline
 
     if report.errors:
         for error in report.errors:
@@ -275,7 +275,7 @@ def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str 
 def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
     """Return a report in a format."""
     if form in ("text", "concise"):
-        from cfgfix.report import text
+        from cfgfix.output import text
 
         if options["statistics"]:
             return text.statistics(report)
@@ -284,7 +284,7 @@ def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[s
         return no_commands(shown, runner=runner_reads())
     import importlib
 
-    module = importlib.import_module("cfgfix.report.json" if form == "jsonl" else f"cfgfix.report.{form}")
+    module = importlib.import_module("cfgfix.output.json" if form == "jsonl" else f"cfgfix.output.{form}")
     result: str = module.render_lines(report) if form == "jsonl" else module.render(report)
     return result
 

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cfgfix.cli.options import FORMATS
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -22,7 +22,7 @@ def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Comp
 
 def topics(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer what can be explained: rules and concepts."""
-    from cfgfix.dialects.dialect import dialects
+    from cfgfix.config.dialects.dialect import dialects
 
     concepts = sorted({concept for dialect in dialects().values() for concept in dialect.concepts})
     offers = [*_rule_names(), *((name, "a concept, whatever a project calls its key") for name in concepts)]
@@ -34,7 +34,7 @@ def topics(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
 def machines(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the machines that the settings name, then those cfgfix knows."""
     from cfgfix.hardware.presets import profile_names
-    from cfgfix.settings import discover
+    from cfgfix.settings.reader import discover
 
     try:
         own = discover(".").profiles
@@ -52,7 +52,7 @@ def machines(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[C
 
 def dialect_names(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the dialects."""
-    from cfgfix.dialects.dialect import dialects
+    from cfgfix.config.dialects.dialect import dialects
 
     return [
         CompletionItem(name, help=dialect.title)
@@ -63,7 +63,7 @@ def dialect_names(_ctx: click.Context, _param: click.Parameter, begun: str) -> l
 
 def loaders(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
     """Offer the ways a program may read YAML."""
-    from cfgfix.documents.resolve import LOADERS
+    from cfgfix.config.loaders.scalars import LOADERS
 
     return [name for name in sorted(LOADERS) if name.startswith(begun)]
 
@@ -74,14 +74,14 @@ def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[st
 
 
 def _rule_names() -> list[tuple[str, str]]:
-    from cfgfix.catalog.load import builtin
+    from cfgfix.rules.catalogue import builtin
 
     found = builtin().rules
     return [*((rule.id, rule.summary) for rule in found), *((rule.name, rule.summary) for rule in found)]
 
 
 def _families() -> list[tuple[str, str]]:
-    from cfgfix.catalog.load import builtin
+    from cfgfix.rules.catalogue import builtin
 
     return [
         ("ALL", "all rules"),

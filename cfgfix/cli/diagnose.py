@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
-from cfgfix.errors import CfgfixError, ExitCode
-from cfgfix.writing import write_whole
+from cfgfix.core.errors import CfgfixError, ExitCode
+from cfgfix.core.writing import write_whole
 
 VERSION = 1
 """Of the JSON form."""
@@ -89,9 +89,9 @@ def diagnose(
     Your code is imported and run, in processes of their own with a time limit. Each check passes, fails or is skipped with the
     reason; a check that breaks has failed. Exit code 0: no check failed; 1: one did; 2: wrong use; 4: a fault in cfgfix.
     """
+    from cfgfix.core.terminal import Paint, wants_colour
     from cfgfix.diagnose.checks import State, diagnose
-    from cfgfix.report.diagnosis import render
-    from cfgfix.report.style import Paint, wants_colour
+    from cfgfix.output.diagnosis import render
 
     need_tensorflow()
     subject = subject_of(config, options)
@@ -104,7 +104,7 @@ def diagnose(
     if output is not None:
         write_whole(output, render(data, Paint(on=False)))
     if html is not None:
-        from cfgfix.report.page import page
+        from cfgfix.output.page import page
 
         write_whole(html, page({"diagnosis": data}))
     if as_json:
@@ -133,7 +133,7 @@ def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -
 def subject_of(config: str | None, options: dict[str, Any]) -> Any:
     """Return what the options say is to be diagnosed."""
     from cfgfix.diagnose.checks import Subject
-    from cfgfix.settings import discover
+    from cfgfix.settings.reader import discover
 
     if options["step"] and not (options["dataset"] or options["data_path"]):
         raise CfgfixError("--step needs batches", hint="name --dataset package.module:function too")

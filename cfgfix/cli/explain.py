@@ -12,14 +12,15 @@ import click
 from cfgfix.advice.page import Line, here, machine_lines, measured, of_table, recommendations
 from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
-from cfgfix.catalog.evidence import of_rule
-from cfgfix.catalog.load import Catalogue
-from cfgfix.catalog.read import fixes_of, load_yaml, refuted
-from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
-from cfgfix.dialects.dialect import Dialect, Pattern
-from cfgfix.errors import CfgfixError, did_you_mean
-from cfgfix.visible import json_text, visible_lines
+from cfgfix.config.dialects.dialect import Dialect
+from cfgfix.config.dialects.signatures import Pattern
+from cfgfix.core.errors import CfgfixError, did_you_mean
+from cfgfix.core.visible import json_text, visible_lines
+from cfgfix.rules.catalogue import Catalogue
+from cfgfix.rules.evidence import of_rule
+from cfgfix.rules.reader import fixes_of, load_yaml, refuted
+from cfgfix.rules.rule import Rule
 
 WIDTH = 96
 
@@ -64,7 +65,7 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         click.echo(json.dumps({"code": code}, indent=2) if as_json else visible_lines("\n".join(code)))
         return
     if page is None:
-        from cfgfix.dialects.dialect import dialects
+        from cfgfix.config.dialects.dialect import dialects
 
         names = [
             *catalogue.keys(),
@@ -86,19 +87,19 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
 
 def _in_code(what: str) -> list[str]:
     """Return what the project's code does with a key, where a class or a source root of it is known."""
-    from cfgfix.settings import discover
+    from cfgfix.settings.reader import discover
 
     settings = discover(".")
     if settings.schema is None and not settings.source_roots:
         return []
-    from cfgfix.keyuse import key_lines
+    from cfgfix.advice.key_report import key_lines
 
     return key_lines(what, settings)
 
 
 def _catalogue() -> Catalogue:
-    from cfgfix.settings import discover
-    from cfgfix.vocabulary import catalogue_of
+    from cfgfix.settings.project_dialects import catalogue_of
+    from cfgfix.settings.reader import discover
 
     return catalogue_of(discover("."))
 
@@ -217,8 +218,8 @@ def laid_out(rows: Iterable[Line]) -> list[str]:
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
     """Return what is known of a concept, key path or topic, or None where it is none of them."""
     from cfgfix.cli.recommend import machine_for, view_of
-    from cfgfix.settings import discover
-    from cfgfix.vocabulary import known_dialects
+    from cfgfix.settings.project_dialects import known_dialects
+    from cfgfix.settings.reader import discover
 
     settings = discover(".")
     dialects = known_dialects(settings)
@@ -270,7 +271,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
 
 def _concepts_of(what: str, known: Iterable[Dialect]) -> set[str]:
     """Return the concepts that a name or key path stands for."""
-    from cfgfix.findings import parse_key_path
+    from cfgfix.core.findings import parse_key_path
 
     found: set[str] = set()
     try:
@@ -305,7 +306,7 @@ def _paths(patterns: Sequence[Pattern]) -> str:
 
 def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]) -> str:
     """Return the dialect whose keys a page names: the one with this very key, else the one that most is known of."""
-    from cfgfix.findings import parse_key_path
+    from cfgfix.core.findings import parse_key_path
 
     try:
         path = parse_key_path(what)
@@ -322,9 +323,9 @@ def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]
 
 
 def _described(what: str, known: Iterable[Dialect]) -> Iterable[Line]:
-    from cfgfix.dialects.dialect import schema_data
-    from cfgfix.findings import parse_key_path
-    from cfgfix.schema.validate import MISSING, Schema
+    from cfgfix.config.dialects.dialect import schema_data
+    from cfgfix.config.schema.validate import MISSING, Schema
+    from cfgfix.core.findings import parse_key_path
 
     try:
         path = parse_key_path(what)

@@ -6,9 +6,9 @@ import click
 
 from cfgfix.cli.completing import machines
 from cfgfix.cli.streams import tell
-from cfgfix.errors import CfgfixError
-from cfgfix.visible import visible
-from cfgfix.writing import write_whole
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.visible import visible
+from cfgfix.core.writing import write_whole
 
 
 @click.command("hardware")

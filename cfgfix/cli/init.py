@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 
 @click.command("init")
@@ -51,8 +51,8 @@ def init(
         return
     if example is not None:
         raise click.UsageError("--example says what a new dialect is drafted from: give --dialect NAME too")
-    from cfgfix import scaffold
-    from cfgfix.report.text import diff
+    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.output.text import diff
 
     plan = scaffold.plan(hook_repository=hook_repository, hook=not no_hook, editor=not no_editor)
     for fact in plan.facts:

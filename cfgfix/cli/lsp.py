@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 
 @click.command("lsp")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.documents.compose import Document
-    from cfgfix.settings import Settings
+    from cfgfix.config.document.compose import Document
+    from cfgfix.settings.reader import Settings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _FLOATS = re.compile(rb"add_implicit_resolver\(\s*u?[\"']tag:yaml\.org,2002:float")
@@ -26,14 +26,14 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
     Raises:
         CfgfixError: The name is no name, the example cannot be read, or a link leads out of the project.
     """
-    from cfgfix import scaffold
-    from cfgfix.dialects.detect import detect, score
-    from cfgfix.dialects.dialect import dialects, from_file
-    from cfgfix.dialects.scaffold import draft
-    from cfgfix.documents.compose import compose
-    from cfgfix.files import read_source
-    from cfgfix.settings import discover
-    from cfgfix.vocabulary import known_dialects
+    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.config.dialects.detect import detect, score
+    from cfgfix.config.dialects.dialect import dialects, from_file
+    from cfgfix.config.dialects.scaffold import draft
+    from cfgfix.config.document.compose import compose
+    from cfgfix.core.source_file import read_source
+    from cfgfix.settings.project_dialects import known_dialects
+    from cfgfix.settings.reader import discover
 
     if not _NAME.fullmatch(name):
         raise CfgfixError(f"{name!r} is no name for a dialect", hint="small letters, digits, `-` and `_`")
@@ -94,12 +94,12 @@ def _loader(
 
     The first is None where the code does not tell.
     """
-    from cfgfix.around import Surroundings
-    from cfgfix.files import read_regular
-    from cfgfix.records import replace
-    from cfgfix.request import Request
-    from cfgfix.runs import Runs, usage_for
-    from cfgfix.source.config_reads import CORE
+    from cfgfix.core.records import replace
+    from cfgfix.core.source_file import read_regular
+    from cfgfix.lint.request import Request
+    from cfgfix.lint.session import Runs, usage_for
+    from cfgfix.usage.code_beside import Surroundings
+    from cfgfix.usage.reads import CORE
 
     roots = settings.source_roots or (".",)
     run_settings = replace(
@@ -143,7 +143,7 @@ def _put_in_force(settings: Settings, folder: str, name: str) -> str:
     """Name the folder of a dialect in the settings, and return the sentence that says so."""
     import json
 
-    from cfgfix import scaffold
+    from cfgfix.cli import project_setup as scaffold
 
     inside = os.path.relpath(os.path.join(settings.root, folder), settings.root).replace(os.sep, "/")
     named = {os.path.normpath(place) for place in settings.dialects}

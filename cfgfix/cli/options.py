@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cfgfix.settings_table import BY_NAME, SWITCH, TEXTS
+from cfgfix.settings.table import BY_NAME, SWITCH, TEXTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.core.errors import CfgfixError, ExitCode
 
 VERSION = 1
 """Of the JSON form."""
@@ -435,8 +435,8 @@ def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
     if shared["as_json"]:
         click.echo(json.dumps(form, indent=2))
     else:
-        from cfgfix.report.profile import render
-        from cfgfix.report.style import Paint, wants_colour
+        from cfgfix.core.terminal import Paint, wants_colour
+        from cfgfix.output.profile import render
 
         paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
         click.echo(render({**found, "verdicts": form["verdicts"]}, paint), nl=False)

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from cfgfix.advice.recommend import Advice, recommend
-from cfgfix.dialects.dialect import Dialect
-from cfgfix.dialects.view import View
-from cfgfix.errors import CfgfixError, did_you_mean
+from cfgfix.config.dialects.dialect import Dialect
+from cfgfix.config.dialects.view import View
+from cfgfix.core.errors import CfgfixError, did_you_mean
+from cfgfix.core.visible import json_text, visible
 from cfgfix.hardware.model import Hardware
-from cfgfix.settings import Settings
-from cfgfix.visible import json_text, visible
+from cfgfix.settings.reader import Settings
 
 
 @click.command("recommend")
@@ -30,7 +30,7 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
 
     CONFIG tells sizes that the values depend on (lengths, image sizes, number of samples) and is not changed.
     """
-    from cfgfix.settings import discover
+    from cfgfix.settings.reader import discover
 
     settings = discover(".")
     machine, line = machine_for(request, settings, fallback="auto")
@@ -58,7 +58,7 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
 
 def as_data(advice: Advice, machine: Hardware, dialect: Dialect) -> dict[str, Any]:
     """Return a recommendation as plain data."""
-    from cfgfix.findings import format_key_path
+    from cfgfix.core.findings import format_key_path
 
     return {
         "version": 1,
@@ -111,13 +111,13 @@ def view_of(
     Raises:
         CfgfixError: The config cannot be read, or no dialect is named and none fits.
     """
-    from cfgfix.dialects.detect import detect
-    from cfgfix.dialects.dialect import schema_data
-    from cfgfix.documents.compose import Kind, compose
-    from cfgfix.documents.resolve import LOADERS
-    from cfgfix.files import SourceFile, read_source
-    from cfgfix.schema.validate import MISSING, Schema
-    from cfgfix.vocabulary import known_dialects
+    from cfgfix.config.dialects.detect import detect
+    from cfgfix.config.dialects.dialect import schema_data
+    from cfgfix.config.document.compose import Kind, compose
+    from cfgfix.config.loaders.scalars import LOADERS
+    from cfgfix.config.schema.validate import MISSING, Schema
+    from cfgfix.core.source_file import SourceFile, read_source
+    from cfgfix.settings.project_dialects import known_dialects
 
     source = read_source(config) if config else SourceFile.from_bytes(b"{}\n", "empty")
     document = compose(source)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from cfgfix import caching
+from cfgfix.core import cache as caching
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _own_files() -> list[str]:
     inside = os.path.join(package, "_data")
     if os.path.isdir(inside):
         return [*found, inside]
-    from cfgfix.catalog.compiled import files_below
+    from cfgfix.rules.compiled import files_below
 
     for kind in ("rules", "schemas"):
         folder = os.path.join(os.path.dirname(package), kind)

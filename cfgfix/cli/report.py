@@ -13,8 +13,8 @@ import click
 
 from cfgfix.cli.diagnose import subject_options
 from cfgfix.cli.profile import need_tensorflow, progress_line
-from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
-from cfgfix.writing import write_whole
+from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.core.writing import write_whole
 
 PAGE = "report.html"
 SUMMARY = "summary.txt"
@@ -131,7 +131,7 @@ class _Work:
 
     def finish(self) -> None:
         """Write the page and the text."""
-        from cfgfix.report.page import page
+        from cfgfix.output.page import page
 
         title = "cfgfix report" + (f": {os.path.basename(self._config)}" if self._config else "")
         self._write(PAGE, page(self._forms, title=title, missing=self._missing))
@@ -139,8 +139,8 @@ class _Work:
 
     def text(self, *, colour: bool | None = None) -> str:
         """Return the parts as text; coloured where the terminal shows it, unless told."""
-        from cfgfix.report import diagnosis, profile, search
-        from cfgfix.report.style import Paint, wants_colour
+        from cfgfix.core.terminal import Paint, wants_colour
+        from cfgfix.output import diagnosis, profile, search
 
         paint = Paint(
             on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()) if colour is None else colour

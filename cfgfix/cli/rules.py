@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from cfgfix.catalog.rule import Rule
-from cfgfix.visible import json_text, visible, visible_lines
+from cfgfix.core.visible import json_text, visible, visible_lines
+from cfgfix.rules.rule import Rule
 
 
 @click.group("rules", invoke_without_command=True)
@@ -17,8 +17,8 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
     """List all rules; `cfgfix rules test FOLDER` runs the cases of a rule folder."""
     if ctx.invoked_subcommand is not None:
         return
-    from cfgfix.settings import discover
-    from cfgfix.vocabulary import catalogue_of
+    from cfgfix.settings.project_dialects import catalogue_of
+    from cfgfix.settings.reader import discover
 
     catalogue = catalogue_of(discover("."))
     if as_json:
@@ -58,9 +58,9 @@ def _row(rule: Rule) -> dict[str, Any]:
 @click.argument("folders", nargs=-1, required=True)
 def run_cases(*, folders: tuple[str, ...]) -> None:
     """Run the cases of the rule files in FOLDERS: found as said, fixed as said, clean after, stable."""
-    from cfgfix.rulecases import run_folder
-    from cfgfix.settings import discover
-    from cfgfix.vocabulary import known_dialects, names_for_rules
+    from cfgfix.lint.rule_cases import run_folder
+    from cfgfix.settings.project_dialects import known_dialects, names_for_rules
+    from cfgfix.settings.reader import discover
 
     total = failed = 0
     for folder in folders:

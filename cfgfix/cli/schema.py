@@ -7,9 +7,9 @@ import json
 import click
 
 from cfgfix.cli.completing import dialect_names
-from cfgfix.errors import CfgfixError, did_you_mean
-from cfgfix.visible import json_text
-from cfgfix.writing import write_whole
+from cfgfix.core.errors import CfgfixError, did_you_mean
+from cfgfix.core.visible import json_text
+from cfgfix.core.writing import write_whole
 
 
 @click.command("schema")
@@ -34,7 +34,7 @@ def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str
     if sum((spec is not None, dialect is not None, settings)) > 1:
         raise CfgfixError("--from, --dialect and --settings exclude each other")
     if settings:
-        from cfgfix import settings_schema
+        from cfgfix.settings import schema as settings_schema
 
         data: object = settings_schema.schema()
     elif dialect is not None:
@@ -49,9 +49,9 @@ def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str
 
 
 def _of_dialect(name: str) -> object:
-    from cfgfix.schema.publish import published
-    from cfgfix.settings import discover
-    from cfgfix.vocabulary import known_dialects
+    from cfgfix.config.schema.publish import published
+    from cfgfix.settings.project_dialects import known_dialects
+    from cfgfix.settings.reader import discover
 
     known = known_dialects(discover("."))
     if name not in known:
@@ -64,9 +64,9 @@ def _of_dialect(name: str) -> object:
 
 def _of_class(spec: str | None) -> object:
     """Return the schema of a class, or of what the settings name."""
-    from cfgfix.runs import names_class
-    from cfgfix.schema.infer import infer
-    from cfgfix.settings import discover
+    from cfgfix.config.schema.infer import infer
+    from cfgfix.lint.session import names_class
+    from cfgfix.settings.reader import discover
 
     settings = discover(".")
     if spec is not None:
@@ -81,7 +81,7 @@ def _of_class(spec: str | None) -> object:
         return infer(settings.schema, settings.root, settings.source_roots).schema
     import os
 
-    from cfgfix.files import read_source
+    from cfgfix.core.source_file import read_source
 
     path = os.path.join(settings.root, settings.schema)
     try:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from cfgfix.cli.options import parse
 from cfgfix.cli.streams import runner_reads, settle, silence, tell
-from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
-from cfgfix.visible import no_commands, visible_lines
+from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.core.visible import no_commands, visible_lines
 
 _NEED_NOTHING = (["--version"], ["-V"], ["--help"], ["-h"])
 """Arguments that are answered wherever the command is run."""
@@ -108,7 +108,7 @@ def _require_working_folder() -> None:
 
 def _after_writing() -> str:
     """Return a sentence that says what was written before an error, or nothing where nothing was."""
-    from cfgfix.files import written
+    from cfgfix.core.source_file import written
 
     if not written:
         return ""

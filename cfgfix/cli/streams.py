@@ -32,7 +32,7 @@ def settle() -> None:
     if 2 in missing:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
     if sys.stdout is None:
-        from cfgfix.errors import UnreadableError
+        from cfgfix.core.errors import UnreadableError
 
         raise UnreadableError(
             "standard output is closed", hint="redirect it to /dev/null where nobody reads it"

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
-from cfgfix.errors import CfgfixError, ExitCode
-from cfgfix.writing import write_whole
+from cfgfix.core.errors import CfgfixError, ExitCode
+from cfgfix.core.writing import write_whole
 
 VERSION = 1
 """Of the JSON form."""
@@ -136,14 +136,14 @@ def tune(
             applied = True
     data = finite({"version": VERSION, **found.as_dict(), "config": config, "applied": applied})
     if html is not None:
-        from cfgfix.report.page import page
+        from cfgfix.output.page import page
 
         write_whole(html, page({"search": data}, title="cfgfix tune"))
     if as_json:
         click.echo(json.dumps(data, indent=2))
     else:
-        from cfgfix.report.search import render
-        from cfgfix.report.style import Paint, wants_colour
+        from cfgfix.core.terminal import Paint, wants_colour
+        from cfgfix.output.search import render
 
         paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
         click.echo(render(data, paint), nl=False)

@@ -8,9 +8,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from cfgfix import engine
-from cfgfix.errors import CfgfixError
-from cfgfix.settings import candidates
+from cfgfix.core.errors import CfgfixError
+from cfgfix.lint import runner as engine
+from cfgfix.settings.reader import candidates
 
 INTERVAL = 0.5
 """Seconds between two looks at the files: well under the time it takes to switch from an editor to a terminal."""

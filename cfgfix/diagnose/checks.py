@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cfgfix.errors import CfgfixError
-from cfgfix.findings import Finding, Severity
-from cfgfix.report.style import figure
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import Finding, Severity
+from cfgfix.core.terminal import figure
 
 RAM_NEEDED_GIB = 16
 """The least RAM that the guides of the reference project ask for; shown beside the figure, never a failure by itself."""
@@ -266,7 +266,8 @@ def _capability(gpu: Mapping[str, Any], built: Sequence[str]) -> str | None:
 
 
 def _judged(paths: Sequence[str], subject: Subject) -> Any:
-    from cfgfix import engine, records
+    from cfgfix.core import records
+    from cfgfix.lint import runner as engine
 
     def adjust(settings: Any) -> Any:
         if subject.hardware is not None:

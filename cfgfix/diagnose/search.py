@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cfgfix.documents.compose import Document
-    from cfgfix.documents.resolve import Loader
-    from cfgfix.findings import KeyPath
+    from cfgfix.config.document.compose import Document
+    from cfgfix.config.loaders.scalars import Loader
+    from cfgfix.core.findings import KeyPath
     from cfgfix.measure.statistics import Interval
 
 CONCEPTS = ("batch_size", "workers", "prefetch", "private_threads", "xla", "mixed_precision")
@@ -103,8 +103,8 @@ class Bound:
         Raises:
             CfgfixError: A value cannot be set.
         """
-        from cfgfix.findings import format_key_path
-        from cfgfix.overrides import override
+        from cfgfix.config.compose.overrides import override
+        from cfgfix.core.findings import format_key_path
 
         changed = [
             (format_key_path(self.paths[name]), _yaml(value))
@@ -231,12 +231,12 @@ def bind(path: str) -> Bound:
     Raises:
         CfgfixError: The file cannot be read or gives no settings.
     """
-    from cfgfix.dialects.view import View
-    from cfgfix.documents.compose import Kind
-    from cfgfix.engine import Request, sight
-    from cfgfix.files import read_source
-    from cfgfix.schema.validate import MISSING
-    from cfgfix.settings import Settings, overruled
+    from cfgfix.config.dialects.view import View
+    from cfgfix.config.document.compose import Kind
+    from cfgfix.config.schema.validate import MISSING
+    from cfgfix.core.source_file import read_source
+    from cfgfix.lint.runner import Request, sight
+    from cfgfix.settings.reader import Settings, overruled
 
     def adjust(dialect: str | None) -> Callable[[Settings], Settings]:
         return lambda settings: overruled(settings, dialect=dialect, hardware="none")
@@ -539,7 +539,7 @@ def _journal(plan: Plan, mark: str) -> str:
     Raises:
         CfgfixError: There is nowhere to put it, or the one to resume belongs to another search.
     """
-    from cfgfix.caching import cache_folder
+    from cfgfix.core.cache import cache_folder
     from cfgfix.measure.search import append, read
 
     path = plan.state
@@ -796,7 +796,7 @@ def _confirmed(
 
 
 def _changes(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, Any, Any], ...]:
-    from cfgfix.findings import format_key_path
+    from cfgfix.core.findings import format_key_path
 
     return tuple(
         (name, format_key_path(bound.paths[name]), bound.present[name], value)
@@ -816,10 +816,10 @@ def apply(path: str, found: Found) -> None:
             then as it was.
         ValueError: The search proves no gain.
     """
-    from cfgfix.documents.editor import Refusal, plan
-    from cfgfix.documents.proof import ProofError, prove
-    from cfgfix.edits import Change, InsertKey, SetValue, splice
-    from cfgfix.files import read_source, replace_atomically
+    from cfgfix.config.document.editor import Refusal, plan
+    from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.core.edits import Change, InsertKey, SetValue, splice
+    from cfgfix.core.source_file import read_source, replace_atomically
 
     if not found.gain or found.winner is None or found.bound is None:
         raise ValueError("only a setting whose gain is proven is written")
@@ -865,8 +865,8 @@ def _wrong(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], str]:
 
 def _errors(data: bytes, path: str) -> set[str]:
     """Return what the rules call an error in a text."""
-    from cfgfix import engine
-    from cfgfix.findings import Severity, format_key_path
+    from cfgfix.core.findings import Severity, format_key_path
+    from cfgfix.lint import runner as engine
 
     report = engine.check(engine.Request(stdin=data, stdin_name=path))
     return {

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 
 from cfgfix.hardware.cpu import read_cpu
+from cfgfix.hardware.device_nodes import has_nvidia_device
 from cfgfix.hardware.gpu import GpuReading, read_gpus, tf_reserve
 from cfgfix.hardware.memory import read_memory
 from cfgfix.hardware.model import Hardware, exact
-from cfgfix.hardware.presets import has_nvidia_device
 from cfgfix.hardware.storage import read_storage
 from cfgfix.hardware.system import Root, under
 

@@ -11,7 +11,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from cfgfix.core.records import replace
 from cfgfix.hardware import visible
+from cfgfix.hardware.device_nodes import has_nvidia_device
 from cfgfix.hardware.model import (
     MIB_PER_GIB,
     Certainty,
@@ -26,7 +28,6 @@ from cfgfix.hardware.model import (
 )
 from cfgfix.hardware.system import Root, is_real, read_text, to_count, under
 from cfgfix.hardware.table import Match, TableFacts, facts, find_by_product_name, match
-from cfgfix.records import replace
 
 _MIB = 1 << 20
 _NVML = "NVML"
@@ -483,8 +484,6 @@ def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Val
                 uuid = content.strip() or None
         devices.append(_device_by_name(name, uuid, position, system_ram_mib))
     if not devices:
-        from cfgfix.hardware.presets import has_nvidia_device
-
         if has_nvidia_device(root):
             reason = f"there is an NVIDIA device, but the Python binding of its library is missing: {advice}"
             return GpuReading((), unknown(reason), (reason,))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 
-from cfgfix.records import dataclass, replace
+from cfgfix.core.records import dataclass, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

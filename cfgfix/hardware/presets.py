@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
+from cfgfix.hardware.device_nodes import has_nvidia_device
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,32 +48,6 @@ _UNITS_MIB = {
 _HOW_TO_NAME = (
     "name the training machine: --hardware rtx4090, --hardware aws-g5-xlarge or --hardware machine.yaml"
 )
-
-
-def has_nvidia_device(root: str | os.PathLike[str] = "/") -> bool:
-    """Return whether the system shows an NVIDIA device, without asking the driver's library.
-
-    Looks for the device nodes and the driver's folder (Linux), the paravirtual device with NVIDIA's library (WSL),
-    the nodes of integrated GPUs (Jetson), and on Windows for the library itself.
-    """
-    base = os.fspath(root)
-    if os.name == "nt" and base in {"/", "\\"}:
-        system = os.environ.get("SYSTEMROOT", "C:\\Windows")
-        return os.path.exists(os.path.join(system, "System32", "nvml.dll"))
-    if any(
-        os.path.exists(os.path.join(base, place))
-        for place in (
-            "dev/nvidiactl",
-            "dev/nvidia0",
-            "proc/driver/nvidia/version",
-            "dev/nvhost-gpu",
-            "dev/nvgpu",
-        )
-    ):
-        return True
-    if not os.path.exists(os.path.join(base, "dev/dxg")):
-        return False
-    return os.path.exists(os.path.join(base, "usr/lib/wsl/lib/libnvidia-ml.so.1"))
 
 
 def resolve_hardware(
@@ -320,9 +295,9 @@ def _build(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
 ) -> Hardware:
     """The machine of a one-line profile."""
+    from cfgfix.core.records import replace
     from cfgfix.hardware import table
     from cfgfix.hardware.model import estimated, exact, unknown
-    from cfgfix.records import replace
 
     source = f"profile {label}"
     notes: list[str] = []
@@ -401,8 +376,8 @@ def _build(
 
 def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
     """A virtual GPU that is a share of a card: the chip's features stay, its size and rates do not."""
+    from cfgfix.core.records import replace
     from cfgfix.hardware.model import estimated, unknown
-    from cfgfix.records import replace
 
     reason = f"{machine.source()}: {machine.gpu_fraction:g} of a card"
     memory: Value[int] = unknown(f"{reason}, its memory is not known")
@@ -456,9 +431,9 @@ class _Loaded:
 
 
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
-    from cfgfix.files import read_source
+    from cfgfix.core.records import replace
+    from cfgfix.core.source_file import read_source
     from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved
-    from cfgfix.records import replace
 
     place = os.path.expanduser(name)
     if base_dir is not None and not os.path.isabs(place):
@@ -552,9 +527,9 @@ def from_mapping(data: object, label: str) -> Hardware:
     Raises:
         DataError: A key is unknown or of the wrong kind.
     """
+    from cfgfix.core.records import replace
     from cfgfix.hardware.model import exact
     from cfgfix.hardware.saved import MAX_GPUS, DataError, kind_of, suggestion
-    from cfgfix.records import replace
 
     if not isinstance(data, dict):
         raise DataError((), f"a hardware profile must be a mapping, not {kind_of(data)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cfgfix.errors import CfgfixError, nearest
+from cfgfix.core.errors import CfgfixError, nearest
 from cfgfix.hardware.model import Certainty, Cpu, Gpu, Hardware, Memory, Storage, Value
 
 TYPE_CHECKING = False
@@ -326,7 +326,7 @@ def to_yaml(hardware: Hardware) -> str:
 
 def data_error_text(error: DataError) -> str:
     """Return the message of a data error with its key path."""
-    from cfgfix.findings import format_key_path
+    from cfgfix.core.findings import format_key_path
 
     return f"{format_key_path(error.path)}: {error.message}" if error.path else error.message
 

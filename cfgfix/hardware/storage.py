@@ -11,9 +11,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from cfgfix.core.records import dataclass
 from cfgfix.hardware.model import Certainty, Storage, Value, estimated, exact, unknown
 from cfgfix.hardware.system import Mount, Root, mounts, read_word, under
-from cfgfix.records import dataclass
 
 _NETWORK_NAMES = (
     "nfs",

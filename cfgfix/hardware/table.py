@@ -6,6 +6,7 @@ types, bandwidth, rates).
 
 from __future__ import annotations
 
+from cfgfix.core.records import dataclass
 from cfgfix.hardware.model import (
     MIB_PER_GIB,
     Certainty,
@@ -18,7 +19,6 @@ from cfgfix.hardware.model import (
     reached,
     unknown,
 )
-from cfgfix.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from cfgfix import engine
-from cfgfix.dialects.view import View
-from cfgfix.documents.compose import Document, Kind, Node, deref
-from cfgfix.edits import Edit, Fix, ReplaceText, Safety, splice
-from cfgfix.errors import CfgfixError
-from cfgfix.files import SourceFile
-from cfgfix.findings import Finding, KeyPath
-from cfgfix.records import dataclass
-from cfgfix.schema.validate import MISSING
+from cfgfix.config.dialects.view import View
+from cfgfix.config.document.compose import Document, Kind, Node, deref
+from cfgfix.config.schema.validate import MISSING
+from cfgfix.core.edits import Edit, Fix, ReplaceText, Safety, splice
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import Finding, KeyPath
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import SourceFile
+from cfgfix.lint import runner as engine
 
 CHECKED = (".yaml", ".yml", ".py")
 """Endings of the files that are checked."""
@@ -81,8 +81,8 @@ def is_excluded(path: str) -> bool:
     Raises:
         CfgfixError: The settings are wrong.
     """
-    from cfgfix.discovery import Matcher
-    from cfgfix.settings import discover
+    from cfgfix.settings.discovery import Matcher
+    from cfgfix.settings.reader import discover
 
     return Matcher(discover(os.path.dirname(path) or ".")).outside(path)
 
@@ -164,7 +164,7 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
 def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
     if analysis.report.language == "python":
         return _proven_source(analysis.source.text, fix)
-    from cfgfix.documents.proof import ProofError, prove
+    from cfgfix.config.document.proof import ProofError, prove
 
     if analysis.sight is None:
         return False
@@ -183,7 +183,7 @@ def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
 
 
 def _proven_source(text: str, fix: Fix) -> bool:
-    from cfgfix.source.proof import ProofError, prove
+    from cfgfix.code.fixes.proof import ProofError, prove
 
     try:
         prove(text, [change for change in fix.changes if isinstance(change, ReplaceText)])
@@ -196,13 +196,13 @@ def _comment(analysis: Analysis, finding: Finding) -> Action | None:
     """Return the action that silences a finding on its line, or None where no comment can stand there."""
     title = f"Silence {finding.rule} on this line"
     if analysis.report.language == "python":
-        from cfgfix.sourcing import silencing
+        from cfgfix.lint.code_run import silencing
 
         written = silencing(analysis.source, [finding], "")
         return None if written is None else Action(title, written, finding, Safety.DISPLAY)
-    from cfgfix.documents.editor import plan
-    from cfgfix.documents.proof import ProofError, prove
-    from cfgfix.silence import additions
+    from cfgfix.config.document.editor import plan
+    from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.lint.suppressing import additions
 
     if analysis.sight is None or analysis.sight.document.problem is not None:
         return None

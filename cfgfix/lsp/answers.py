@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cfgfix.catalog.expression import Missing, format_bytes
-from cfgfix.catalog.rule import Rule
-from cfgfix.dialects.derived import DERIVED
-from cfgfix.dialects.dialect import Dialect, matches
-from cfgfix.dialects.meanings import meaning
-from cfgfix.dialects.view import View
-from cfgfix.documents.editor import spell
-from cfgfix.findings import Finding, KeyPath, format_key_path, note_parts
+from cfgfix.config.dialects.derived import DERIVED
+from cfgfix.config.dialects.dialect import Dialect, matches
+from cfgfix.config.dialects.meanings import meaning
+from cfgfix.config.dialects.view import View
+from cfgfix.config.document.editor import spell
+from cfgfix.config.schema.suggest import closest
+from cfgfix.config.schema.validate import MISSING
+from cfgfix.core.findings import Finding, KeyPath, format_key_path, note_parts
+from cfgfix.core.records import dataclass
 from cfgfix.lsp.analysis import Analysis, Place, place_at, view_of
-from cfgfix.records import dataclass
-from cfgfix.schema.suggest import closest
-from cfgfix.schema.validate import MISSING
+from cfgfix.rules.expression import Missing, format_bytes
+from cfgfix.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
 
 
 def _about_finding(finding: Finding) -> str:
-    from cfgfix.catalog.load import builtin
-    from cfgfix.catalog.read import load_yaml
+    from cfgfix.rules.catalogue import builtin
+    from cfgfix.rules.reader import load_yaml
 
     lines = [f"**{finding.rule}** {finding.name} ({finding.severity.label})", "", finding.message]
     rule = builtin().find(finding.rule)

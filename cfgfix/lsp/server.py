@@ -13,14 +13,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from cfgfix import __version__
-from cfgfix.edits import Edit, Safety
-from cfgfix.errors import CfgfixError
-from cfgfix.files import SourceFile, read_source
-from cfgfix.findings import Finding, Location, Severity, note_parts
+from cfgfix.core.edits import Edit, Safety
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import Finding, Location, Severity, note_parts
+from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.core.visible import visible, visible_lines
 from cfgfix.lsp import analysis as work
 from cfgfix.lsp import answers
-from cfgfix.settings import FILES
-from cfgfix.visible import visible, visible_lines
+from cfgfix.settings.reader import FILES
 
 DELAY = 0.15
 """Seconds of rest in typing before a text is checked: shorter than the pause between two words (about 0.2 s between two
@@ -149,7 +149,7 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
         """Return a place of this text or, for code, of another file of the program."""
         if location.path in (found.source.path, found.report.path):
             return types.Location(uri=uri, range=place(location))
-        from cfgfix.sourcing import read_python
+        from cfgfix.lint.code_run import read_python
 
         source = sources.get(location.path)
         if source is None:

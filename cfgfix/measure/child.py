@@ -39,7 +39,7 @@ def _tell(events: TextIO, event: dict[str, Any]) -> None:
 
 
 def _run(job: dict[str, Any], events: TextIO) -> dict[str, Any]:
-    from cfgfix.errors import CfgfixError
+    from cfgfix.core.errors import CfgfixError
     from cfgfix.measure.sampling import UserCodeError
 
     def progress(what: str, share: float) -> None:

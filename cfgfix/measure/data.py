@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.terminal import figure
 from cfgfix.measure import storage, verdicts
 from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
@@ -30,7 +31,6 @@ from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, 
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
-from cfgfix.report.style import figure
 
 DatasetMaker = Callable[[], Any]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.oscillation import Oscillation, find_oscillation
 from cfgfix.measure.sampling import Progress, call_with_config, load_callable, load_config, silent, user_code
 from cfgfix.measure.statistics import Floats, Summary, summarise

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.measure.statistics import Floats, Steadiness, steady_state
 
 Progress = Callable[[str, float], None]

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import storage
 from cfgfix.measure.data import dataset_maker
 from cfgfix.measure.sampling import Progress, Timeline, UserCodeError, iterate, load_callable, user_code

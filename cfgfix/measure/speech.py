@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.core.errors import CfgfixError, ExitCode
 
 MAX_ROWS = 1_000_000
 

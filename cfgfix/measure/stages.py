@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.sampling import Progress, UserCodeError, silent, user_code
 
 _PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.sampling import (
     Progress,
     UserCodeError,

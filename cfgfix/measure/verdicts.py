@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 
 class Outcome(enum.Enum):
@@ -201,8 +201,8 @@ class FixLookup:
 
 def look_up_fixes(*paths: str) -> FixLookup:
     """Check a config and Python files and return what `cfgfix fix` would change, by rule id; nothing is written or imported."""
-    from cfgfix import engine
-    from cfgfix.records import replace
+    from cfgfix.core.records import replace
+    from cfgfix.lint import runner as engine
 
     lookup = FixLookup(paths)
     try:

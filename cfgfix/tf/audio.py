@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.tf.concepts import AUTOTUNE, Config, read_concepts, resolve_machine
 
 if TYPE_CHECKING:

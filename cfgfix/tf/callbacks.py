@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.tf.concepts import Config, read_concepts
 from cfgfix.tf.devices import LeakMonitor, process_bytes
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cfgfix.errors import CfgfixError, did_you_mean
+from cfgfix.core.errors import CfgfixError, did_you_mean
 
 if TYPE_CHECKING:
     from cfgfix.hardware.model import Hardware
@@ -212,13 +212,13 @@ def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
 
 
 def _read_file(path: str, name: str | None) -> Concepts:
-    from cfgfix.dialects.view import View
-    from cfgfix.documents.compose import Kind
-    from cfgfix.engine import Request, sight
-    from cfgfix.files import read_source
-    from cfgfix.findings import format_key_path
-    from cfgfix.schema.validate import MISSING
-    from cfgfix.settings import Settings, overruled
+    from cfgfix.config.dialects.view import View
+    from cfgfix.config.document.compose import Kind
+    from cfgfix.config.schema.validate import MISSING
+    from cfgfix.core.findings import format_key_path
+    from cfgfix.core.source_file import read_source
+    from cfgfix.lint.runner import Request, sight
+    from cfgfix.settings.reader import Settings, overruled
 
     def adjust(dialect: str | None) -> Callable[[Settings], Settings]:
         return lambda settings: overruled(settings, dialect=dialect, hardware="none")

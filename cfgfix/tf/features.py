@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.tf.fingerprint import fingerprint
 from cfgfix.tf.pipeline import parallel_interleave_files
 from cfgfix.tf.store import OLD_SECONDS

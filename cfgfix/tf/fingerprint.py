@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 MAX_PARTS = 20_000
 """Pieces of code and data looked at for one function; a tokenizer with more is better named by hand."""

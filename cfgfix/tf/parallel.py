@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 if TYPE_CHECKING:
     import subprocess

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.tf.concepts import AUTOTUNE, Concepts, Config, read_concepts, resolve_machine
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import UnreadableError
+from cfgfix.core.errors import UnreadableError
 
 _MAGIC = b"CFGFIXS1"
 _HEAD = struct.Struct("<8s16sQQ")

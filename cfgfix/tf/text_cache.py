@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.tf.fingerprint import fingerprint as fingerprint_of
 from cfgfix.tf.parallel import Way, map_parallel
 from cfgfix.tf.store import Segment, Store, keys_of

@@ -9,9 +9,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from cfgfix.files import read_regular
-from cfgfix.interpreter.library import SHELL
-from cfgfix.records import dataclass
+from cfgfix.code.inference.interpreter.library import SHELL
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import read_regular
 
 MAX_TEXT = 400_000
 """Largest file that is looked through for commands, in bytes."""

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.nodes import ALIAS, SCALAR, SEQUENCE, Node, deref
-from cfgfix.documents.resolve import LOADERS, Loader, resolve
-from cfgfix.errors import UnreadableError
-from cfgfix.files import SourceFile, read_source
-from cfgfix.records import dataclass
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.nodes import ALIAS, SCALAR, SEQUENCE, Node, deref
+from cfgfix.config.loaders.scalars import LOADERS, Loader, resolve
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import SourceFile, read_source
 
 KeyPath = tuple[str | int, ...]
 Span = tuple[int, int]

@@ -10,10 +10,9 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from cfgfix.documents.resolve import LOADERS, resolve
-from cfgfix.interpreter.events import Loading
-from cfgfix.interpreter.library import OPTIONS, SHELL
-from cfgfix.interpreter.objects import (
+from cfgfix.code.inference.interpreter.events import Loading
+from cfgfix.code.inference.interpreter.library import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     ConfigKey,
     Mapping,
@@ -23,6 +22,7 @@ from cfgfix.interpreter.objects import (
     Unknown,
     Value,
 )
+from cfgfix.config.loaders.scalars import LOADERS, resolve
 
 if TYPE_CHECKING:
     from cfgfix.usage.program_runs import Host

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Table
 from collections.abc import Sequence as Row
 
-from cfgfix.files import read_regular
-from cfgfix.interpreter.events import Loading
-from cfgfix.interpreter.interpreter import Interpreter
-from cfgfix.interpreter.library import OPTIONS, SHELL
-from cfgfix.interpreter.objects import (
+from cfgfix.code.inference.interpreter.events import Loading
+from cfgfix.code.inference.interpreter.interpreter import Interpreter
+from cfgfix.code.inference.interpreter.library import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.objects import (
     DICT,
     EITHER,
     ConfigKey,
@@ -25,10 +24,11 @@ from cfgfix.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.records import dataclass
-from cfgfix.source.expr import dotted
-from cfgfix.source.program import Module, Program, absolute
-from cfgfix.source.summary import CALL, COMPARE, NAME, Call, Event
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.summary import CALL, COMPARE, NAME, Call, Event
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
 from cfgfix.usage.config_files import UNREAD, ConfigFile, Entry, KeyPath, Problem
 from cfgfix.usage.project_files import ProjectFiles, by_ending

@@ -7,15 +7,15 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cfgfix.edits import Change, RenameKey, SetValue
-from cfgfix.files import SourceFile
-from cfgfix.findings import Location
-from cfgfix.interpreter.objects import Spot
-from cfgfix.pitfalls.hit import Hit
-from cfgfix.records import dataclass
-from cfgfix.source import cache
-from cfgfix.source.discover import clear_package_cache, find_python
-from cfgfix.source.texts import Offsets
+from cfgfix.code.inference.interpreter.objects import Spot
+from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.model.positions import Offsets
+from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.config.values.hit import Hit
+from cfgfix.core.edits import Change, RenameKey, SetValue
+from cfgfix.core.findings import Location
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import SourceFile
 from cfgfix.usage.config_files import ConfigFile, form_of
 
 TYPE_CHECKING = False
@@ -122,7 +122,7 @@ class ProjectCode:
         return found
 
     def _run(self, files: list[Any]) -> ProjectRuns:
-        from cfgfix.source.program import Program
+        from cfgfix.code.model.program import Program
         from cfgfix.usage.program_runs import ProjectRuns
 
         clear_package_cache()

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.edits import Change, RenameKey, SetValue
-from cfgfix.findings import format_key_path
-from cfgfix.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked, Refusal
-from cfgfix.interpreter.objects import ConfigKey, Scalar, Spot, Value
-from cfgfix.records import dataclass
-from cfgfix.source.summary import ATTRIBUTE, CONSTANT
+from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked, Refusal
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot, Value
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
+from cfgfix.core.edits import Change, RenameKey, SetValue
+from cfgfix.core.findings import format_key_path
+from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
 

@@ -12,10 +12,10 @@ from ruamel.yaml import YAML
 from cfgfix.advice.block import render
 from cfgfix.advice.recommend import Advice, Choice, LeftOut, memory_use, recommend, tier_of
 from cfgfix.cli.recommend import view_of
-from cfgfix.dialects.dialect import dialects
-from cfgfix.engine import Request, check
+from cfgfix.config.dialects.dialect import dialects
 from cfgfix.hardware.presets import parse_profile
-from cfgfix.settings import Settings
+from cfgfix.lint.runner import Request, check
+from cfgfix.settings.reader import Settings
 
 MACHINES = [
     "rtx4090x2,cpus=16,ram=64",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cfgfix.advice.topics import Topic, topic_of, topics
-from cfgfix.catalog.evidence import tables
-from cfgfix.dialects.dialect import dialects
+from cfgfix.config.dialects.dialect import dialects
+from cfgfix.rules.evidence import tables
 
 ALL = list(topics().values())
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cfgfix.catalog.evidence import SCRIPTS, Table, of_rule, results, tables
-from cfgfix.catalog.read import load_yaml
+from cfgfix.rules.evidence import SCRIPTS, Table, of_rule, results, tables
+from cfgfix.rules.reader import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.catalog.expression import (
+from cfgfix.rules.expression import (
     ExpressionError,
     Missing,
     compile_source,

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from cfgfix.catalog.evidence import results
-from cfgfix.catalog.read import load_yaml
+from cfgfix.rules.evidence import results
+from cfgfix.rules.reader import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {

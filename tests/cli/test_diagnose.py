@@ -9,9 +9,9 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("tensorflow")
 
+from cfgfix.core.errors import CfgfixError
 from cfgfix.diagnose import checks
 from cfgfix.diagnose.checks import State, Subject, diagnose
-from cfgfix.errors import CfgfixError
 
 MODULE = """
 import tensorflow as tf

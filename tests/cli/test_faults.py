@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from cache_folders import after_a_first_run
 
-from cfgfix import engine
-from cfgfix.errors import ExitCode
-from cfgfix.settings import Settings
+from cfgfix.core.errors import ExitCode
+from cfgfix.lint import runner as engine
+from cfgfix.settings.reader import Settings
 
 pytestmark = pytest.mark.acceptance
 

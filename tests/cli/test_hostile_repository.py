@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from cfgfix.cli import start as start_up
-from cfgfix.schema import explain
+from cfgfix.config.schema import explain
 
 HEAD = "training:\n  learning_rate: 1e-4\ndata:\n  batch_size: 8\n  num_workers: 4\n"
 RULE = (

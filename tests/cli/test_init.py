@@ -271,8 +271,8 @@ def test_a_link_that_leads_nowhere_is_no_new_file(cfgfix, project):
 
 
 def test_a_write_that_fails_leaves_whole_files_and_tells_those_written(tmp_path, monkeypatch):
-    from cfgfix import scaffold
-    from cfgfix.errors import UnreadableError
+    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.core.errors import UnreadableError
 
     monkeypatch.chdir(tmp_path)
     planned = [scaffold.Planned(name, None, "a = 1\n") for name in ("one.toml", "two.toml")]

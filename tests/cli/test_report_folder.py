@@ -103,7 +103,7 @@ def test_everything_in_one_folder(cfgfix, project, tmp_path):
     assert not re.search(r"(src|href)=\"(?!#)", page)
     assert 'id="diagnosis"' in page
     assert 'id="step"' in page
-    from cfgfix.report.page import page as make_page
+    from cfgfix.output.page import page as make_page
 
     full = make_page(
         {**kinds, "search": SEARCH}, title="cfgfix report: " + "x" * 200, missing=["step: " + "y" * 300]

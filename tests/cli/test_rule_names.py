@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.catalog import load
-from cfgfix.catalog.read import read_rule
-from cfgfix.dialects.dialect import dialects
-from cfgfix.engine import Request, check
-from cfgfix.errors import CfgfixError
-from cfgfix.settings import Settings
-from cfgfix.vocabulary import names_for_rules
+from cfgfix.config.dialects.dialect import dialects
+from cfgfix.core.errors import CfgfixError
+from cfgfix.lint.runner import Request, check
+from cfgfix.rules import catalogue as load
+from cfgfix.rules.reader import read_rule
+from cfgfix.settings.project_dialects import names_for_rules
+from cfgfix.settings.reader import Settings
 
 PARTS = {
     "at": "at: workers",

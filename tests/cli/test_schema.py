@@ -5,13 +5,13 @@ import json
 import jsonschema
 import pytest
 
-from cfgfix.dialects.dialect import dialects
-from cfgfix.dialects.meanings import MEANINGS
+from cfgfix.config.dialects.dialect import dialects
+from cfgfix.config.dialects.meanings import MEANINGS
 
 
 @pytest.mark.parametrize("name", sorted(dialects()))
 def test_every_dialect_has_a_schema_with_descriptions(name):
-    from cfgfix.schema.publish import published
+    from cfgfix.config.schema.publish import published
 
     data = published(dialects()[name])
     jsonschema.validators.validator_for(data).check_schema(data)
@@ -27,7 +27,7 @@ def test_concepts_have_meanings():
 
 
 def test_a_made_schema_describes_and_refuses_nothing():
-    from cfgfix.schema.publish import published
+    from cfgfix.config.schema.publish import published
 
     data = published(dialects()["rasa"])
     batch = data["properties"]["pipeline"]["items"]["properties"]["batch_size"]

@@ -256,7 +256,7 @@ def test_progress_is_for_terminals_only(cfgfix, config, monkeypatch):
 
 
 def test_progress_is_told_for_configs_and_for_python(config, tmp_path, monkeypatch):
-    from cfgfix import engine
+    from cfgfix.lint import runner as engine
 
     config(BAD, "a.yaml")
     config(BAD, "b.yaml")

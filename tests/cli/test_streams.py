@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.errors import ExitCode
+from cfgfix.core.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BEFORE = "training:\n  learning_rate: 1e-4\ndata:\n  batch_size: 8\n  num_workers: 4\n"
@@ -65,8 +65,8 @@ def test_a_fix_before_standard_output_failed_is_told(shell, tmp_path):
 
 
 def test_an_internal_error_after_a_fix_does_not_deny_it(tmp_path, monkeypatch, capsys):
-    from cfgfix import files
     from cfgfix.cli import start
+    from cfgfix.core import source_file as files
 
     def fault(_):
         raise AssertionError("a fault")

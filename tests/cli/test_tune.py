@@ -14,9 +14,9 @@ from cache_folders import after_a_first_run
 pytest.importorskip("numpy")
 pytest.importorskip("tensorflow")
 
+from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.diagnose import search as searching
 from cfgfix.diagnose.search import Found, Plan, Try, apply, bind, candidates, too_large
-from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.measure.statistics import Interval
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.catalog.expression import Missing
-from cfgfix.dialects import derived
-from cfgfix.dialects.derived import DERIVED, MIB, Component
+from cfgfix.config.dialects import derived
+from cfgfix.config.dialects.derived import DERIVED, MIB, Component
+from cfgfix.rules.expression import Missing
 
 SPEECH: tuple[Component, ...] = (
     ("mel", (800, 80), "float32"),

@@ -8,11 +8,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.dialects.detect import Index, detect, exists, score
-from cfgfix.dialects.dialect import Dialect, Pattern, Signature, build, dialects, shipped_table
-from cfgfix.dialects.signatures import table
-from cfgfix.documents.compose import compose
-from cfgfix.files import SourceFile
+from cfgfix.config.dialects.detect import Index, detect, exists, score
+from cfgfix.config.dialects.dialect import Dialect, build, dialects, shipped_table, signed
+from cfgfix.config.dialects.signatures import Pattern, Signature, table
+from cfgfix.config.document.compose import compose
+from cfgfix.core.source_file import SourceFile
 
 KEYS = st.sampled_from(["a", "b", "c", "*"])
 DATA = st.recursive(
@@ -112,5 +112,5 @@ def test_aliases_and_repeated_keys_cannot_make_it_long() -> None:
 
 def test_the_shipped_table_is_that_of_the_shipped_dialects() -> None:
     shipped = tuple(dialects().values())
-    assert shipped_table(shipped) == table(shipped)
+    assert shipped_table(shipped) == table(signed(shipped))
     assert shipped_table(shipped[1:]) is None

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.dialects.dialect import build, dialects, matches, parse_pattern
-from cfgfix.errors import CfgfixError
+from cfgfix.config.dialects.dialect import build, dialects, matches, parse_pattern
+from cfgfix.core.errors import CfgfixError
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cfgfix.catalog.read import read_rule
-from cfgfix.dialects.derived import DERIVED
-from cfgfix.dialects.detect import detect
-from cfgfix.dialects.dialect import dialects
-from cfgfix.documents.compose import compose
-from cfgfix.files import SourceFile
+from cfgfix.config.dialects.derived import DERIVED
+from cfgfix.config.dialects.detect import detect
+from cfgfix.config.dialects.dialect import dialects
+from cfgfix.config.document.compose import compose
+from cfgfix.core.source_file import SourceFile
+from cfgfix.rules.reader import read_rule
 
 FOREIGN = {
     "a workflow": "on: push\njobs:\n  build: {runs-on: ubuntu-latest, steps: [{run: make}]}\n",
@@ -124,8 +124,8 @@ def test_every_concept_fact_and_derived_value_is_documented(repo_root: Path) -> 
 
 
 def test_rules_ask_only_for_operands_that_exist(repo_root: Path) -> None:
-    from cfgfix.catalog.load import read_folder
     from cfgfix.hardware.model import is_name
+    from cfgfix.rules.catalogue import read_folder
 
     known = documented(repo_root) | {"value", "key", "name", "raw", "section", "concept", "comment"}
     wrong: list[str] = []
@@ -158,8 +158,8 @@ def test_evidence_scripts_exist(repo_root: Path) -> None:
 
 
 def test_the_example_configs_are_what_they_say(repo_root: Path) -> None:
-    from cfgfix.engine import Request, check
-    from cfgfix.settings import Settings
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.settings.reader import Settings
 
     settings = Settings(root=str(repo_root), hardware="rtx4090,cpus=16,ram=64")
 
@@ -196,8 +196,8 @@ STRANGE = [
 @pytest.mark.parametrize("dialect", ["myxtts", "generic"])
 @pytest.mark.parametrize("strange", STRANGE)
 def test_no_value_upsets_a_rule(dialect: str, strange: str) -> None:
-    from cfgfix.engine import Request, check
-    from cfgfix.settings import Settings
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.settings.reader import Settings
 
     tree: dict[str, dict[str, str]] = {}
     for patterns in dialects()[dialect].concepts.values():

@@ -9,8 +9,8 @@ from typing import Any
 
 from real_loaders import FAILS, REAL_SCALARS, load_pyyaml
 
-from cfgfix.documents.compose import MAPPING, SCALAR, Document, Node, deref, is_merge
-from cfgfix.edits import Change, DeleteKey, InsertKey, RenameKey, ReplaceText, SetValue
+from cfgfix.config.document.compose import MAPPING, SCALAR, Document, Node, deref, is_merge
+from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, ReplaceText, SetValue
 
 WORDS = [
     "lr",

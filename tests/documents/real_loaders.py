@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml import nodes as ruamel_nodes
 from ruamel.yaml.constructor import SafeConstructor
 
-from cfgfix.documents.compose import Tagged
+from cfgfix.config.document.compose import Tagged
 
 
 class OmegaConfLoader(yaml.SafeLoader):

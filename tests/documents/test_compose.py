@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from real_loaders import REAL_LOADS, configs, same_value, suite
 
-from cfgfix.documents import compose as module
-from cfgfix.documents.compose import (
+from cfgfix.config.document import compose as module
+from cfgfix.config.document.compose import (
     ALIAS,
     MAPPING,
     SCALAR,
@@ -32,9 +32,9 @@ from cfgfix.documents.compose import (
     pure_problem,
     value_of,
 )
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.errors import UnreadableError
-from cfgfix.files import SourceFile, read_source
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.source_file import SourceFile, read_source
 
 PYYAML, RUAMEL, OMEGACONF = LOADERS["pyyaml"], LOADERS["ruamel"], LOADERS["omegaconf"]
 
@@ -663,7 +663,7 @@ def test_the_pure_parser_gives_the_same_nodes(shared_path: Path, monkeypatch: py
 def test_importing_costs_little() -> None:
     heavy = ["yaml", "ruamel", "ruamel.yaml", "typing", "logging", "pathlib", "json", "datetime", "base64"]
     code = (
-        "import sys, cfgfix.documents.compose as c\n"
+        "import sys, cfgfix.config.document.compose as c\n"
         f"early = [name for name in {heavy!r} if name in sys.modules]\n"
         "d = c.compose(c.SourceFile.from_text('a: 1'))\n"
         "print(early, 'ruamel.yaml' in sys.modules, d.roots)"

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from making import COMMENTS, Maker, NoOpinion, expected_data, make_changes
 from real_loaders import configs, load_pyyaml, same_value, suite
 
-from cfgfix.documents.comments import comments
-from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.editor import Refusal, plan
-from cfgfix.documents.proof import ProofError, prove
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.edits import Change, DeleteKey, Edit, splice
-from cfgfix.files import SourceFile, read_source
+from cfgfix.config.document.comments import comments
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.editor import Refusal, plan
+from cfgfix.config.document.proof import ProofError, prove
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.edits import Change, DeleteKey, Edit, splice
+from cfgfix.core.source_file import SourceFile, read_source
 
 PYYAML = LOADERS["pyyaml"]
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from real_loaders import REAL_SCALARS, load_pyyaml, load_ruamel, same_value
 
-from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.editor import Refusal, RefusalReason, apply, plan, spell, spell_text
-from cfgfix.documents.proof import prove
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
-from cfgfix.files import SourceFile
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.editor import Refusal, RefusalReason, apply, plan, spell, spell_text
+from cfgfix.config.document.proof import prove
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
+from cfgfix.core.source_file import SourceFile
 
 PYYAML = LOADERS["pyyaml"]
 S, N, D, R = SetValue, InsertKey, DeleteKey, RenameKey

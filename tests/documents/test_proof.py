@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.documents import proof
-from cfgfix.documents.comments import comments
-from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.editor import plan
-from cfgfix.documents.proof import ProofError, prove
-from cfgfix.documents.readers import Reader, Slot
-from cfgfix.documents.resolve import LOADERS, Loader
-from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
-from cfgfix.files import SourceFile
+from cfgfix.config.document import proof
+from cfgfix.config.document.comments import comments
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.editor import plan
+from cfgfix.config.document.proof import ProofError, prove
+from cfgfix.config.document.readers import Reader, Slot
+from cfgfix.config.loaders.scalars import LOADERS, Loader
+from cfgfix.core.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
+from cfgfix.core.source_file import SourceFile
 
 PYYAML = LOADERS["pyyaml"]
 
@@ -434,8 +434,8 @@ def test_readers_execute_nothing(tmp_path: Path) -> None:
 def test_ruamel_is_imported_only_for_a_proof() -> None:
     code = (
         "import sys\n"
-        "from cfgfix.documents import compose, editor, proof, resolve\n"
-        "from cfgfix.edits import SetValue, splice\n"
+        "from cfgfix.config.document import compose, editor, proof, resolve\n"
+        "from cfgfix.core.edits import SetValue, splice\n"
         "d = compose.compose(compose.SourceFile.from_text('a: 1'))\n"
         "c = [SetValue(('a',), 2)]\n"
         "e = editor.plan(d, c)\n"

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_loaders import FAILS, REAL_SCALARS, configs, same_value, scalars
 
-from cfgfix.documents.compose import compose
-from cfgfix.documents.resolve import LOADERS, construct_scalar, resolve
-from cfgfix.files import read_source
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS, construct_scalar, resolve
+from cfgfix.core.source_file import read_source
 
 # Words parted by spaces read better here than a list of five hundred quotes.
 TRICKY = """
@@ -111,7 +111,7 @@ def test_what_is_remembered_is_bounded_and_stays_right() -> None:
     loader = LOADERS["pyyaml"]
     for number in range(20_000):
         assert resolve(f"v{number}", loader).value == f"v{number}"
-    from cfgfix.documents import resolve as module
+    from cfgfix.config.loaders import scalars as module
 
     assert len(module._memos["pyyaml"]) <= module._MEMO_SIZE
     assert resolve("1e-4", loader).value == "1e-4"

@@ -29,9 +29,10 @@ from machine_tree import machine, write
 from cfgfix.hardware import gpu as gpu_module
 from cfgfix.hardware import visible
 from cfgfix.hardware.detect import detect
+from cfgfix.hardware.device_nodes import has_nvidia_device
 from cfgfix.hardware.gpu import ERRORS, read_gpus, tf_reserve
 from cfgfix.hardware.model import Certainty, exact, unknown
-from cfgfix.hardware.presets import has_nvidia_device, resolve_hardware
+from cfgfix.hardware.presets import resolve_hardware
 from cfgfix.hardware.table import gpu_rows
 
 pytest.importorskip("pynvml", reason="the gpu extra is not installed")

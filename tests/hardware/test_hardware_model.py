@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfgfix.core.records import replace
 from cfgfix.hardware import model
 from cfgfix.hardware.model import (
     CARD_FIELDS,
@@ -25,7 +26,6 @@ from cfgfix.hardware.model import (
     unknown,
 )
 from cfgfix.hardware.presets import from_mapping, parse_profile
-from cfgfix.records import replace
 
 
 def values(hardware, *names):

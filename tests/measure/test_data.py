@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import data as measuring
 from cfgfix.measure import sampling, storage
 from cfgfix.measure.data import (

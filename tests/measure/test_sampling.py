@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.measure.sampling import (
     UserCodeError,
     call_with_config,

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import search
 
 MODULE = """

@@ -7,7 +7,7 @@ import wave
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import speech
 from cfgfix.measure.service import measure_service
 from cfgfix.measure.stages import read_graph, strings_in

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.sampling import UserCodeError
 from cfgfix.measure.statistics import Interval, summarise
 from cfgfix.measure.step import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cfgfix.documents.compose import compose
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.edits import Change, Edit, ReplaceText, splice
-from cfgfix.files import SourceFile
-from cfgfix.findings import KeyPath, format_key_path
-from cfgfix.pitfalls import CHECKS, Context, Hit, scan
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.values import CHECKS, Context, Hit, scan
+from cfgfix.core.edits import Change, Edit, ReplaceText, splice
+from cfgfix.core.findings import KeyPath, format_key_path
+from cfgfix.core.source_file import SourceFile
 
 Found = list[tuple[str, Hit]]
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from pitfall_support import find, make_context, names, only, replaced
 from ruamel.yaml import YAML
 
-from cfgfix.documents.compose import compose
-from cfgfix.files import SourceFile
-from cfgfix.pitfalls.broken import MAX_CODE_POINTS, structural_tabs
+from cfgfix.config.document.compose import compose
+from cfgfix.config.values.broken import MAX_CODE_POINTS, structural_tabs
+from cfgfix.core.source_file import SourceFile
 
 
 def loads_everywhere(text: str) -> object:

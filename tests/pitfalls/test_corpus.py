@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from pitfall_support import make_context
 
-from cfgfix.catalog.load import Catalogue, read_folder
-from cfgfix.dialects.dialect import dialects
-from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.files import read_source
-from cfgfix.findings import Finding
-from cfgfix.fixing import fix_text
-from cfgfix.judge import Judge, Target
-from cfgfix.pitfalls import CHECKS, scan
+from cfgfix.config.dialects.dialect import dialects
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.values import CHECKS, scan
+from cfgfix.core.findings import Finding
+from cfgfix.core.source_file import read_source
+from cfgfix.lint.config_fixing import fix_text
+from cfgfix.lint.document_checker import Judge, Target
+from cfgfix.rules.catalogue import Catalogue, read_folder
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
 

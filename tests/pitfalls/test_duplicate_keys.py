@@ -10,12 +10,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.catalog.load import read_folder
-from cfgfix.documents.compose import compose
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.files import SourceFile
-from cfgfix.fixing import Outcome, fix_text
-from cfgfix.rulecases import case_check
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.source_file import SourceFile
+from cfgfix.lint.config_fixing import Outcome, fix_text
+from cfgfix.lint.rule_cases import case_check
+from cfgfix.rules.catalogue import read_folder
 
 RULE = next(
     rule

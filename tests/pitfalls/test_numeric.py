@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pitfall_support import find, names, new_text, only
 from ruamel.yaml import YAML
 
-from cfgfix.documents.resolve import LOADERS, resolve
-from cfgfix.pitfalls.numeric import respell, whole
+from cfgfix.config.loaders.scalars import LOADERS, resolve
+from cfgfix.config.values.numbers import respell, whole
 
 
 @pytest.mark.parametrize(

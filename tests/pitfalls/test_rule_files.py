@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from cfgfix.catalog.load import read_folder
-from cfgfix.catalog.read import load_yaml
-from cfgfix.catalog.rule import Rule
-from cfgfix.pitfalls import CHECKS
-from cfgfix.rulecases import run_case
+from cfgfix.config.values import CHECKS
+from cfgfix.lint.rule_cases import run_case
+from cfgfix.rules.catalogue import read_folder
+from cfgfix.rules.reader import load_yaml
+from cfgfix.rules.rule import Rule
 
 RULES = Path(__file__).resolve().parents[2] / "rules"
 ALL = [

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pitfall_support import find, make_context, names, new_text, only, replaced
 
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.edits import DeleteKey, RenameKey, SetValue
-from cfgfix.pitfalls import CHECKS, scan
-from cfgfix.pitfalls.readings import MAX_LENGTH, MAX_REMEMBERED, Readings
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.values import CHECKS, scan
+from cfgfix.config.values.readings import MAX_LENGTH, MAX_REMEMBERED, Readings
+from cfgfix.core.edits import DeleteKey, RenameKey, SetValue
 
 
 def test_one_finding_for_each_duplicated_key() -> None:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix import engine
-from cfgfix.files import excerpt
-from cfgfix.findings import Location
-from cfgfix.records import replace
-from cfgfix.report import text
-from cfgfix.report.style import Paint
-from cfgfix.source import scan
+from cfgfix.code import scan
+from cfgfix.core.findings import Location
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import excerpt
+from cfgfix.core.terminal import Paint
+from cfgfix.lint import runner as engine
+from cfgfix.output import text
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMS = ("json", "github", "gitlab", "junit")
@@ -30,7 +30,7 @@ def request_of(monkeypatch, tmp_path):
 
 
 def said(report):
-    rendered = [importlib.import_module(f"cfgfix.report.{form}").render(report) for form in FORMS]
+    rendered = [importlib.import_module(f"cfgfix.output.{form}").render(report) for form in FORMS]
     return [text.render(report, Paint(on=False)), *rendered]
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cfgfix.catalog.load import builtin
-from cfgfix.catalog.read import load_yaml, refuted
-from cfgfix.catalog.rule import Rule
 from cfgfix.cli.app import cli
-from cfgfix.findings import note_parts
-from cfgfix.report.sarif import _rule
+from cfgfix.core.findings import note_parts
+from cfgfix.output.sarif import _rule
+from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.reader import load_yaml, refuted
+from cfgfix.rules.rule import Rule
 
 REFUTING = [rule for rule in builtin().rules if refuted(load_yaml(rule.path))]
 

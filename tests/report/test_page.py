@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cfgfix.report.page import grid, histogram, line_chart, page
+from cfgfix.output.page import grid, histogram, line_chart, page
 
 VOID = {"meta", "br", "hr", "img", "line", "polyline", "rect"}
 

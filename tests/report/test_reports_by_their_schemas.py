@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.catalog.load import builtin
-from cfgfix.edits import Edit, Fix, Safety, SetValue
-from cfgfix.engine import FileReport, Report
-from cfgfix.errors import CfgfixError, UnreadableError
-from cfgfix.findings import Confidence, Finding, Location, Severity, State
-from cfgfix.report import github, gitlab, junit, sarif
-from cfgfix.settings import Settings
+from cfgfix.core.edits import Edit, Fix, Safety, SetValue
+from cfgfix.core.errors import CfgfixError, UnreadableError
+from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.lint.runner import FileReport, Report
+from cfgfix.output import github, gitlab, junit, sarif
+from cfgfix.rules.catalogue import builtin
+from cfgfix.settings.reader import Settings
 
 TEXT = "training:\n  learning_rate: 1e-4\n"
 RULE = builtin().find("YML001")
@@ -262,7 +262,7 @@ def test_no_name_and_no_text_breaks_a_format(name, words):
 
 
 def test_a_fingerprint_does_not_depend_on_how_a_path_is_named(tmp_path, monkeypatch):
-    from cfgfix.report.fingerprint import fingerprints
+    from cfgfix.output.fingerprint import fingerprints
 
     monkeypatch.chdir(tmp_path)
     relative = finding(location=place("conf/a.yaml"))

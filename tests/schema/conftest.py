@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.documents.compose import compose
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.files import SourceFile
-from cfgfix.schema.validate import Schema
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.source_file import SourceFile
 
 
 class Checked:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.errors import CfgfixError
-from cfgfix.schema.infer import infer
-from cfgfix.schema.validate import Schema
+from cfgfix.config.schema.infer import infer
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.errors import CfgfixError
 
 ROOT = Path(__file__).resolve().parent.parent / "data" / "config_class"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.schema.infer import infer
-from cfgfix.schema.pydantic_major import major_asked
+from cfgfix.config.schema.infer import infer
+from cfgfix.config.schema.pydantic_major import major_asked
 
 MODEL = """\
 from typing import Any, Optional, Union

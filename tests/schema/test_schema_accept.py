@@ -13,14 +13,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from cfgfix.documents.compose import compose
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.errors import CfgfixError
-from cfgfix.files import SourceFile
-from cfgfix.schema.accept import DEFERRED, UNDERSTOOD, compile_schema, equal
-from cfgfix.schema.failures import repeated
-from cfgfix.schema.load import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, SHAPES, load
-from cfgfix.schema.validate import CODES, Schema
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.schema.accept import DEFERRED, UNDERSTOOD, compile_schema, equal
+from cfgfix.config.schema.failures import repeated
+from cfgfix.config.schema.load import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, SHAPES, load
+from cfgfix.config.schema.validate import CODES, Schema
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.source_file import SourceFile
 
 KEYS = ["a", "b", "ab", "x-1", ""]
 scalars = st.one_of(

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_schema_accept import DEFINITIONS, instances, schemas
 
-from cfgfix.documents.compose import DataError, compose
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.files import read_source
-from cfgfix.schema import explain, failures
-from cfgfix.schema.load import FORBIDDEN
-from cfgfix.schema.validate import Schema
+from cfgfix.config.document.compose import DataError, compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.schema import explain, failures
+from cfgfix.config.schema.load import FORBIDDEN
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.source_file import read_source
 
 
 def row(error):
@@ -127,7 +127,7 @@ def test_failures_without_end_are_left_to_jsonschema():
 @pytest.mark.acceptance
 def test_the_real_configs_break_what_jsonschema_says(shared_path):
     """Every real config against the shipped schema with the most keys, by the errors and by the sentences."""
-    from cfgfix.dialects.dialect import dialects, schema_data
+    from cfgfix.config.dialects.dialect import dialects, schema_data
 
     schema = Schema.load(schema_data(dialects()["myxtts"]), "myxtts/schema.json")
     machinery = explain._Machinery(schema)
@@ -152,10 +152,10 @@ def test_the_real_configs_break_what_jsonschema_says(shared_path):
 def test_an_invalid_file_does_not_wake_jsonschema(repo_root):
     code = (
         "import sys\n"
-        "from cfgfix.documents.compose import compose\n"
-        "from cfgfix.documents.resolve import LOADERS\n"
-        "from cfgfix.files import SourceFile\n"
-        "from cfgfix.schema.validate import Schema\n"
+        "from cfgfix.config.document.compose import compose\n"
+        "from cfgfix.config.loaders.scalars import LOADERS\n"
+        "from cfgfix.core.source_file import SourceFile\n"
+        "from cfgfix.config.schema.validate import Schema\n"
         "schema = Schema.load({'properties': {'a': {'type': 'integer', 'minimum': 1}}, 'additionalProperties': False}, 's')\n"
         "document = compose(SourceFile.from_text('a: 0\\nb: x\\n', 'c.yaml'))\n"
         "print(len(schema.problems(document, document.roots[0], LOADERS['pyyaml'])))\n"

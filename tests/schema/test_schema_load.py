@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from cfgfix.errors import CfgfixError, ExitCode
-from cfgfix.schema import load as load_module
-from cfgfix.schema.load import load
-from cfgfix.schema.validate import Schema
+from cfgfix.config.schema import load as load_module
+from cfgfix.config.schema.load import load
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.errors import CfgfixError, ExitCode
 
 
 def refusal(data: object, base_dir: str | None = None) -> str:

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from cfgfix.documents.compose import compose
-from cfgfix.documents.editor import plan
-from cfgfix.documents.resolve import LOADERS
-from cfgfix.edits import splice
-from cfgfix.files import SourceFile, read_source
-from cfgfix.findings import format_key_path
-from cfgfix.schema.accept import compile_schema
-from cfgfix.schema.load import load
-from cfgfix.schema.validate import Schema
+from cfgfix.config.document.compose import compose
+from cfgfix.config.document.editor import plan
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.schema.accept import compile_schema
+from cfgfix.config.schema.load import load
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.edits import splice
+from cfgfix.core.findings import format_key_path
+from cfgfix.core.source_file import SourceFile, read_source
 
 PYYAML = LOADERS["pyyaml"]
 

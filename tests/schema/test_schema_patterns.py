@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.schema.patterns import MAX_PATTERN, MAX_STEPS, Pattern, read_pattern
+from cfgfix.config.schema.patterns import MAX_PATTERN, MAX_STEPS, Pattern, read_pattern
 
 EVIL = [
     "(a+)+$",

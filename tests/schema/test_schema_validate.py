@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from cfgfix.edits import DeleteKey, InsertKey, RenameKey, SetValue
-from cfgfix.schema import explain as explain_module
-from cfgfix.schema.failures import repeated
-from cfgfix.schema.validate import MISSING, Schema
+from cfgfix.config.schema import explain as explain_module
+from cfgfix.config.schema.failures import repeated
+from cfgfix.config.schema.validate import MISSING, Schema
+from cfgfix.core.edits import DeleteKey, InsertKey, RenameKey, SetValue
 
 CLOSED = {
     "type": "object",
@@ -453,16 +453,16 @@ def test_recursive_schemas_answer_at_any_depth():
 def test_a_clean_document_imports_nothing_heavy(repo_root):
     code = (
         "import sys\n"
-        "from cfgfix.documents.compose import compose\n"
-        "from cfgfix.documents.resolve import LOADERS\n"
-        "from cfgfix.files import SourceFile\n"
-        "from cfgfix.schema.validate import Schema\n"
+        "from cfgfix.config.document.compose import compose\n"
+        "from cfgfix.config.loaders.scalars import LOADERS\n"
+        "from cfgfix.core.source_file import SourceFile\n"
+        "from cfgfix.config.schema.validate import Schema\n"
         "before = set(sys.modules)\n"
         "schema = Schema.load({'properties': {'a': {'type': 'integer', 'minimum': 1}}, '$ref': '#/$defs/x', '$defs': {'x': {'type': 'object'}}}, 's')\n"
         "document = compose(SourceFile.from_text('a: 3\\n', 'c.yaml'))\n"
         "assert schema.problems(document, document.roots[0], LOADERS['pyyaml']) == []\n"
         "assert schema.expected_types(('a',)) == {'integer'}\n"
-        "print([name for name in ('typing', 'jsonschema', 'referencing', 'attrs', 'difflib', 'json', 'urllib.parse', 'cfgfix.schema.explain') if name in sys.modules])\n"
+        "print([name for name in ('typing', 'jsonschema', 'referencing', 'attrs', 'difflib', 'json', 'urllib.parse', 'cfgfix.config.schema.explain') if name in sys.modules])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=repo_root, check=True

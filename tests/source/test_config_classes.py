@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.findings import State
-from cfgfix.source.cache import SummaryStore
-from cfgfix.source.conditions import Conditions
-from cfgfix.source.discover import find_python
-from cfgfix.source.flow import Flow
-from cfgfix.source.program import Program
-from cfgfix.source.scan import ConfigFacts
+from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.flow import Flow
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.python_files import find_python
+from cfgfix.code.model.summary_cache import SummaryStore
+from cfgfix.code.scan import ConfigFacts
+from cfgfix.core.findings import State
 
 MAIN = """import tensorflow as tf
 

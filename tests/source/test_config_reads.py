@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.crossref import project_files, usage_of
-from cfgfix.schema.infer import infer
-from cfgfix.settings import Settings
-from cfgfix.source.config_reads import (
+from cfgfix.config.schema.infer import infer
+from cfgfix.settings.reader import Settings
+from cfgfix.usage.checks import project_files, usage_of
+from cfgfix.usage.reads import (
     INFERENCE,
     LIVE,
     NEVER,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cfgfix.engine import Request, check
-from cfgfix.settings import Settings
-from cfgfix.source.discover import decode
-from cfgfix.source.program import Program
-from cfgfix.source.summary import MAX_BYTES, summarise
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.python_files import decode
+from cfgfix.code.model.summary import MAX_BYTES, summarise
+from cfgfix.lint.runner import Request, check
+from cfgfix.settings.reader import Settings
 
 HEAD = "import tensorflow as tf\nds = tf.data.Dataset.range(3).map(abs)\n"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cfgfix.engine import Request, fix
-from cfgfix.settings import Settings
+from cfgfix.lint.runner import Request, fix
+from cfgfix.settings.reader import Settings
 
 PROGRAM = """\
 import sys

@@ -11,12 +11,12 @@ import libcst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider, QualifiedNameProvider, QualifiedNameSource
 
-from cfgfix.source import cache
-from cfgfix.source.discover import find_python
-from cfgfix.source.flow import Flow
-from cfgfix.source.program import Program
-from cfgfix.source.requirements import NOTHING
-from cfgfix.source.values import External
+from cfgfix.code.inference.flow import Flow
+from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.python_files import find_python
+from cfgfix.code.model.values import External
+from cfgfix.code.tensorflow.requirements import NOTHING
 
 
 def keras_files() -> list[Path]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.edits import ReplaceText
-from cfgfix.source.proof import ProofError, prove
+from cfgfix.code.fixes.proof import ProofError, prove
+from cfgfix.core.edits import ReplaceText
 
 TEXT = "x = f(1)  # é one\n# two\ny = f(\n    2,  # three\n)\n"
 

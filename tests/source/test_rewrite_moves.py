@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.edits import ReplaceText
-from cfgfix.engine import Request, fix
-from cfgfix.settings import Settings
-from cfgfix.source.proof import ProofError, prove
+from cfgfix.code.fixes.proof import ProofError, prove
+from cfgfix.core.edits import ReplaceText
+from cfgfix.lint.runner import Request, fix
+from cfgfix.settings.reader import Settings
 
 
 def fixed(folder: Path, text: str, *rules: str) -> str:

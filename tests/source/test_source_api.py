@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.errors import CfgfixError
-from cfgfix.source.api import load
-from cfgfix.source.requirements import AUTO, NOTHING, Requirement, find_requirement, setting
+from cfgfix.code.tensorflow.api import load
+from cfgfix.code.tensorflow.requirements import AUTO, NOTHING, Requirement, find_requirement, setting
+from cfgfix.core.errors import CfgfixError
 
 
 def wanting(text: str) -> Requirement:
@@ -278,8 +278,8 @@ def test_each_project_of_a_collection_has_its_own_requirement(tmp_path: Path) ->
 
 
 def api_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    from cfgfix.engine import Request, check
-    from cfgfix.settings import Settings
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.settings.reader import Settings
 
     monkeypatch.chdir(folder)
     monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
@@ -360,8 +360,8 @@ def test_a_computed_release_may_still_be_one_of_tensorflow_2(
 ) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "train.py").write_text("import tensorflow as tf\nconfig = tf.ConfigProto()\n")
-    from cfgfix.engine import Request, check
-    from cfgfix.settings import Settings
+    from cfgfix.lint.runner import Request, check
+    from cfgfix.settings.reader import Settings
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CFGFIX_CACHE_DIR", "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cfgfix.catalog.load import read_folder
-from cfgfix.source.discover import find_python
-from cfgfix.source.scan import scan
+from cfgfix.code.model.python_files import find_python
+from cfgfix.code.scan import scan
+from cfgfix.rules.catalogue import read_folder
 
 RULES = Path(__file__).resolve().parents[2] / "rules"
 

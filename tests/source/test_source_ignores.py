@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.source.discover import _Ignore
+from cfgfix.code.model.python_files import _Ignore
 
 PART = st.sampled_from(
     [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.engine import Request, check
-from cfgfix.settings import Settings
+from cfgfix.lint.runner import Request, check
+from cfgfix.settings.reader import Settings
 
 NAMES = 12
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cfgfix.catalog.load import read_folder
-from cfgfix.catalog.read import load_yaml
-from cfgfix.catalog.rule import Rule
-from cfgfix.rulecases import run_case
-from cfgfix.source.scan import check_function, source_rules
+from cfgfix.code.scan import check_function, source_rules
+from cfgfix.lint.rule_cases import run_case
+from cfgfix.rules.catalogue import read_folder
+from cfgfix.rules.reader import load_yaml
+from cfgfix.rules.rule import Rule
 
 RULES = Path(__file__).resolve().parents[2] / "rules"
 ALL = [
@@ -51,6 +51,6 @@ def test_every_check_is_named_by_a_rule() -> None:
         _, module, function = (*rule.check.split("."), "check")[:3]
         named.setdefault(module, set()).add(function)
     for module, functions in named.items():
-        assert functions <= set(dir(importlib.import_module(f"cfgfix.source.checks.{module}")))
-    here = {path.stem for path in (RULES.parent / "cfgfix" / "source" / "checks").glob("*.py")}
+        assert functions <= set(dir(importlib.import_module(f"cfgfix.code.checks.{module}")))
+    here = {path.stem for path in (RULES.parent / "cfgfix" / "code" / "checks").glob("*.py")}
     assert here - {"__init__", "common", "moves"} == set(named)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.source import reaching, running
-from cfgfix.source.cache import SummaryStore
-from cfgfix.source.discover import find_python
-from cfgfix.source.flow import Flow
-from cfgfix.source.program import Program
-from cfgfix.source.running import switched_by_entries, uncalled, unused
-from cfgfix.source.scan import ConfigFacts
+from cfgfix.code.inference import entry_points as running
+from cfgfix.code.inference import reachability as reaching
+from cfgfix.code.inference.entry_points import switched_by_entries, uncalled, unused
+from cfgfix.code.inference.flow import Flow
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.python_files import find_python
+from cfgfix.code.model.summary_cache import SummaryStore
+from cfgfix.code.scan import ConfigFacts
 
 MAIN = "import tensorflow as tf\nimport model\n\nfor batch in range(3):\n    model.step(batch)\n"
 PLAIN = "import tensorflow as tf\n\ndef step(x):\n    return x\n"

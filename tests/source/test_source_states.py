@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.engine import Request, check
-from cfgfix.findings import Finding, State
-from cfgfix.settings import Settings
+from cfgfix.core.findings import Finding, State
+from cfgfix.lint.runner import Request, check
+from cfgfix.settings.reader import Settings
 
 CONFIG = (
     "training:\n  epochs: 10\n  learning_rate: 0.001\n  optimizer: adam\n  batch_size: 32\n  by_numpy: {}\n"

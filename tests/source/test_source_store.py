@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.catalog.load import read_folder
-from cfgfix.findings import Finding
-from cfgfix.source import program
-from cfgfix.source.discover import find_python
-from cfgfix.source.scan import scan
+from cfgfix.code.model import program
+from cfgfix.code.model.python_files import find_python
+from cfgfix.code.scan import scan
+from cfgfix.core.findings import Finding
+from cfgfix.rules.catalogue import read_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 PIPELINE = """import tensorflow as tf

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.engine import Request, check
-from cfgfix.settings import Settings
+from cfgfix.lint.runner import Request, check
+from cfgfix.settings.reader import Settings
 
 WAYS = """\
 import functools

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.edits import Edit, splice
-from cfgfix.source import spans
-from cfgfix.source.lossless import OtherMeaningError, same_outside
-from cfgfix.source.texts import CannotRewriteError
+from cfgfix.code.fixes import spans
+from cfgfix.code.fixes.lossless import OtherMeaningError, same_outside
+from cfgfix.code.model.positions import CannotRewriteError
+from cfgfix.core.edits import Edit, splice
 
 
 def edited(text: str, *edits: Edit) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.tf.concepts import CONCEPTS, Concepts, read_concepts
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.core.errors import CfgfixError, UnreadableError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 

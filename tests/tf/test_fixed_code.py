@@ -13,8 +13,8 @@ import pytest
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-from cfgfix.engine import Request, fix
-from cfgfix.settings import Settings
+from cfgfix.lint.runner import Request, fix
+from cfgfix.settings.reader import Settings
 
 pytestmark = pytest.mark.tensorflow
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.tf import parallel
 from cfgfix.tf.parallel import map_parallel, measure_gil_share
 

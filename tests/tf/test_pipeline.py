@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.records import replace
 from cfgfix.hardware.model import exact
 from cfgfix.hardware.presets import parse_profile
-from cfgfix.records import replace
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.hardware.model import exact
 from cfgfix.hardware.presets import parse_profile
 from cfgfix.tf.runtime import Applied, RuntimeInitializedError, apply, plan, verify
@@ -89,7 +89,7 @@ class TestPlan:
             make({"mixed_precision": "fp16"})
 
     def test_threads_under_a_quota(self) -> None:
-        from cfgfix.records import replace  # the hardware's records are none of dataclasses
+        from cfgfix.core.records import replace  # the hardware's records are none of dataclasses
 
         machine = parse_profile("cpu,cpus=64")
         cpu = replace(machine.cpu, usable=exact(3.5, "cpu.max"), limited_by="cpu.max")
@@ -199,7 +199,7 @@ def test_the_context_puts_back(fresh) -> None:
         """
         import random
         import tensorflow as tf
-        from cfgfix.errors import CfgfixError
+        from cfgfix.core.errors import CfgfixError
         from cfgfix.tf import configured
         state = random.getstate()
         with configured({"seed": 3, "mixed_precision": "mixed_bfloat16", "intra_op_threads": 1}, "cpu,cpus=4"):

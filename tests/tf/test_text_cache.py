@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.tf import store as store_module
 from cfgfix.tf.store import Store, keys_of
 from cfgfix.tf.text_cache import TextCache

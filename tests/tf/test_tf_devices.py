@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 

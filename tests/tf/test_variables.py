@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from cfgfix.cli.tf_env import tf_env
-from cfgfix.errors import CfgfixError
+from cfgfix.core.errors import CfgfixError
 from cfgfix.hardware.model import exact
 from cfgfix.hardware.presets import parse_profile
 from cfgfix.tf.variables import Variable, environment, render
@@ -19,7 +19,7 @@ def as_dict(found: tuple[Variable, ...]) -> dict[str, str]:
 
 
 def with_quota(profile: str, processors: float):
-    from cfgfix.records import replace
+    from cfgfix.core.records import replace
 
     machine = parse_profile(profile)
     cpu = replace(machine.cpu, usable=exact(processors, "cpu.max"), limited_by="/sys/fs/cgroup/cpu.max")

@@ -6,7 +6,7 @@ import sys
 import pytest
 import yaml
 
-from cfgfix.settings import build
+from cfgfix.settings.reader import build
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -17,13 +17,13 @@ for _place in (ROOT, ROOT / "tests" / "documents"):
 
 from making import Maker, make_changes  # noqa: E402 - the tests' own maker of documents
 
-from cfgfix.documents.compose import Document, compose  # noqa: E402
-from cfgfix.documents.editor import Refusal, plan  # noqa: E402
-from cfgfix.documents.proof import ProofError, prove  # noqa: E402
-from cfgfix.documents.resolve import LOADERS  # noqa: E402
-from cfgfix.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue, splice  # noqa: E402
-from cfgfix.errors import CfgfixError  # noqa: E402
-from cfgfix.files import SourceFile, read_source  # noqa: E402
+from cfgfix.config.document.compose import Document, compose  # noqa: E402
+from cfgfix.config.document.editor import Refusal, plan  # noqa: E402
+from cfgfix.config.document.proof import ProofError, prove  # noqa: E402
+from cfgfix.config.loaders.scalars import LOADERS  # noqa: E402
+from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue, splice  # noqa: E402
+from cfgfix.core.errors import CfgfixError  # noqa: E402
+from cfgfix.core.source_file import SourceFile, read_source  # noqa: E402
 from tools.opinions.judge import Before, Reader, judge  # noqa: E402
 
 LOADER_NAMES = tuple(LOADERS)

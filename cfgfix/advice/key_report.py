@@ -1,0 +1,163 @@
+"""What the code does with one key, as lines of text: where it is defined, read, guarded, overridden, and its values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from cfgfix.config.document.compose import Document, Kind, compose
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import format_key_path, parse_key_path
+from cfgfix.core.source_file import read_source
+from cfgfix.lint.session import names_class, stamp_of
+from cfgfix.settings.discovery import find
+from cfgfix.settings.reader import Finder, Settings
+from cfgfix.usage.checks import needed, project_files, told, usage_of
+from cfgfix.usage.reads import (
+    INFERENCE,
+    LIVE,
+    NEVER,
+    ONLY_LOGGED,
+    OVERWRITTEN,
+    TOOLS,
+    UNSURE,
+    Spot,
+    Usage,
+    Use,
+)
+
+MAX_KEYS = 8
+"""Most keys of one name that are told about."""
+MAX_CONFIGS = 200
+"""Most configs whose value is shown."""
+_VERDICTS = {
+    LIVE: "the training program uses it",
+    UNSURE: "it may be used: its section, or an object that is not known, is used as a whole or under that name",
+    NEVER: "nothing reads it",
+    TOOLS: "only tests and tools read it",
+    INFERENCE: "only the inference code reads it",
+    ONLY_LOGGED: "it is only logged or stored",
+    OVERWRITTEN: "it is overwritten with a constant before anything reads it",
+}
+
+
+def key_lines(what: str, settings: Settings) -> list[str]:
+    """Return what the code does with a key, or with every key of that name; nothing where no such key is known.
+
+    Args:
+        what: A key path such as `data.batch_size`, or the last name of one.
+        settings: Name the class or the source roots; without either there is nothing to tell.
+
+    Raises:
+        CfgfixError: The class that the settings name is not there.
+    """
+    by_class = settings.schema is not None and names_class(settings.schema)
+    if not by_class and not settings.source_roots:
+        return []
+    try:
+        asked = tuple(str(step) for step in parse_key_path(what))
+    except ValueError:
+        return []
+    if not asked:
+        return []
+    documents = _documents(settings)
+    usage = _usage(settings, documents, by_class=by_class)
+    if usage is None:
+        return []
+    paths = (
+        [asked]
+        if asked in usage.keys
+        else sorted(path for path in usage.keys if path[-len(asked) :] == asked)
+    )
+    lines: list[str] = []
+    for path in paths[:MAX_KEYS]:
+        lines += [*([""] if lines else []), f"In the code: {format_key_path(path)}"]
+        lines += [f"  {line}" for line in _of_key(path, usage, usage.keys[path])]
+        lines += [f"  {line}" for line in _values(path, documents)]
+    if lines:
+        how = told(usage)
+        lines += [f"  {how}"] if how else []
+    return lines
+
+
+def _usage(settings: Settings, documents: Sequence[Document], *, by_class: bool) -> Usage | None:
+    from cfgfix.config.schema.infer import infer
+    from cfgfix.usage.checks import key_paths
+
+    files = project_files(settings)
+    if not files:
+        return None
+    inferred = None
+    if by_class:
+        assert settings.schema is not None
+        inferred = infer(settings.schema, settings.root, settings.source_roots)
+    paths = [path for document in documents for path in key_paths(document)]
+    return usage_of(files, settings, inferred, paths, stamp_of(()))
+
+
+def _documents(settings: Settings) -> list[Document]:
+    found: list[Document] = []
+    for item in find((settings.root,), Finder(settings), []):
+        if len(found) >= MAX_CONFIGS:
+            break
+        if not item.path.endswith((".yaml", ".yml")):
+            continue
+        try:
+            document = compose(read_source(item.path))
+        except CfgfixError:
+            continue
+        if document.problem is None and any(root.kind == Kind.MAPPING for root in document.roots):
+            found.append(document)
+    return found
+
+
+def _of_key(path: tuple[str, ...], usage: Usage, use: Use) -> Iterable[str]:
+    home = usage.defined.get(path)
+    if home is not None:
+        yield f"defined by {home[2]} in {home[0]}:{home[1]}"
+    yield _VERDICTS.get(use.status, use.status)
+    for title, places in (
+        ("read", use.reads),
+        ("read by tests and tools", use.tools),
+        ("read by the inference code", use.inference),
+        ("read under that name from an object that is not known", use.maybe),
+        ("used with its whole section", use.whole),
+        ("given another value", use.writes),
+    ):
+        yield from _places(title, places)
+    for guard, operator, wanted in use.guards:
+        yield f"counts only with {format_key_path(guard)}: {needed(operator, wanted)}"
+    for option in usage.options.get(path, ()):
+        default = f", default {option.default}" if option.default is not None else ""
+        effect = (
+            "always replaces the file's value"
+            if option.always
+            else "replaces the file's value where it is given"
+        )
+        yield f"option {option.flag}{default}: {effect} ({_place(option.spot)})"
+    for literal in usage.literals:
+        if literal.path == path:
+            yield f"a literal of its name: {literal.value!r} ({_place(literal.spot)})"
+
+
+def _places(title: str, places: Sequence[Spot]) -> Iterable[str]:
+    for index, spot in enumerate(places[:5]):
+        yield f"{title if index == 0 else ' ' * len(title)} {_place(spot)}  {spot.how}".rstrip()
+    if len(places) > 5:
+        yield f"{' ' * len(title)} and {len(places) - 5} more"
+
+
+def _place(spot: Spot) -> str:
+    return f"{spot.path}:{spot.line}"
+
+
+def _values(path: tuple[str, ...], documents: Sequence[Document]) -> Iterable[str]:
+    for document in documents:
+        found = document.find(path)
+        if found is None:
+            continue
+        value = found[1]
+        text = document.source.text[value.start : value.end]
+        line, _ = document.source.position(value.start)
+        shown = text.splitlines()[0] if text else "null"
+        yield f"{os.path.relpath(document.source.path)}:{line} says {shown[:60]}"

@@ -1,0 +1,1 @@
+"""Python source: read, summarised, linked and judged, but never imported or executed."""

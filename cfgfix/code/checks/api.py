@@ -1,0 +1,805 @@
+"""Names and arguments that the project's TensorFlow does not have, or has under another name by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import number, only_tried, tensorflow_alias
+from cfgfix.code.checks.optimizers import first_new
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    NEVER_IN_TWO,
+    Reference,
+    absence_expected,
+    admits_one,
+    api,
+    as_written,
+    asked_for,
+    before_the_table,
+    bound_twice,
+    doubtful,
+    eras,
+    is_old,
+    keras_is_two,
+    keras_of_release,
+    missing,
+    missing_names,
+    references,
+    shown,
+    uses_two,
+    values_of,
+    where_keras_known,
+    where_known,
+    with_old_releases,
+    with_other_releases,
+    without_three,
+    written_for_one,
+)
+from cfgfix.code.model.expressions import constant, dotted, text
+from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
+from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
+from cfgfix.code.tensorflow.api import Api
+from cfgfix.code.tensorflow.requirements import LATER_MINORS
+
+NEEDLES = IMPORTS
+
+
+def passed_over(program: Program, check: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    return with_old_releases(program) if check is never_existed else with_other_releases(program)
+
+
+def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
+    """Return the fix that writes another name for the whole dotted expression, where TensorFlow has a name here."""
+    if reference.expr is None:
+        return ()
+    alias = tensorflow_alias(reference.scope)
+    if alias is None or reference.presence.rest:
+        return ()
+    return (Rewrite("replace", reference.scope, reference.place, alias + new[len("tensorflow") :]),)
+
+
+_EARLY = frozenset(
+    "keras." + name
+    for name in (
+        "backend.get_session",
+        "backend.set_session",
+        "experimental.export_saved_model",
+        "experimental.load_from_saved_model",
+        "experimental.terminate_keras_multiprocessing_pools",
+        "layers.CuDNNGRU",
+        "layers.CuDNNLSTM",
+        "losses.cosine_proximity",
+        "utils.multi_gpu_model",
+    )
+)
+"""Names of Keras in TensorFlow 1.15 or 2.0 to 2.3 that the inspected releases do not have (release notes of TensorFlow 2.0 to
+2.4, and the documentation of 1.15)."""
+
+
+def never_existed(program: Program) -> Iterator[Hit]:
+    """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
+    table = api(program)
+    for reference, severity, _ in missing(program):
+        presence = reference.presence
+        if presence.mask or presence.old or presence.name.startswith(NEVER_IN_TWO):
+            continue
+        package, _, last = presence.name.rpartition(".")
+        near = package.replace(".experimental", "")
+        other = f"{near}.{last}"
+        exists = near != package and table.has_now(other)
+        swallowed = absence_expected(reference, keras=presence.name.startswith("keras."))
+        if swallowed and not exists:
+            continue
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {**values_of(table, reference), "instead": f", but {shown(other)} does" if exists else ""},
+            rewrites=_renamed(reference, other) if exists else (),
+            safety="unsafe" if swallowed else None,
+            notes=("the error is caught here, so what the line should do silently does not happen",)
+            if swallowed
+            else (),
+            title=f"Write {shown(other)}" if exists else None,
+            # A team that is ready for the error loses the setting, not the run.
+            severity="info"
+            if _never_taken(program, reference)
+            # Notebooks with exercises leave names to be completed.
+            or (reference.scope.module.path.endswith(".ipynb") and table.begins(presence.name))
+            or (not exists and _of_another_build(program, presence.name))
+            else "warning"
+            # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
+            if swallowed
+            or (presence.name.startswith("keras.") and not table.requirement.text)
+            or (presence.name in _EARLY and before_the_table(table))
+            else severity,
+            confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
+        )
+
+
+def _of_another_build(program: Program, name: str) -> bool:
+    """Tell whether several files use a name that TensorFlow does not have: a build of its own may have it, a slip is rarely made twice."""
+    if name.startswith("keras.") and not (name.count(".") == 1 and name.islower()):
+        # What Keras once had is copied from file to file as well; a module such as `keras.ipu` it never had.
+        return False
+    files: dict[str, set[int]] | None = program.facts.get("files of missing names")
+    if files is None:
+        files = program.facts["files of missing names"] = {}
+        for reference, _, _ in missing_names(program):
+            files.setdefault(reference.presence.name, set()).add(id(reference.scope.module))
+    return len(files.get(name, ())) > 1
+
+
+def _never_taken(program: Program, reference: Reference) -> bool:
+    """Tell whether a place is the other side of `hasattr` for a name that every release asked for has."""
+    table = api(program)
+    scope = reference.scope
+    for around in scope.block_numbers(reference.block):
+        item = scope.blocks[around]
+        test, branch = item.test, item.branch
+        if item.kind != "if" or test is None:
+            continue
+        if test[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if any(target[:2] == test[:2] for target in event.targets)
+            ]
+            test = values[0] if len(values) == 1 else None
+        if test is None or test[0] != CALL or branch:
+            continue
+        call = scope.calls[test[1]]
+        last = constant(call.args[1]) if len(call.args) == 2 else None
+        owner = program.static_name(call.args[0], scope) if isinstance(last, str) else None
+        if owner is None or call.func[:2] != (NAME, "hasattr"):
+            continue
+        found = table.presence(f"{owner}.{last}")
+        if found is not None and not found.rest and found.mask & table.admitted == table.admitted:
+            return True
+    return False
+
+
+def only_old(program: Program) -> Iterator[Hit]:
+    """A name of TensorFlow 1; of a file that is written for it, or a program, the first one alone."""
+    table = api(program)
+    written = eras(program)
+    files = [sorted(items, key=lambda item: item.place) for items in written.old.values()]
+    files.sort(key=lambda items: items[0].scope.module.path)
+    each = written.two or not table.requirement.admits_one()
+    for items in files if each else files[:1]:
+        first = items[0]
+        places = sum(map(len, files)) if not each else len(items)
+        asked = not admits_one(program, first.scope.module)
+        name = shown(first.presence.name)
+        more = f" and {places - 1} more place{'s' if places > 2 else ''} use" if places > 1 else " uses"
+        yield Hit(
+            first.scope,
+            first.place,
+            first.block,
+            {
+                "what": f"this file is written for TensorFlow 1: {name}{more} what TensorFlow 2 does not have"
+                if each or len(files) == 1
+                else f"this program is written for TensorFlow 1: {name}{more} what TensorFlow 2 does not have,"
+                f" in {len(files)} files"
+            },
+            severity="error" if asked else "info",
+            notes=(
+                f"{asked_for(table)}; `tf_upgrade_v2` converts it"
+                if asked
+                else "a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",
+            ),
+        )
+    for reference, severity, confidence in missing(program):
+        presence = reference.presence
+        either = admits_one(program, reference.scope.module)
+        if not is_old(presence) or absence_expected(reference):
+            continue
+        instead = (
+            f"tf.compat.v1{presence.name[len('tensorflow') :]} still has it"
+            if presence.old & table.newest
+            else ""
+        )
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"what": f"{shown(presence.name)} is TensorFlow 1 only{f'; {instead}' if instead else ''}"},
+            # A file that uses TensorFlow 2 as well runs with no release at all.
+            severity="warning" if either and not uses_two(program, reference.scope.module) else severity,
+            confidence=confidence,
+        )
+
+
+_REWRITE = "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
+
+
+_PRECISION = {
+    "set_policy": "set_global_policy",
+    "global_policy": "global_policy",
+    "Policy": "Policy",
+    "LossScaleOptimizer": "LossScaleOptimizer",
+}
+
+
+def experimental_precision(program: Program) -> Iterator[Hit]:
+    """`tf.keras.mixed_precision.experimental`, and the graph rewrite of old."""
+    table = api(program)
+    for reference, severity, confidence in missing(program):
+        presence = reference.presence
+        if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != _REWRITE:
+            continue
+        if absence_expected(reference):
+            continue
+        rewrites: tuple[Rewrite, ...] = ()
+        first = (presence.rest or presence.name.rpartition(".")[2]).partition(".")[0]
+        new = _PRECISION.get(first)
+        alias = tensorflow_alias(reference.scope)
+        dotted_name = reference.raw.rpartition(".")
+        if (
+            new is not None
+            and alias
+            and reference.expr is not None
+            and dotted_name[0].endswith("mixed_precision.experimental")
+        ):
+            rewrites = (
+                Rewrite("replace", reference.scope, reference.place, f"{alias}.keras.mixed_precision.{new}"),
+            )
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            values_of(table, reference),
+            severity=severity,
+            confidence=confidence,
+            rewrites=rewrites if new != "LossScaleOptimizer" else (),
+        )
+
+
+def keras_gone(program: Program) -> Iterator[Hit]:
+    """A name of `tf.keras` that Keras 3 does not have."""
+    table = api(program)
+    for reference, severity, confidence in missing(program):
+        presence = reference.presence
+        if not presence.name.startswith("keras.") or not presence.mask:
+            continue
+        if presence.name.startswith("keras.mixed_precision.experimental") or absence_expected(reference):
+            continue
+        rewrites: tuple[Rewrite, ...] = ()
+        other = presence.name.replace(".experimental.preprocessing.", ".").replace(
+            ".experimental.preprocessing", ""
+        )
+        whole = f"{presence.name}.{presence.rest}" if presence.rest else presence.name
+        moved = whole.replace(".experimental.preprocessing.", ".").replace(
+            "keras.experimental.", "keras.optimizers.schedules."
+        )
+        if other and moved != whole and table.has_now("tensorflow." + moved):
+            alias = tensorflow_alias(reference.scope)
+            if alias is not None and reference.expr is not None:
+                rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            values_of(table, reference),
+            severity=severity,
+            confidence=confidence,
+            rewrites=rewrites,
+        )
+    for site in program.flow.under("keras.optimizers.legacy."):
+        if site.raw.startswith("tensorflow.keras"):
+            mask = table.raises(site.name)
+            if (
+                mask & table.newest
+                and not table.silent
+                and not expects_absence(site.scope, site.call.block, site.call.place)
+                and not bound_twice(site.scope, head(site.call.func))
+                and not keras_is_two(program)
+            ):
+                yield hit_at(
+                    site,
+                    values={
+                        "name": shown(site.name),
+                        "fate": "only raises in",
+                        "gone": "2.16 and later",
+                        "end": "last",
+                        "seen": table.last(table.admitted & ~mask) or "2.15",
+                        "asked": asked_for(table),
+                    },
+                    severity="error"
+                    if table.requirement.known and mask & table.admitted == table.admitted
+                    else where_known(table, "warning"),
+                    confidence="high" if mask & table.admitted == table.admitted else "medium",
+                )
+
+
+def gone(program: Program) -> Iterator[Hit]:
+    """A name of TensorFlow 2 that later releases of TensorFlow 2 do not have."""
+    table = api(program)
+    for reference, severity, confidence in missing(program):
+        presence = reference.presence
+        if not presence.mask or presence.name.startswith("keras.") or absence_expected(reference):
+            continue
+        if presence.name == _REWRITE:
+            # `experimental_precision` tells of it.
+            continue
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            values_of(table, reference),
+            severity=severity,
+            confidence=confidence,
+        )
+
+
+_SIMPLE = frozenset(
+    "tensorflow.data.experimental." + name
+    for name in ("choose_from_datasets", "sample_from_datasets", "RandomDataset", "Counter", "load")
+)
+"""Functions of `tf.data.experimental` whose replacement takes the same arguments."""
+
+
+def deprecated(program: Program) -> Iterator[Hit]:
+    """A name that the inspected releases mark as deprecated."""
+    table = api(program)
+    for reference in references(program):
+        if reference.expr is None or reference.presence.rest:
+            continue
+        if table.silent or reference.presence.mask & table.admitted != table.admitted:
+            continue
+        found = table.deprecated(reference.presence.name)
+        if (
+            found is None
+            or not found[0] & table.newest
+            or reference.presence.name.startswith("tensorflow.feature_column")
+            or doubtful(program, reference)
+        ):
+            continue
+        new = found[1]
+        same = reference.presence.name in _SIMPLE and table.has_now(new)
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"name": shown(reference.presence.name), "instead": f"; it names {shown(new)}" if new else ""},
+            rewrites=_renamed(reference, new) if same else (),
+        )
+
+
+_MOVED = {
+    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.data.experimental.INFINITE_CARDINALITY": "tensorflow.data.INFINITE_CARDINALITY",
+    "tensorflow.data.experimental.UNKNOWN_CARDINALITY": "tensorflow.data.UNKNOWN_CARDINALITY",
+}
+
+
+def autotune_moved(program: Program) -> Iterator[Hit]:
+    """`tf.data.experimental.AUTOTUNE`, which is `tf.data.AUTOTUNE`."""
+    table = api(program)
+    for reference in references(program):
+        new = _MOVED.get(reference.presence.name)
+        if (
+            new is None
+            or reference.expr is None
+            or not table.has_now(new)
+            or absence_expected(reference)
+            or doubtful(program, reference)
+        ):
+            continue
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"name": shown(reference.presence.name), "new": shown(new)},
+            rewrites=_renamed(reference, new),
+        )
+
+
+def distribute_moved(program: Program) -> Iterator[Hit]:
+    """A strategy that left `tf.distribute.experimental`, and methods of strategies that are gone."""
+    table = api(program)
+    for reference in references(program):
+        name = reference.presence.name
+        if (
+            not name.startswith("tensorflow.distribute.experimental.")
+            or reference.presence.rest
+            or reference.expr is None
+        ):
+            continue
+        new = name.replace(".experimental.", ".", 1)
+        if not table.has_now(new) or not name.endswith("Strategy") or absence_expected(reference):
+            continue
+        call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
+        plain = call is None or not (call.args or call.keywords)
+        yield Hit(
+            reference.scope,
+            reference.place,
+            reference.block,
+            {"what": f"{shown(name)} is called {shown(new)} by now"},
+            severity="info",
+            rewrites=_renamed(reference, new) if plain else (),
+            no_fix=None if plain else "its arguments have other names there",
+        )
+    for site in program.flow.under("tensorflow.distribute."):
+        owner, _, method = site.name.rpartition(".")
+        if not owner.startswith("tensorflow.distribute.") or not owner.endswith("Strategy"):
+            continue
+        if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
+            mask = table.member("tensorflow.distribute.Strategy", method)
+            if mask is None or table.silent or mask & table.newest:
+                continue
+            if expects_absence(site.scope, site.call.block, site.call.place):
+                continue
+            renamed = method == "experimental_run_v2"
+            yield hit_at(
+                site,
+                values={
+                    "what": f"strategies have no {method} any more"
+                    + (": it is called run" if renamed else "")
+                },
+                severity=where_known(table, "warning") if before_the_table(table) else None,
+                notes=(f"TensorFlow 2.0 to 2.3 had it: {asked_for(table)}",)
+                if before_the_table(table)
+                else (),
+                rewrites=(Rewrite("rename", site.scope, site.call.func[-1], "run"),)
+                if renamed and site.call.func[0] == ATTRIBUTE
+                else (),
+            )
+
+
+_ARGUMENTS = {
+    ("tensorflow.function", "experimental_compile"): "jit_compile",
+    ("tensorflow.function", "experimental_relax_shapes"): "reduce_retracing",
+}
+
+
+def _pinned(table: Api) -> bool:
+    """Tell whether one minor release of TensorFlow 2 alone is asked for."""
+    requirement = table.requirement
+    return bool(requirement.text) and len({item[:2] for item in requirement.of_two(range(LATER_MINORS))}) == 1
+
+
+def old_arguments(program: Program) -> Iterator[Hit]:
+    """A parameter of `tf.function` that is deprecated."""
+    table = api(program)
+    seen: set[tuple[int, Place]] = set()
+    for site in program.flow.named("tensorflow.function"):
+        if expects_absence(site.scope, site.call.block, site.call.place, eager=False):
+            continue
+        for name, _ in site.call.keywords:
+            if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
+                continue
+            new = _ARGUMENTS.get(("tensorflow.function", name))
+            if new is not None:
+                took = table.accepts("tensorflow.function", new)
+                if took is not None and took & table.wanted != table.wanted:
+                    continue
+            key = (id(site.scope), site.call.place)
+            if key in seen:
+                continue
+            seen.add(key)
+            rewrites: tuple[Rewrite, ...] = ()
+            if site.call.number >= 0 and site.call.keyword(new or "") is None:
+                rewrites = (
+                    (Rewrite("rename-keyword", site.scope, site.call.place, new, name),)
+                    if new
+                    else (Rewrite("drop-keyword", site.scope, site.call.place, name=name),)
+                )
+            yield hit_at(
+                site,
+                # What has no new name told how to trace what is given; without it nothing fails. Beside the new name the old one says nothing more.
+                # A program for one release alone gets no newer one: there it works as it always did.
+                severity=where_known(table, "warning")
+                if new and site.call.keyword(new) is None and not _pinned(table)
+                else "info",
+                values={
+                    "argument": name,
+                    "instead": f"it is called {new} by now" if new else "it does nothing any more",
+                },
+                rewrites=rewrites,
+                title=f"Write {new}" if new else f"Remove {name}",
+            )
+
+
+def unknown_argument(program: Program) -> Iterator[Hit]:
+    """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
+    table = api(program)
+    if table.silent:
+        return
+    legacy = keras_is_two(program)
+    for site in program.flow.sites:
+        name = site.name
+        if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
+            continue
+        if name.startswith("keras."):
+            if legacy or not keras_of_release(program, site.scope):
+                continue
+            owner, _, method = name.rpartition(".")
+            if owner == "keras.Sequential":
+                name = f"keras.Model.{method}"
+            if name == "keras.Model.loss" or overridden(program, site) or of_others(site):
+                # `compile` puts the loss that it was given in the place of the method.
+                continue
+        for keyword, _ in site.call.keywords:
+            if keyword is None:
+                continue
+            mask = table.accepts(name, keyword)
+            if mask is None or mask & table.newest:
+                continue
+            confidence = "high" if mask and not mask & table.admitted else "medium"
+            if expects_absence(site.scope, site.call.block, site.call.place) or written_for_one(
+                program, site.scope
+            ):
+                continue
+            new = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}.get(
+                keyword
+            )
+            yield hit_at(
+                site,
+                values={
+                    "name": as_written(program, site.scope, name)
+                    if name.startswith("keras.")
+                    else shown(name),
+                    "argument": keyword,
+                    "gone": table.since(mask) if mask else "2.4 and later",
+                    "asked": asked_for(table),
+                },
+                severity="error"
+                if table.requirement.known and not mask & table.admitted
+                else (where_keras_known if name.startswith("keras.") else where_known)(table, "warning"),
+                confidence=confidence,
+                rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, new, keyword),)
+                if new
+                else (),
+            )
+            break
+
+
+def of_others(site: Site) -> bool:
+    """Tell whether what a method is called on may be something else than Keras's as well, such as an attribute with several kinds."""
+    return any(
+        value is UNKNOWN
+        or (isinstance(value, (Made, External)) and not value.name.startswith(("keras.", "tensorflow.")))
+        for value in alternatives(site.receiver)
+    )
+
+
+def overridden(program: Program, site: Site) -> bool:
+    """Tell whether a method that an object calls on itself may be one of a class below it, as `call` of a model always is."""
+    func = site.call.func
+    params = site.scope.params
+    return (
+        func[0] == ATTRIBUTE
+        and func[1][0] == NAME
+        and bool(params)
+        and func[1][1] == params[0][0]
+        and (func[2] == "call" or func[2] in methods(program))
+    )
+
+
+def methods(program: Program) -> frozenset[str]:
+    """Return the names of all methods of the program's classes, found once."""
+    found: frozenset[str] | None = program.facts.get("methods")
+    if found is None:
+        found = program.facts["methods"] = frozenset(
+            scope.name
+            for module in program.modules
+            for scope in module.summary.scopes
+            if scope.kind == "function" and program.owner(scope) is not None
+        )
+    return found
+
+
+def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:
+    """Yield the Keras optimizers given a parameter that not every release takes: call, value, which releases.
+
+    The first flag says whether the newest release is Keras 3, the second whether any release that the project asks for
+    takes the parameter as it is meant: Keras 2 before its new optimizers.
+    """
+    table = api(program)
+    workers = table.accepts("keras.Model.fit", "workers")
+    if table.silent or workers is None or keras_is_two(program):
+        return
+    three = not workers & table.newest
+    requirement = table.requirement
+    for site in program.flow.under("keras.optimizers."):
+        # Every release before the new optimizers, by its patches: the table has only some.
+        takes = bool(requirement.of_two(range(first_new(site))))
+        if takes and not three:
+            # Everything the project asks for up to some release before Keras 3: the newest decides.
+            continue
+        if site.name.count(".") != 2 or site.raw.startswith("tensorflow.python."):
+            # The copy of Keras inside TensorFlow is never Keras 3.
+            continue
+        if not site.name.rpartition(".")[2][:1].isupper() or not keras_of_release(program, site.scope):
+            continue
+        value = (
+            site.call.argument(0, parameter) if parameter == "learning_rate" else site.call.keyword(parameter)
+        )
+        if (
+            value is not None
+            and not expects_absence(site.scope, site.call.block, site.call.place)
+            and not bound_twice(site.scope, head(site.call.func))
+            and not written_for_one(program, site.scope)
+        ):
+            yield site, value, three, takes
+
+
+def head(expr: Expr) -> str:
+    """Return the first name of a dotted expression, or empty text."""
+    while expr[0] == ATTRIBUTE:
+        expr = expr[1]
+    return str(expr[1]) if expr[0] == NAME else ""
+
+
+_SET_RATES = frozenset({"LearningRateScheduler", "LRScheduler"})
+
+
+def _loses_rate(site: Site) -> bool:
+    """Tell whether a lost learning rate makes a run another one: nothing in the file sets the rate anew, and it is no trial of a model."""
+    calls = [call for scope in site.scope.module.summary.scopes for call in scope.calls]
+    if any((dotted(call.func) or "").rpartition(".")[2] in _SET_RATES for call in calls):
+        return False
+    return not only_tried(site.scope, site.call.block)
+
+
+_DEFAULTS = {"SGD": 0.01, "Lion": 0.0001}
+"""Default rates of optimizers that have another than 0.001 (Keras 2.15.0, `keras/src/optimizers`)."""
+
+
+def _is_default(site: Site) -> bool:
+    """Tell whether a lost learning rate is the one that an optimizer begins with anyway."""
+    rate = constant(site.call.keyword("lr"))
+    return bool(rate == _DEFAULTS.get(site.name.rpartition(".")[2], 0.001))
+
+
+def _refused(site: Site) -> bool:
+    decay = site.call.keyword("decay")
+    return decay is not None and not (decay[0] == CONSTANT and decay[1] is None)
+
+
+def optimizer_lr(program: Program) -> Iterator[Hit]:
+    """`lr=` of an optimizer, which raises in Keras 3 and is dropped by the new optimizers of Keras 2."""
+    for site, _, three, takes in _optimizers(program, "lr"):
+        if not three and _refused(site):
+            # The new optimizers of Keras 2 raise for `decay` first, which is told.
+            continue
+        yield hit_at(
+            site,
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "what": "raises ValueError in Keras 3"
+                if three
+                else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
+                "asked": asked_for(api(program)),
+            },
+            severity="info"
+            if not three and _is_default(site)
+            else where_keras_known(api(program), "warning")
+            if takes
+            else None
+            if three or _loses_rate(site)
+            else "warning",
+            rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, "learning_rate", "lr"),)
+            if site.call.keyword("learning_rate") is None
+            else (),
+        )
+
+
+def optimizer_integer(program: Program) -> Iterator[Hit]:
+    """A learning rate that is an integer, which Keras 3 refuses."""
+    for site, value, three, _ in _optimizers(program, "learning_rate"):
+        rate = number(site.argument(0, "learning_rate"))
+        if not three or rate is None or site.call.keyword("lr") is not None:
+            continue
+        two = api(program).requirement.of_two(range(16))
+        if two and id(site.scope.module) in without_three(program):
+            continue
+        yield hit_at(
+            site,
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "rate": rate,
+                "asked": asked_for(api(program)),
+            },
+            severity=where_keras_known(api(program), "warning") if two else None,
+            rewrites=(Rewrite("replace", site.scope, value[-1], f"{rate}.0"),)
+            if value[0] == CONSTANT
+            else (),
+            no_fix="the number stands elsewhere, and may be used there as an integer",
+        )
+
+
+def optimizer_decay(program: Program) -> Iterator[Hit]:
+    """`decay=` of an optimizer, which Keras 3 ignores, and the new optimizers of Keras 2 refuse."""
+    for site, value, three, takes in _optimizers(program, "decay"):
+        if not _refused(site):
+            continue
+        if three and (
+            site.call.keyword("lr") is not None or number(site.argument(0, "learning_rate")) is not None
+        ):
+            # That raises: a rate has to be a float (Keras 3.15, keras/src/optimizers/base_optimizer.py:176).
+            continue
+        rate = site.call.argument(0, "learning_rate")
+        zero = value[0] == CONSTANT and value[1] == 0
+        weights = "weight_decay" in text(value, site.scope).lower()
+        yield hit_at(
+            site,
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "does": "ignores" if three else "refuses",
+                "where": "in Keras 3" if three else "from TensorFlow 2.11 to 2.15 (ValueError)",
+                "instead": "0 does nothing anyway"
+                if zero
+                else "the weights are not decayed; weight_decay is for that"
+                if weights
+                else "the learning rate never falls; give it a schedule"
+                if (rate is None or rate[0] == CONSTANT) and _loses_rate(site)
+                else "it does not make the learning rate fall",
+            },
+            severity="info"
+            if zero and three
+            else where_keras_known(api(program), "warning")
+            if takes
+            else None,
+            rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),
+        )
+
+
+def old_dataset_members(program: Program) -> Iterator[Hit]:
+    """Members that only datasets of TensorFlow 1 have."""
+    table = api(program)
+    if table.silent or _old_datasets(program):
+        return
+    for site in program.flow.under("tensorflow.data.Dataset."):
+        method = site.name.rpartition(".")[2]
+        instead = _OLD_MEMBERS.get(method)
+        if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
+            continue
+        if written_for_one(program, site.scope) or expects_absence(
+            site.scope, site.call.block, site.call.place
+        ):
+            continue
+        either = table.requirement.admits_one()
+        if either and not uses_two(program, site.scope.module):
+            # Nothing says that this file is not for TensorFlow 1.
+            continue
+        yield hit_at(site, values={"member": method, "instead": instead})
+
+
+def _old_datasets(program: Program) -> bool:
+    """Tell whether datasets of TensorFlow 1 may go through a program: it names `tf.compat.v1` or TensorFlow's inner modules.
+
+    A dataset keeps the class of the one it is made of, so one made by another module may have what the others lack.
+    """
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if any(
+                source.startswith(("tensorflow.compat.v1", "tensorflow.python")) or "DatasetV1" in source
+                for source in (*scope.imports.values(), *scope.stars)
+            ):
+                return True
+            if "compat" not in module.summary.words:
+                continue
+            for expr, _ in scope.references:
+                if (program.static_name(expr, scope) or "").startswith("tensorflow.compat.v1"):
+                    return True
+    return False
+
+
+_OLD_MEMBERS = {
+    "make_one_shot_iterator": "iter(dataset)",
+    "make_initializable_iterator": "iter(dataset)",
+    "output_shapes": "dataset.element_spec",
+    "output_types": "dataset.element_spec",
+    "output_classes": "dataset.element_spec",
+}
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return never_existed(program)

@@ -1,0 +1,708 @@
+"""What several checks need: the ways a dataset came to be, guards that exclude each other, what a function does."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Container, Iterator
+from typing import Any
+
+from cfgfix.code.inference.branches import excluded
+from cfgfix.code.inference.conditions import RUN_EAGERLY
+from cfgfix.code.inference.entry_points import is_test, switched_by_entries
+from cfgfix.code.inference.flow import DATASET
+from cfgfix.code.inference.guards import literals
+from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, MAPPING, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.values import Constant, Dataset, External, Function, Site, Value, alternatives
+
+PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
+"""Byte strings of files that run functions for every element, for the needles of checks about such functions."""
+COMPILED = (b".function", b"train_step", b"jit_compile", b"GradientTape")
+"""Byte strings of files that compile functions, for the needles of checks about such functions."""
+MAX_WAYS = 24
+MAX_LENGTH = 60
+MAX_WALK = 1500
+"""Most steps taken over all ways of one dataset: a ladder of conditions has more ways than can be walked."""
+
+
+def in_tests(scope: Scope) -> bool:
+    """Tell whether a scope stands in test code, where speed does not count."""
+    return is_test(scope.module.path)
+
+
+def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
+    """Yield the ways a dataset may have come to be: lists of steps, the last one first.
+
+    Ways whose guards exclude each other are left out. Where several datasets are joined into one, each is a way.
+    """
+    count = steps = 0
+    pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
+    while pending and count < MAX_WAYS and steps < MAX_WALK:
+        steps += 1
+        here, path = pending.pop()
+        if here.op != "either":
+            if len(path) >= MAX_LENGTH:
+                continue
+            path = [*path, here]
+        if here.parents and here not in path[:-1]:
+            for parent in reversed(here.parents):
+                pending.append((parent, path))
+            continue
+        if consistent(path):
+            count += 1
+            yield path
+
+
+def possible(program: Program, path: list[Dataset]) -> bool:
+    """Tell whether the steps of a way happen where their functions are entered from: `build(is_training=False)` does not shuffle.
+
+    The guards around a step that are a parameter of its function, or an attribute that the constructor sets from one, are held
+    against the constants of the call by which the step behind it, in another function, gets its dataset.
+    """
+    known: dict[tuple[int, int], list[Site]] = program.facts.setdefault("entering", {})
+    for later, step in itertools.pairwise(path):
+        if later.site is None or step.site is None or later.site.scope is step.site.scope:
+            continue
+        scope = step.site.scope
+        key = id(later.site), id(scope)
+        entering = known.get(key)
+        if entering is None:
+            entering = [
+                site
+                for site in program.flow.within(later.site.scope)
+                if any(target.scope is scope for target in site.targets)
+            ]
+            made = _source_of(later.site)
+            entering = [site for site in entering if made is not None and site.call is made] or entering
+            known[key] = entering
+        if not entering:
+            continue
+        inner = [
+            item for item in path[path.index(step) :] if item.site is not None and item.site.scope is scope
+        ]
+        if all(
+            any(excluded(site, item.site.scope, item.site.call.block) for item in inner if item.site)
+            for site in entering
+        ):
+            return False
+    return True
+
+
+def _source_of(site: Site) -> Call | None:
+    """Return the call whose result a method is called on: in its chain, or assigned to its name before."""
+    scope: Scope = site.scope
+    func = site.call.func
+    expr = func[1] if func[0] == ATTRIBUTE else None
+    for _ in range(20):
+        if expr is None:
+            return None
+        if expr[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if event.place[:2] < site.call.place[:2]
+                and any(target[:2] == expr[:2] for target in event.targets)
+                and event.value is not None
+            ]
+            expr = values[-1] if values else None
+        elif expr[0] == CALL:
+            call: Call = scope.calls[expr[1]]
+            if call.func[0] != ATTRIBUTE or call.method not in METHODS:
+                return call
+            expr = call.func[1]
+        else:
+            return None
+    return None
+
+
+def links(expr: Expr, scope: Scope) -> Iterator[str]:
+    """Yield the methods of a chain, the last one first, and the name that it begins with; what its calls are given is no part of it."""
+    while expr[0] == CALL and scope.calls[expr[1]].func[0] == ATTRIBUTE:
+        func = scope.calls[expr[1]].func
+        yield func[2]
+        expr = func[1]
+    yield dotted(expr) or ""
+
+
+METHODS = frozenset(
+    (
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "repeat",
+        "prefetch",
+        "cache",
+        "take",
+        "skip",
+        "filter",
+        "with_options",
+        "apply",
+    )
+)
+"""Methods of datasets that a chain is followed through to what made the dataset."""
+
+
+def consistent(path: list[Dataset]) -> bool:
+    """Tell whether steps can all happen in one run: no two stand on opposite sides of the same guard."""
+    return together([step.site for step in path if step.site is not None])
+
+
+def together(sites: list[Site]) -> bool:
+    """Tell whether calls can all be made in one run: no two stand on opposite sides of the same guard."""
+    sides: dict[tuple[int, str], bool] = {}
+    blocks: dict[tuple[int, int], set[int]] = {}
+    looked: set[tuple[int, int]] = set()
+    for site in sites:
+        scope = site.scope
+        seen: set[int] = set()
+        number = site.call.block
+        if (id(scope), number) in looked:
+            continue
+        looked.add((id(scope), number))
+        while number >= 0:
+            block = scope.blocks[number]
+            if block.kind == "if" and block.test is not None:
+                if block.sides is None:
+                    said = literals(block.test, block.branch)
+                    block.sides = tuple([(text(part, scope), side) for part, side in said])
+                for shown, side in block.sides:
+                    if sides.setdefault((id(scope), shown), side) != side:
+                        return False
+            elif block.kind in ("except", "try-else"):
+                seen.add(number)
+            number = block.parent
+        for number in seen:
+            # Two handlers of one try never both run.
+            key2 = (id(scope), scope.blocks[number].parent)
+            others = blocks.setdefault(key2, set())
+            others.add(number)
+            if (
+                len({n for n in others if scope.blocks[n].kind == "except" and _same_try(scope, n, number)})
+                > 1
+            ):
+                return False
+    return True
+
+
+def _same_try(scope: Scope, first: int, second: int) -> bool:
+    """Handlers of one `try` are numbered one after another with nothing of the parent's between them."""
+    low, high = sorted((first, second))
+    if low == high:
+        return True
+    return all(
+        scope.blocks[n].kind != "try" or scope.blocks[n].parent != scope.blocks[low].parent
+        for n in range(low + 1, high)
+    )
+
+
+def upstream(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield all datasets a dataset is made from, each once, nearest first."""
+    seen: set[int] = set()
+    pending = list(dataset.parents)
+    while pending and len(seen) < 400:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        pending += here.parents
+
+
+def of_all_members(way: list[Dataset], step: Dataset, kinds: Container[str]) -> bool:
+    """Tell whether a step of a way is done to all that the elements at its end are made of.
+
+    What `zip` pairs comes from each of its datasets: a repeated counter beside the data repeats no data.
+    """
+    return all(
+        any(item.op in kinds for item in (parent, *upstream(parent)))
+        for later in way[: way.index(step)]
+        if later.op == "zip"
+        for parent in later.parents
+    )
+
+
+def downstream(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield all datasets made from a dataset, each once, nearest first."""
+    seen: set[int] = set()
+    pending = [item for item in dataset.uses if isinstance(item, Dataset)]
+    while pending and len(seen) < 400:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        pending += [item for item in here.uses if isinstance(item, Dataset)]
+
+
+def value_named(program: Program, scope: Scope, name: str) -> Value | None:
+    """Return what a name stands for in a scope, itself or around it; None where nothing there binds it."""
+    here: Scope | None = scope
+    while here is not None:
+        env = program.flow.env_of(here)
+        if env is not None and name in env.names:
+            found: Value = env.names[name]
+            return found
+        here = program.outer(here)
+    return None
+
+
+def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
+    """Yield the scopes that turn compiling off, and where: by themselves, or by a function of the project that does what it is told."""
+    told: dict[int, str] = {}
+    for site in program.flow.named(
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.config.experimental_run_functions_eagerly",
+    ):
+        if flag(site.argument(0, "run_eagerly")) is True:
+            yield site.scope, site
+        expr = site.call.argument(0, "run_eagerly")
+        if expr is not None and expr[0] == NAME and any(item[0] == expr[1] for item in site.scope.params):
+            told[id(site.scope)] = expr[1]
+    for site in program.flow.sites if told else ():
+        for target in site.targets:
+            name = told.get(id(target.scope))
+            if name is None:
+                continue
+            offset = int(target.receiver is not None)
+            for position, (parameter, _, default, _) in enumerate(target.scope.params):
+                given = site.call.argument(position - offset, name) if parameter == name else None
+                if parameter == name and is_true(given if given is not None else default):
+                    yield site.scope, site
+
+
+def fits_eagerly(program: Program) -> bool:
+    """Tell whether Keras is told anywhere to run its steps eagerly: `compile(run_eagerly=True)`."""
+    return True in _eager_fits(program)
+
+
+def may_fit_eagerly(program: Program) -> bool:
+    """Tell whether Keras may be told to run its steps eagerly, by a value that is not known: `run_eagerly=args.debug`."""
+    return None in _eager_fits(program)
+
+
+def _eager_fits(program: Program) -> frozenset[bool | None]:
+    """Return what Keras is told of `run_eagerly` anywhere: by an argument, an attribute or an entry of a mapping."""
+    found: frozenset[bool | None] | None = program.facts.get("eager fits")
+    if found is None:
+        found = program.facts["eager fits"] = frozenset(
+            value
+            for module in program.modules
+            if RUN_EAGERLY in module.summary.words
+            for scope in module.summary.scopes
+            for value in _told_eager(program, scope)
+        )
+    return found
+
+
+def _told_eager(program: Program, scope: Scope) -> Iterator[bool | None]:
+    """Yield what a scope says of `run_eagerly`: True, False, or None where that is not known."""
+    exprs = [expr for call in scope.calls for expr in (*call.args, *(value for _, value in call.keywords))]
+    for event in scope.events():
+        if event.value is not None:
+            exprs.append(event.value)
+            if any(target[0] == ATTRIBUTE and target[2] == RUN_EAGERLY for target in event.targets):
+                yield _told(event.value)
+    for expr in exprs:
+        for part in walk(expr, scope):
+            if part[0] == MAPPING:
+                for key, value in part[1]:
+                    if key is not None and constant(key) == RUN_EAGERLY:
+                        yield _told(value)
+    for call in scope.calls:
+        given = call.keyword(RUN_EAGERLY)
+        if given is None:
+            continue
+        told = _told(given)
+        values = [
+            flag(site.keywords.get(RUN_EAGERLY)) for site in program.flow.within(scope) if site.call is call
+        ]
+        yield from values if told is None and values else (told,)
+
+
+def _told(expr: Expr) -> bool | None:
+    return bool(expr[1]) if expr[0] == CONSTANT else None
+
+
+def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
+    """Tell whether compiling is turned off for a module: by a switch in its file, or in whatever a run of it begins with.
+
+    Args:
+        program: The program.
+        module: The module.
+        always: Whether a switch under a condition, such as an option, does not count.
+    """
+    known: dict[tuple[int, bool], bool] = program.facts.setdefault("kept eager", {})
+    found = known.get((id(module), always))
+    if found is None:
+        switched = [
+            (scope.module, scope.kind == "module")
+            for scope, site in switched_eager(program)
+            if not always or not any(item.kind == "if" for item in scope.block_chain(site.call.block))
+        ]
+        found = known[id(module), always] = any(item is module for item, _ in switched) or (
+            bool(switched) and switched_by_entries(program, module, switched)
+        )
+    return found
+
+
+_LOADERS = tuple(
+    f"keras.utils.{name}_from_{kind}"
+    for name, kind in (
+        ("image_dataset", "directory"),
+        ("text_dataset", "directory"),
+        ("audio_dataset", "directory"),
+        ("timeseries_dataset", "array"),
+    )
+)
+
+
+def loaded_in_batches(dataset: Dataset) -> bool:
+    """Tell whether a dataset begins with a loader of Keras, which shuffles and makes batches unless it is told not to."""
+    for step in (dataset, *upstream(dataset)):
+        if step.site is not None and step.site.name in _LOADERS:
+            size = step.site.call.keyword("batch_size")
+            return size is None or size[:2] != (CONSTANT, None)
+    return False
+
+
+MAKES_BATCHES = frozenset(
+    {
+        "batch",
+        "padded_batch",
+        "ragged_batch",
+        "dense_to_ragged_batch",
+        "dense_to_sparse_batch",
+        "make_batched_features_dataset",
+        "make_csv_dataset",
+        "map_and_batch",
+        "sparse_batch",
+        "rebatch",
+        "bucket_by_sequence_length",
+        "group_by_window",
+    }
+)
+"""Operations whose results are batches."""
+_TAKES_APART = frozenset({"unbatch", "flat_map", "interleave", "parallel_interleave", "window"})
+
+
+def in_batches(dataset: Dataset) -> bool:
+    """Tell whether the elements of a dataset are batches on one of the ways it may have come to be."""
+    return any(map(_ends_in_batches, ways(dataset)))
+
+
+def _ends_in_batches(way: list[Dataset]) -> bool:
+    for step in way:
+        name = step.detail if step.op == "apply" and step.detail else step.op
+        if name in MAKES_BATCHES:
+            return True
+        if name in _TAKES_APART:
+            return False
+    first = way[-1]
+    if first.op == "tfds.load" and first.site is not None:
+        size = first.site.call.keyword("batch_size")
+        return size is not None and size[:2] != (CONSTANT, None)
+    return loaded_in_batches(first)
+
+
+_SHOWS = frozenset({"imshow", "waitKey", "namedWindow"})
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize", "compile"})
+
+
+def shows_pictures(scope: Scope) -> bool:
+    """Tell whether a function shows pictures one by one and trains nothing: somebody looks at the data, and nothing waits for it."""
+    methods = {call.method for call in scope.calls}
+    return scope.kind == "function" and not methods.isdisjoint(_SHOWS) and methods.isdisjoint(_TRAINS)
+
+
+_EVALUATES = re.compile(r"(?:^|_)(?:test|eval|evaluate|evaluation|predict|infer|inference)(?:_|$)")
+
+
+def evaluates(scope: Scope) -> bool:
+    """Tell whether a function is named for what is read once behind the training: a test or a prediction, no validation."""
+    name = scope.name.lower()
+    return scope.kind == "function" and "train" not in name and _EVALUATES.search(name) is not None
+
+
+def is_autotune(value: Value | None) -> bool:
+    """Tell whether a value is `tf.data.AUTOTUNE` and nothing else."""
+    found = list(alternatives(value))
+    return bool(found) and all(
+        isinstance(item, External) and item.name.endswith(("data.AUTOTUNE", "data.experimental.AUTOTUNE"))
+        for item in found
+    )
+
+
+def given(site: Site, position: int, name: str) -> bool | None:
+    """Tell whether an argument is given; None where `*` or `**` may hide it."""
+    if site.call.argument(position, name) is not None:
+        return True
+    return None if site.call.opaque else False
+
+
+def number(value: Value | None) -> int | None:
+    """Return the integer a value is, or None."""
+    if isinstance(value, Constant) and isinstance(value.value, int) and not isinstance(value.value, bool):
+        return value.value
+    return None
+
+
+def flag(value: Value | None) -> bool | None:
+    """Return the truth value a value is, or None."""
+    if isinstance(value, Constant) and isinstance(value.value, bool):
+        return value.value
+    return None
+
+
+def tensorflow_alias(scope: Scope) -> str | None:
+    """Return the name under which a module has TensorFlow as a whole, such as `tf`; None where it has none."""
+    here: Scope | None = scope
+    while here is not None:
+        for name, source in here.imports.items():
+            if source in ("tensorflow", "tensorflow.compat.v2") and name not in here.children:
+                return name
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return None
+
+
+def inside_function(
+    program: Program, function: Function | Scope, depth: int = 3
+) -> Iterator[tuple[Site, tuple[Site, ...]]]:
+    """Yield the calls that a function makes, itself and through project functions, with the way to each.
+
+    What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
+    `prepare(x, training=False)`.
+    """
+    from cfgfix.code.inference.hot_paths import flags, ways_of
+
+    scope = function.scope if isinstance(function, Function) else function
+    made = function if isinstance(function, Function) else None
+    ways_in = ways_of(program)
+    seen: dict[int, list[set[object]]] = {}
+    told: set[int] = set()
+    pending: list[tuple[Scope, tuple[Site, ...], tuple[Any, ...]]] = [(scope, (), flags(function))]
+    while pending:
+        here, path, given = pending.pop(0)
+        known = seen.setdefault(id(here), [])
+        if len(known) >= MAX_VARIANTS:
+            given = ()
+        if any(other <= set(given) for other in known):
+            continue
+        known.append(set(given))
+        program.flow.default(here)
+        for site in ways_in.sites(here, path, given, made):
+            if id(site) not in told:
+                told.add(id(site))
+                yield site, path
+            if len(path) < depth:
+                pending += [
+                    (target.scope, (*path, site), ways_in.given(site, target, given))
+                    for target in site.targets
+                ]
+
+
+MAX_VARIANTS = 4
+"""Most ways to one function that are told apart by the arguments given on them."""
+
+
+RANDOM_OPS = (
+    "tensorflow.random.",
+    "tensorflow.image.random_",
+    "keras.layers.Random",
+    "keras.random.",
+    "tensorflow.raw_ops.Random",
+)
+NOT_RANDOM_OPS = (
+    "tensorflow.random.stateless_",
+    "tensorflow.random.set_seed",
+    "tensorflow.random.set_random_seed",
+    "tensorflow.random.experimental.stateless",
+    "tensorflow.random.Generator.from_",
+    "tensorflow.random.get_global_generator",
+    "tensorflow.random.create_rng_state",
+)
+
+
+def is_random(site: Site) -> bool:
+    """Tell whether a call draws a random number that differs from call to call."""
+    return site.name.startswith(RANDOM_OPS) and not site.name.startswith(NOT_RANDOM_OPS)
+
+
+def is_augmentation(site: Site) -> bool:
+    """Tell whether a call draws a random number of any kind, stateless ones included."""
+    return is_random(site) or (
+        site.name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"))
+    )
+
+
+def method_of(site: Site) -> str:
+    """Return the dataset method that a site calls, or empty text."""
+    return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
+
+
+TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})
+"""Methods by which Keras and TensorFlow train."""
+
+
+def never_entered(program: Program, scope: Scope) -> bool:
+    """Tell whether a function of a script is named nowhere but in its own definition, comments aside.
+
+    A script is a file that does something when it is run; what a module only offers is for others to call.
+    """
+    top = scope.module.summary.scopes[0]
+    if scope.kind != "function" or scope.parent != 0 or not any(event.kind == "expr" for event in top.body):
+        return False
+    told: dict[int, bool] = program.facts.setdefault("never entered", {})
+    known = told.get(id(scope))
+    if known is None:
+        name = re.compile(rf"\b{re.escape(scope.name)}\b")
+        lines = [line.partition("#")[0] for line in scope.module.source_file().text.splitlines()]
+        known = told[id(scope)] = sum(len(name.findall(line)) for line in lines) <= 1 and not any(
+            source.rpartition(".")[2] == scope.name
+            for module in program.modules
+            for inner in module.summary.scopes
+            for source in inner.imports.values()
+        )
+    return known
+
+
+def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
+    """Tell whether a loop over `range` has a small count that constants of the code give."""
+    test = scope.blocks[block].test
+    if test is None or test[0] != CALL:
+        return False
+    call = scope.calls[test[1]]
+    if call.func[0] != NAME or call.func[1] != "range" or not 1 <= len(call.args) <= 3 or call.keywords:
+        return False
+    from cfgfix.code.inference.conditions import Conditions
+
+    conditions = Conditions(program, None)
+    bounds = [conditions.value(arg, scope, before=scope.blocks[block].line) for arg in call.args]
+    if not all(type(bound) is int for bound in bounds) or bounds[2:] == [0]:
+        return False
+    return not range(*bounds)[most : most + 1]
+
+
+def only_tried(scope: Scope, block: int) -> bool:
+    """Tell whether a place stands under `if __name__ == "__main__"` in a file that trains nothing: a library shows itself."""
+    from cfgfix.code.model.expressions import text
+
+    tried = any(
+        item.test is not None and "__name__" in text(item.test, scope) for item in scope.block_chain(block)
+    )
+    return tried and not any(
+        call.method in TRAINING for item in scope.module.summary.scopes for call in item.calls
+    )
+
+
+def trains(program: Program, scope: Scope) -> bool:
+    """Tell whether a file trains, itself or through what it calls; what only evaluates or prepares data is not slowed for long."""
+    seen: set[int] = set()
+    pending = [(item, 0) for item in scope.module.summary.scopes]
+    while pending and len(seen) < 400:
+        here, depth = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for call in here.calls:
+            if call.method in TRAINING:
+                return True
+        if depth < 3:
+            pending += [
+                (target.scope, depth + 1) for site in program.flow.within(here) for target in site.targets
+            ]
+    return False
+
+
+def names_in(expr: Expr, scope: Scope) -> set[str]:
+    """Return the plain names in an expression; those inside a lambda too."""
+    from cfgfix.code.model.expressions import walk
+
+    found: set[str] = set()
+    for part in walk(expr, scope):
+        if part[0] == NAME:
+            found.add(part[1])
+        elif part[0] == "l":
+            inner = scope.module.summary.scopes[part[1]]
+            for event in inner.events():
+                if event.value is not None:
+                    found |= names_in(event.value, inner)
+    return found
+
+
+def bound_in_loop(scope: Scope, block: int) -> set[str]:
+    """Return the names that are bound by a loop or inside it."""
+    from cfgfix.code.inference.hot_paths import inside
+
+    found: set[str] = set()
+    for event in scope.events():
+        in_loop = inside(scope, event.block, block) or any(number == block for number, _ in event.bodies)
+        if in_loop:
+            for target in event.targets:
+                found |= _targets(target)
+            if event.kind == "define":
+                found.add(scope.module.summary.scopes[event.extra].name)
+    return found
+
+
+def _targets(target: Expr) -> set[str]:
+    if target[0] == NAME:
+        return {target[1]}
+    if target[0] == "t":
+        return {name for item in target[2] for name in _targets(item)}
+    if target[0] == "*":
+        return _targets(target[1])
+    if target[0] in ("a", "s"):
+        return _targets(target[1])
+    return set()
+
+
+def short(site: Site) -> str:
+    """Return what a site calls as the user wrote it, without its arguments."""
+    return text(site.call.func, site.scope)
+
+
+def stops(scope: Scope) -> bool:
+    """Tell whether a function stops in a debugger."""
+    return any((call.method == "set_trace") or call.func[:2] == (NAME, "breakpoint") for call in scope.calls)
+
+
+def reads_symbols(function: Function) -> bool:
+    """Tell whether a function calls `.numpy()` on one of its own parameters: in a graph that raises while it is traced."""
+    own = {item[0] for item in function.scope.params}
+    return any(
+        call.method == "numpy" and call.func[1][0] == NAME and call.func[1][1] in own
+        for call in function.scope.calls
+    )
+
+
+def statement(site: Site) -> Event | None:
+    """Return the statement that a call is by itself, so that nothing has what it returns; None where it is part of another."""
+    for event in site.scope.events():
+        if event.kind == "expr" and event.value == (CALL, site.call.number):
+            return event
+    return None
+
+
+def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] | None:
+    """Return what the only statement that binds a name gives it, with where that stands; None where others may bind it."""
+    if any(item.kind == "comprehension" for item in scope.block_chain(block)):
+        return None
+    here: Scope | None = scope
+    while here is not None and (name not in here.names or (here.kind == "class" and here is not scope)):
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    if here is None or name in here.imports or name in here.children:
+        return None
+    if any(item[0] == name for item in here.params) or any(
+        name in item.outer for item in here.module.summary.scopes
+    ):
+        return None
+    events = here.binding(name)
+    if len(events) != 1 or events[0].kind not in ("assign", "annotate"):
+        return None
+    event = events[0]
+    if event.value is None or not any(target[:2] == (NAME, name) for target in event.targets):
+        return None
+    return event.value, here, event.block

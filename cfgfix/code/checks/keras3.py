@@ -1,0 +1,664 @@
+"""What Keras 3 takes no more, by the value of an argument: names of files by their end, and floats that count steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from cfgfix.code.checks.api import head, methods, of_others, overridden
+from cfgfix.code.checks.common import bound_once
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    api,
+    as_written,
+    asked_for,
+    bound_twice,
+    callers_ask,
+    keras_of_release,
+    keras_three,
+    refused_by_three,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.code.model.expressions import constant, dotted, is_true, place_of, text
+from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    CONSTANT,
+    FORMAT,
+    MAX_TEXT,
+    NAME,
+    SUBSCRIPT,
+    UNARY,
+    Call,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
+from cfgfix.core.records import dataclass
+
+NEEDLES = IMPORTS
+_MODELS = frozenset({"keras.Model", "keras.Sequential"})
+_INNER = "tensorflow.python."
+"""The copy of Keras inside TensorFlow, which is never Keras 3."""
+
+
+def passed_over(program: Program, _: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    return with_other_releases(program)
+
+
+def _told(program: Program, site: Site) -> bool:
+    """Tell whether a call is one of `tf.keras` that nothing around it keeps from Keras 3."""
+    scope, call = site.scope, site.call
+    return (
+        not site.targets
+        and not site.open
+        and not site.raw.startswith(_INNER)
+        and not bound_twice(scope, head(call.func))
+        and not expects_absence(scope, call.block, call.place)
+        and not callers_ask(program, scope)
+    )
+
+
+def _on_model(program: Program, site: Site) -> bool:
+    """Tell whether a method is called on a model of Keras for certain, and is Keras's own."""
+    found = alternatives(site.receiver)
+    if not found or of_others(site) or overridden(program, site):
+        return False
+    method = site.name.rpartition(".")[2]
+    for value in found:
+        if isinstance(value, Made):
+            made = value.site
+            if value.name not in _MODELS or (made is not None and made.raw.startswith(_INNER)):
+                return False
+            if made is None and method in _of_models(program):
+                # What an annotation names may be an object of a class below it.
+                return False
+        elif isinstance(value, Instance):
+            if method in _of_models(program) or not _only_keras(program, value.scope):
+                return False
+        else:
+            return False
+    return True
+
+
+def _of_models(program: Program) -> frozenset[str]:
+    """Return the names of all methods of the program's own models, found once."""
+    found: frozenset[str] | None = program.facts.get("methods of models")
+    if found is None:
+        named = methods(program)
+        found = program.facts["methods of models"] = frozenset(
+            name
+            for module in program.modules
+            for scope in module.summary.scopes
+            if scope.kind == "class" and not named.isdisjoint(scope.children)
+            if program.is_subclass(scope, _MODELS)
+            for name in scope.children
+        )
+    return found
+
+
+def _only_keras(program: Program, owner: Scope) -> bool:
+    """Tell whether all bases of a class are known, and none outside the project is another's than Keras."""
+    classes, outside = program.bases(owner)
+    if not outside or any(name not in _MODELS for name in outside):
+        return False
+    named = 0
+    for scope in classes:
+        if any(
+            source.startswith(f"{_INNER}keras")
+            for item in scope.module.summary.scopes
+            for source in item.imports.values()
+        ):
+            return False
+        around = program.outer(scope) or scope
+        for base in scope.bases:
+            if program.static_value(base, around) is None:
+                return False
+            named += 1
+    return named > 0
+
+
+# Names of files
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a text.
+
+    Attributes:
+        text: What it ends with for certain.
+        whole: Whether that is all of it.
+    """
+
+    text: str
+    whole: bool
+
+    def may_end(self, endings: tuple[str, ...]) -> bool:
+        """Tell whether the text may have one of some endings."""
+        return self.text.endswith(endings) or (
+            not self.whole and any(item.endswith(self.text) for item in endings)
+        )
+
+
+_Inner = Callable[[Expr], _End | None]
+_JOINS = frozenset({"os.path.join", "posixpath.join", "tensorflow.io.gfile.join"})
+_PATHS = frozenset({"pathlib.Path", "pathlib.PurePath"})
+_CONVERSION = re.compile(r"%(?:\(\w*\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[a-zA-Z%]")
+_DEPTH = 6
+
+
+def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _End | None:
+    """Return the end of the text that an expression is, or None where it is not certain."""
+    if depth > _DEPTH:
+        return None
+
+    def inner(part: Expr) -> _End | None:
+        return _end(program, part, scope, block, depth + 1)
+
+    kind = expr[0]
+    if kind == CONSTANT:
+        value = expr[1]
+        return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
+    if kind == FORMAT:
+        return _End(expr[2], False) if expr[2] else None
+    if kind == NAME:
+        bound = bound_once(scope, expr[1], block)
+        return _end(program, *bound, depth + 1) if bound is not None else None
+    if kind == BINARY:
+        return _of_operator(expr, inner)
+    return _of_call(program, scope.calls[expr[1]], scope, inner) if kind == CALL else None
+
+
+def _of_operator(expr: Expr, inner: _Inner) -> _End | None:
+    if expr[1] == "%":
+        left = inner(expr[2])
+        return _behind(left, _CONVERSION) if left is not None else None
+    right = inner(expr[3]) if expr[1] in "+/" else None
+    if right is None or not right.whole:
+        return right
+    if expr[1] == "/":
+        return _in_folder(right)
+    left = inner(expr[2])
+    return _End(left.text + right.text, left.whole) if left is not None else _End(right.text, False)
+
+
+def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
+    if call.method == "format" and call.func[1][0] in (CONSTANT, NAME):
+        base = inner(call.func[1])
+        if base is None or "{{" in base.text or "}}" in base.text:
+            return None
+        return _behind(base, re.compile(r"\{[^{}]*\}"))
+    if not call.args or call.keywords or call.opaque:
+        return None
+    name = program.static_name(call.func, scope) or ""
+    if name in _JOINS or name in _PATHS:
+        last = inner(call.args[-1])
+        if last is None:
+            return None
+        if name in _PATHS:
+            last = _End(last.text.rstrip("/"), last.whole)
+        return _in_folder(last) if len(call.args) > 1 and last.whole else last
+    if call.func[:2] == (NAME, "str") and len(call.args) == 1:
+        return inner(call.args[0])
+    return None
+
+
+def _in_folder(name: _End) -> _End | None:
+    """Return the end of a name in a folder that is not known."""
+    if not name.text:
+        return None
+    return name if name.text.startswith("/") else _End(f"/{name.text}", False)
+
+
+def _behind(template: _End, placeholder: re.Pattern[str]) -> _End | None:
+    """Return what stands behind the last placeholder of a template, or None for nothing."""
+    found = list(placeholder.finditer(template.text))
+    if not found:
+        return template
+    rest = template.text[found[-1].end() :]
+    return _End(rest, False) if rest else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A function of Keras that takes the name of a file.
+
+    Attributes:
+        position: Where the name stands among the arguments.
+        most: How many positional arguments have the same meaning in Keras 2 and 3.
+        table: Its name in the table of the API, which has the endings that Keras 3 takes.
+        instead: What to write.
+    """
+
+    position: int
+    most: int
+    table: str
+    instead: str
+
+
+_SAVE = "`.keras` writes one file of Keras's own, `model.export(...)` a SavedModel; what reads it has to follow, so the name is for you to choose"
+_LOAD = "what is read has to be written anew, or read by what wrote it: the layer `TFSMLayer` of Keras 3 reads a SavedModel"
+_WEIGHTS = (
+    "a name that ends in `.weights.h5`; what loads the file has to follow, so the name is for you to choose"
+)
+_CHECKPOINT = "`tf.train.Checkpoint(model=...).read(...)` reads a checkpoint of TensorFlow; where it comes from is for you to say"
+_KINDS = {
+    "save": _Kind(0, 2, "keras.models.save_model", _SAVE),
+    "save_model": _Kind(1, 3, "keras.models.save_model", _SAVE),
+    "load_model": _Kind(0, 3, "keras.models.load_model", _LOAD),
+    "save_weights": _Kind(0, 2, "keras.Model.save_weights", _WEIGHTS),
+    "load_weights": _Kind(0, 1, "keras.Model.load_weights", _CHECKPOINT),
+    "ModelCheckpoint": _Kind(0, 5, "keras.callbacks.ModelCheckpoint", _SAVE),
+}
+_LATEST = "tensorflow.train.latest_checkpoint"
+_ADDRESSES = ("hf://", "gs://", "s3://", "http://", "https://")
+
+
+def file_name(program: Program) -> Iterator[Hit]:
+    """A name of a file whose end Keras 3 refuses."""
+    words = {word for module in program.modules for word in module.summary.words}
+    if not keras_three(program) or "hf://" in words:
+        # Keras 3 takes any name on the Hub.
+        return
+    for method in ("save", "save_weights", "load_weights"):
+        for owner in sorted(_MODELS):
+            for site in program.flow.named(f"{owner}.{method}"):
+                if method == "load_weights" and "rbax" in words:
+                    continue
+                if _on_model(program, site):
+                    yield from _named(program, site, method, "model." + method)
+    for package in ("models", "saving"):
+        for function in ("save_model", "load_model"):
+            for site in program.flow.named(f"keras.{package}.{function}"):
+                # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
+                if function == "save_model" or not ("zipped" in words or "rbax" in words):
+                    yield from _named(
+                        program,
+                        site,
+                        function,
+                        as_written(program, site.scope, f"keras.{package}.{function}"),
+                    )
+    for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
+        yield from _named(
+            program,
+            site,
+            "ModelCheckpoint",
+            as_written(program, site.scope, "keras.callbacks.ModelCheckpoint"),
+        )
+
+
+def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]:
+    known = _KINDS[kind]
+    call, scope = site.call, site.scope
+    name = call.argument(known.position, "filepath")
+    if name is None or call.opaque or len(call.args) > known.most or not _told(program, site):
+        return
+    if any(key in ("zipped", "max_shard_size") for key, _ in call.keywords) or _refuses(program, site):
+        return
+    if kind == "ModelCheckpoint" and is_true(call.argument(4, "save_weights_only")):
+        known = _KINDS["save_weights"]
+    endings = api(program).file_endings(known.table)
+    end = _end(program, name, scope, call.block)
+    if end is None:
+        if kind != "load_weights" or not _is_latest(program, name, scope, call.block):
+            return
+        written = "what tf.train.latest_checkpoint returns"
+    else:
+        if end.may_end(endings) or end.text.startswith(_ADDRESSES):
+            return
+        written = repr(end.text) if end.whole else f"a name that ends in {end.text!r}"
+    severity = refused_by_three(program, scope)
+    if severity is None:
+        return
+    yield hit_at(
+        site,
+        values={
+            "call": shown,
+            "name": written,
+            "takes": "does not read TensorFlow's checkpoints"
+            if end is None
+            else f"takes only names that end in {_listed(endings)}",
+            "asked": asked_for(api(program)),
+        },
+        severity=severity[0],
+        confidence="medium" if kind == "load_model" else None,
+        no_fix=known.instead,
+    )
+
+
+def _listed(endings: tuple[str, ...]) -> str:
+    # What ends in `.weights.h5` ends in `.h5` as well.
+    shown = [
+        item for item in endings if not item.endswith(tuple(other for other in endings if other != item))
+    ]
+    shown.sort(key=lambda item: (item != ".keras", item))
+    return " or ".join(", ".join(shown).rsplit(", ", 1))
+
+
+def _refuses(program: Program, site: Site) -> bool:
+    """Tell whether Keras 3 refuses an argument of a call, which is told by itself."""
+    table = api(program)
+    name = site.name.replace("keras.Sequential.", "keras.Model.")
+    for keyword, _ in site.call.keywords:
+        mask = table.accepts(name, keyword or "")
+        if mask is not None and not mask & table.newest:
+            return True
+    return False
+
+
+def _is_latest(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
+    """Tell whether an expression is the name of a checkpoint of TensorFlow: what `tf.train.latest_checkpoint` returns."""
+    if expr[0] == NAME:
+        bound = bound_once(scope, expr[1], block)
+        if bound is None:
+            return False
+        expr, scope, _ = bound
+    return expr[0] == CALL and program.static_name(scope.calls[expr[1]].func, scope) == _LATEST
+
+
+# Floats
+
+
+_STEPS = {
+    "fit": (("epochs", 3), ("initial_epoch", 11), ("steps_per_epoch", 12), ("validation_steps", 13)),
+    "evaluate": (("steps", 5),),
+    "predict": (("steps", 3),),
+}
+_IN_ANY_KERAS = frozenset({"epochs", "initial_epoch"})
+_ROUNDED = frozenset(f"numpy.{name}" for name in ("ceil", "floor", "rint", "round", "around", "trunc", "fix"))
+"""Functions of NumPy that give a whole number as a float where they are given a float; most of them leave an integer as it is."""
+_FLOATS = frozenset({"numpy.float16", "numpy.float32", "numpy.float64"})
+
+
+def float_steps(program: Program) -> Iterator[Hit]:
+    """A float where Keras counts."""
+    for method, parameters in _STEPS.items():
+        for owner in sorted(_MODELS):
+            for site in program.flow.named(f"{owner}.{method}"):
+                given = [
+                    (parameter, value, found)
+                    for parameter, position in parameters
+                    if (value := site.call.argument(position, parameter)) is not None
+                    and (found := _float(program, value, site.scope, site.call.block)) is not None
+                    and (parameter != "validation_steps" or _validates(site.call))
+                ]
+                if given and _on_model(program, site) and _told(program, site):
+                    for parameter, value, found in given:
+                        yield from _counted(program, site, method, parameter, value, found)
+
+
+def _refused_at_all(program: Program, scope: Scope) -> tuple[str | None] | None:
+    """Return the severity of what every Keras refuses, as `refused_by_three` does; None where no Keras of a release comes to it."""
+    return None if written_for_one(program, scope) or not keras_of_release(program, scope) else (None,)
+
+
+def _counted(
+    program: Program, site: Site, method: str, parameter: str, value: Expr, found: tuple[Expr, Scope]
+) -> Iterator[Hit]:
+    scope = site.scope
+    ever = parameter in _IN_ANY_KERAS
+    severity = _refused_at_all(program, scope) if ever else refused_by_three(program, scope)
+    place = place_of(value, scope)
+    if severity is None or place is None:
+        return
+    expr, where = found
+    rewrites: tuple[Rewrite, ...] = ()
+    no_fix = "the number stands elsewhere, and may be used there as a float"
+    if expr is value:
+        no_fix = (
+            "how a fraction is meant is for you to say: Keras 2 ran one step more for it, as `math.ceil` has it, and `//` leaves it out"
+            if not ever
+            else "how a fraction is meant is for you to say"
+        )
+        if value[0] == CONSTANT and value[1].is_integer():
+            rewrites = (Rewrite("replace", scope, place, str(int(value[1]))),)
+        elif _rounds(program, value, scope):
+            rewrites = (Rewrite("wrap", scope, place, "int"),)
+    yield Hit(
+        scope,
+        place,
+        site.call.block,
+        {
+            "method": method,
+            "argument": parameter,
+            "value": text(value, scope) + ("" if expr is value else f", which is {text(expr, where)}"),
+            "who": "every Keras" if ever else "Keras 3",
+            "asked": asked_for(api(program)),
+        },
+        entry=Calls(site),
+        severity=severity[0],
+        rewrites=rewrites,
+        title="Write an integer" if value[0] == CONSTANT else None,
+        no_fix=None if rewrites else no_fix,
+    )
+
+
+_UNITS = {
+    "Dense": (("units", 0),),
+    **{
+        f"{kind}{dimensions}D{ending}": (("filters", 0),)
+        for kind, ending, most in (("Conv", "", 3), ("Conv", "Transpose", 3), ("SeparableConv", "", 2))
+        for dimensions in range(1, most + 1)
+    },
+}
+"""Layers that made an integer of a float in Keras 2, and how many outputs they have: parameter and position."""
+_EVER_UNITS = {
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "LSTMCell", "GRUCell", "SimpleRNNCell"), (("units", 0),)),
+    "ConvLSTM2D": (("filters", 0),),
+    "Embedding": (("input_dim", 0), ("output_dim", 1)),
+    "MultiHeadAttention": (("num_heads", 0), ("key_dim", 1)),
+    "RepeatVector": (("n", 0),),
+}
+"""Layers that every Keras refuses a float for."""
+
+
+def float_units(program: Program) -> Iterator[Hit]:
+    """A float for the size of a layer."""
+    for site in program.flow.under("keras.layers."):
+        layer = site.name.removeprefix("keras.layers.")
+        for ever, table in ((False, _UNITS), (True, _EVER_UNITS)):
+            for parameter, position in table.get(layer, ()):
+                value = site.call.argument(position, parameter)
+                found = _float(program, value, site.scope, site.call.block) if value is not None else None
+                if value is not None and found is not None and _told(program, site):
+                    yield from _sized(program, site, parameter, value, found, ever=ever)
+
+
+def _sized(
+    program: Program, site: Site, parameter: str, value: Expr, found: tuple[Expr, Scope], *, ever: bool
+) -> Iterator[Hit]:
+    scope = site.scope
+    severity = _refused_at_all(program, scope) if ever else refused_by_three(program, scope)
+    place = place_of(value, scope)
+    if severity is None or place is None:
+        return
+    expr, where = found
+    rewrites: tuple[Rewrite, ...] = ()
+    if expr is value and not ever:
+        plain = value[0] == CONSTANT and value[1].is_integer()
+        rewrites = (
+            Rewrite("replace", scope, place, str(int(value[1])))
+            if plain
+            else Rewrite("wrap", scope, place, "int"),
+        )
+    yield Hit(
+        scope,
+        place,
+        site.call.block,
+        {
+            "layer": site.name.rpartition(".")[2],
+            "argument": parameter,
+            "value": text(value, scope) + ("" if expr is value else f", which is {text(expr, where)}"),
+            "who": "every Keras refuses it"
+            if ever
+            else "Keras 3 raises ValueError, where Keras 2 made an integer of it",
+            "asked": asked_for(api(program)),
+        },
+        entry=Calls(site),
+        severity=severity[0],
+        rewrites=rewrites,
+        no_fix=None
+        if rewrites
+        else "how a fraction is meant is for you to say"
+        if ever
+        else "the number stands elsewhere, and may be used there as a float",
+    )
+
+
+def _validates(call: Call) -> bool:
+    """Tell whether `fit` is given something to validate on; without it the steps are never looked at."""
+    if call.opaque:
+        return False
+    given = [call.argument(7, "validation_data"), call.argument(6, "validation_split")]
+    return any(item is not None and not (item[0] == CONSTANT and not item[1]) for item in given)
+
+
+def _float(program: Program, expr: Expr, scope: Scope, block: int) -> tuple[Expr, Scope] | None:
+    """Return the expression that gives a float for certain, the given one or what its name was bound to, with its scope."""
+    if expr[0] != NAME:
+        return (expr, scope) if _is_float(program, expr, scope, block) else None
+    bound = bound_once(scope, expr[1], block)
+    if bound is None or not _is_float(program, *bound):
+        return None
+    return bound[0], bound[1]
+
+
+def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
+    """Tell whether an expression is a float for certain, one of Python or of NumPy."""
+    if depth > _DEPTH:
+        return False
+
+    def inner(part: Expr) -> bool:
+        return _is_float(program, part, scope, block, depth + 1)
+
+    kind = expr[0]
+    if kind == CONSTANT:
+        return isinstance(expr[1], float)
+    if kind == NAME:
+        bound = bound_once(scope, expr[1], block)
+        return bound is not None and _is_float(program, *bound, depth + 1)
+    if kind == UNARY:
+        return expr[1] in "+-" and inner(expr[2])
+    if kind == BINARY:
+        return expr[1] == "/" or (expr[1] in ("+", "-", "*", "//") and (inner(expr[2]) or inner(expr[3])))
+    if kind != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    if not call.args or call.opaque:
+        return False
+    if call.func[0] == NAME and call.func[1] == "round":
+        digits = constant(call.argument(1, "ndigits"))
+        return isinstance(digits, int) and inner(call.args[0])
+    if call.func[0] == NAME and call.func[1] == "float":
+        return len(call.args) == 1
+    name = program.static_name(call.func, scope)
+    return name in _FLOATS or (name in _ROUNDED and not call.keywords and inner(call.args[0]))
+
+
+def _rounds(program: Program, expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a whole number: what NumPy rounds, without decimals to keep."""
+    if expr[0] != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    return len(call.args) == 1 and program.static_name(call.func, scope) in _ROUNDED
+
+
+# Names and shapes
+
+
+_NAMED = re.compile(r"keras\.(?:layers\.[A-Z]\w*|Input|Model|Sequential|optimizers\.[A-Z]\w*)")
+_ADDS = re.compile(r"keras\.(?:layers\.\w+|Layer|Model)\.add_weight")
+_INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
+
+
+def refused_value(program: Program) -> Iterator[Hit]:
+    """A name with a slash, or a shape that is a number, which Keras 3 refuses."""
+    if not keras_three(program):
+        return
+    for site in program.flow.under("keras."):
+        name = site.name
+        adds = _ADDS.fullmatch(name) is not None
+        if not adds and not _NAMED.fullmatch(name):
+            continue
+        value = site.call.keyword("name")
+        if value is not None and _has_slash(value, site.keywords.get("name"), site.scope):
+            what = f"the name {text(value, site.scope)}, with a slash in it"
+            yield from _refused(program, site, value, what, ())
+        shape = site.call.argument(0, "shape") if name in _INPUTS else None
+        if (
+            shape is not None
+            and site.call.keyword("tensor") is None
+            and _is_number(program, shape, site.scope, site.call.block)
+        ):
+            written = text(shape, site.scope)
+            place = place_of(shape, site.scope)
+            plain = shape[0] in (CONSTANT, NAME) or (shape[0] == SUBSCRIPT and dotted(shape[1]) is not None)
+            rewrites = (
+                (Rewrite("replace", site.scope, place, f"({written},)"),)
+                if plain and place is not None
+                else ()
+            )
+            yield from _refused(program, site, shape, f"the shape {written}, a number and no tuple", rewrites)
+
+
+def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
+    """Tell whether an expression is an integer for certain: a constant, a length, one of a shape's dimensions, and what is counted of such."""
+    if depth > _DEPTH:
+        return False
+    kind = expr[0]
+    if kind == CONSTANT:
+        return type(expr[1]) is int
+    if kind == NAME:
+        bound = bound_once(scope, expr[1], block)
+        return bound is not None and _is_number(program, *bound, depth + 1)
+    if kind == SUBSCRIPT:
+        index = constant(expr[2])
+        return expr[1][0] == ATTRIBUTE and expr[1][2] == "shape" and type(index) is int
+    if kind == BINARY:
+        return expr[1] in ("+", "-", "*", "//") and all(
+            _is_number(program, part, scope, block, depth + 1) for part in expr[2:4]
+        )
+    if kind != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    return call.func[0] == NAME and call.func[1] in ("len", "int") and call.func[1] not in scope.names
+
+
+def _has_slash(expr: Expr, value: Value | None, scope: Scope) -> bool:
+    """Tell whether a name certainly has a slash: in a constant, the end of a formatted text, or a part of a sum."""
+    if isinstance(value, Constant):
+        return isinstance(value.value, str) and "/" in value.value
+    if expr[0] == CONSTANT:
+        return isinstance(expr[1], str) and "/" in expr[1]
+    if expr[0] == FORMAT:
+        return isinstance(expr[2], str) and "/" in expr[2]
+    return expr[0] == BINARY and expr[1] == "+" and any(_has_slash(part, None, scope) for part in expr[2:4])
+
+
+def _refused(
+    program: Program, site: Site, value: Expr, what: str, rewrites: tuple[Rewrite, ...]
+) -> Iterator[Hit]:
+    severity = refused_by_three(program, site.scope)
+    if severity is None or not _told(program, site):
+        return
+    yield Hit(
+        site.scope,
+        place_of(value, site.scope) or site.call.name_place,
+        site.call.block,
+        {"callee": text(site.call.func, site.scope), "what": what, "asked": asked_for(api(program))},
+        entry=Calls(site),
+        severity=severity[0],
+        rewrites=rewrites,
+        no_fix=None if rewrites else "weights that are kept may be looked up by the name",
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The room's first rule."""
+    return file_name(program)

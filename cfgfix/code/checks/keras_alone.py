@@ -1,0 +1,192 @@
+"""Modules and names of standalone Keras that the release beside the project's TensorFlow does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.api import head
+from cfgfix.code.inference.entry_points import never_run, uncalled
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    api,
+    asked_for,
+    bound_twice,
+    callers_ask,
+    failing_imports,
+    for_others,
+    keras_of_release,
+    rebound,
+    standalone,
+    where_keras_known,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.code.model.hit import Hit
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.tensorflow.api import Api
+from cfgfix.core.records import dataclass
+
+NEEDLES = (b"from keras", b"import keras")
+
+_INSTEAD = {
+    "keras.utils.np_utils": "to_categorical and normalize are in keras.utils",
+    "keras.utils.vis_utils": "plot_model is in keras.utils",
+    "keras.utils.generic_utils": "get_custom_objects and custom_object_scope are in keras.utils",
+    "keras.utils.data_utils": "get_file and Sequence are in keras.utils",
+    "keras.engine": "Layer and InputSpec are in keras.layers, Model is in keras",
+    "keras.wrappers.scikit_learn": "the package scikeras has such wrappers",
+}
+"""Where the newest Keras has what people take from these modules (Keras 3.15.1, executed; the deprecation message of
+`keras/wrappers/scikit_learn.py` in Keras 2.8 and 2.12 names SciKeras)."""
+
+
+_IN_OPS = frozenset(
+    {"abs", "all", "any", "arange", "argmax", "argmin", "cast", "clip", "concatenate", "cos", "cumprod", "cumsum", "elu", "equal", "exp"}
+    | {"expand_dims", "greater", "greater_equal", "hard_sigmoid", "less", "less_equal", "log", "logsumexp", "max", "maximum", "mean"}
+    | {"min", "minimum", "ndim", "not_equal", "one_hot", "ones_like", "prod", "reshape", "round", "sigmoid", "sign", "sin", "softmax"}
+    | {"softplus", "softsign", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "sum", "tanh", "tile", "transpose", "var"}
+    | {"zeros_like"}
+)  # fmt: skip
+"""Functions of `keras.backend` that `keras.ops` has under the same name and that take the same in the same places (the wheels of Keras
+2.15.0 and 3.15.1); `identity`, `repeat`, `switch` and others mean something else there."""
+
+
+def passed_over(program: Program, check: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    del check
+    return with_other_releases(program)
+
+
+def gone_module(program: Program) -> Iterator[Hit]:
+    """An import of a module that Keras does not have any more."""
+    table = api(program)
+    for module in program.modules:
+        told: set[str] = set()
+        for item in failing_imports(program, module):
+            if not item.whole or item.name in told:
+                continue
+            told.add(item.name)
+            instead = _INSTEAD.get(item.name, "")
+            last = item.source.rpartition(".")[2]
+            if item.name.startswith("keras.layers.") and table.has_now(f"tensorflow.keras.layers.{last}"):
+                instead = f"{last} is in keras.layers"
+            yield Hit(
+                item.scope,
+                item.place,
+                item.block,
+                {"instead": f"; {instead}" if instead else "", **_values(table, item.name, item.mask)},
+                severity=_severity(table, item.mask),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A use of a name that is gone: where it stands, and whether that is an import."""
+
+    name: str
+    mask: int
+    scope: Scope
+    place: Place
+    block: int
+    imported: bool
+
+
+def gone_name(program: Program) -> Iterator[Hit]:
+    """Names that modules of Keras do not have any more, those of one module once in a file."""
+    table = api(program)
+    for module in program.modules:
+        groups: dict[tuple[str, int], list[_Use]] = {}
+        for use in _uses(program, module):
+            groups.setdefault((use.name.rpartition(".")[0], use.mask), []).append(use)
+        for (package, mask), uses in groups.items():
+            # What happens first is told: an import, then what is used where something comes to it.
+            uses.sort(key=lambda use: (not use.imported, _idle(program, use.scope), use.place))
+            first = uses[0]
+            names = list(dict.fromkeys(use.name.rpartition(".")[2] for use in uses))
+            last = names.pop(0)
+            more = ""
+            if names:
+                shown = ", ".join(names[:4])
+                more = f" (nor {shown}{f' and {len(names) - 4} more' if len(names) > 4 else ''}, used in this file as well)"
+            yield Hit(
+                first.scope,
+                first.place,
+                first.block,
+                {
+                    "module": package,
+                    "last": last,
+                    "more": more,
+                    "raises": "importing it raises ImportError" if first.imported else "AttributeError",
+                    "instead": _has_it(table, package, last),
+                    **_values(table, first.name, mask),
+                },
+                severity=_severity(table, mask),
+            )
+
+
+def _uses(program: Program, module: Module) -> Iterator[_Use]:
+    """Yield the uses of names of standalone Keras in a module that the newest one does not have, where nothing is ready for that."""
+    if "keras" not in standalone(program, module):
+        return
+    table = api(program)
+    failing = failing_imports(program, module)
+    for item in failing:
+        if not item.whole:
+            yield _Use(item.name, item.mask, item.scope, item.place, item.block, imported=True)
+    imported = {item.name for item in failing}
+    scope = module.scope
+    if any(item.scope is scope for item in failing):
+        # The import raises first, and is told.
+        return
+    if table.silent or scope is None or not keras_of_release(program, scope) or for_others(program, module):
+        return
+    known: dict[str, tuple[str, int] | None] = {}
+    for scope in module.summary.scopes:
+        for expr, block in scope.references:
+            raw = program.static_name(expr, scope)
+            if raw is None or not raw.startswith("keras."):
+                continue
+            if raw not in known:
+                known[raw] = table.keras_name(raw)
+            found = known[raw]
+            if found is None or found[1] & table.newest or found[0] in imported:
+                continue
+            if (
+                not expects_absence(scope, block, expr[-1])
+                and not rebound(program, raw, expr, scope)
+                and not bound_twice(scope, head(expr))
+                and not callers_ask(program, scope)
+                and not written_for_one(program, scope)
+            ):
+                yield _Use(*found, scope, expr[-1], block, imported=False)
+
+
+def _idle(program: Program, scope: Scope) -> bool:
+    return uncalled(program, scope) or never_run(program, scope)
+
+
+def _has_it(table: Api, package: str, name: str) -> str:
+    """Return where a name is that Keras's module does not have any more, for messages."""
+    places = [f"tf.{package}"] if table.has_now(f"tensorflow.{package}.{name}") else []
+    if package == "keras.backend" and name in _IN_OPS and table.has_now(f"tensorflow.keras.ops.{name}"):
+        places.append("keras.ops")
+    return f"; {' and '.join(places)} {'have' if len(places) > 1 else 'has'} it" if places else ""
+
+
+def _values(table: Api, name: str, mask: int) -> dict[str, object]:
+    return {
+        "name": name,
+        "gone": table.since(mask),
+        "seen": table.seen_of_keras(mask),
+        "asked": asked_for(table),
+    }
+
+
+def _severity(table: Api, mask: int) -> str | None:
+    return where_keras_known(table, "warning") if mask & table.admitted else None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return gone_module(program)

@@ -1,0 +1,639 @@
+"""Calls of Keras layers and models: what Keras 3 takes by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.api import head
+from cfgfix.code.inference.entry_points import stands_alone
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    api,
+    asked_for,
+    bound_twice,
+    keras_of_release,
+    keras_three,
+    refused_by_three,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.code.model.expressions import constant, text, walk
+from cfgfix.code.model.hit import Calls, Hit, Rewrite
+from cfgfix.code.model.program import Program, fold, is_keras_model, is_keras_part
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPREHENSION,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.code.model.values import (
+    UNKNOWN,
+    ClassValue,
+    Constant,
+    External,
+    Instance,
+    Made,
+    Many,
+    Site,
+    Value,
+    alternatives,
+    join,
+)
+from cfgfix.core.records import dataclass
+
+NEEDLES = IMPORTS
+
+
+def passed_over(program: Program, _: object) -> frozenset[int]:
+    """Return the modules, by identity, of which this room says nothing: their own folder asks for Keras 2."""
+    return with_other_releases(program)
+
+
+_FUNCTIONAL = ("inputs", "training", "mask")
+"""Parameters of `call` of a functional or sequential model, in Keras 2 and 3."""
+_NO_LAYERS = frozenset({"Input", "InputLayer", "InputSpec", "Layer", "Wrapper"})
+_HARMLESS = ("abc.ABC", "builtins.object", "tensorflow.Module", "typing.Generic", "typing.Protocol")
+
+
+@dataclass(frozen=True, slots=True)
+class _Callee:
+    """What Keras 3 does with the positional arguments of one thing that is called.
+
+    Attributes:
+        params: The parameters of its `call`, without the object; None where they are not known for certain.
+        functional: Whether it is called as functional models are: nothing but a truth value for `training` is refused.
+    """
+
+    params: tuple[str, ...] | None
+    functional: bool = False
+
+
+class Parts:
+    """What is certainly a layer or model of the Keras that comes with TensorFlow."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._table = api(program)
+        self._classes: dict[int, _Callee | None] = {}
+        self._subclasses: dict[int, list[Scope]] | None = None
+
+    def of(self, value: Value) -> _Callee | None:
+        """Return what is called, or None where it may be anything else."""
+        if isinstance(value, Instance):
+            key = id(value.scope)
+            if key not in self._classes:
+                self._classes[key] = self._of_class(value.scope)
+            return self._classes[key]
+        if isinstance(value, Made) and value.site is not None:
+            return self._of_made(value.name, value.site)
+        return None
+
+    def is_part(self, scope: Scope) -> bool:
+        """Tell whether a class of the project is certainly a layer or model that Keras itself calls."""
+        return is_keras_part(self._program, scope) and self._is_plain(scope)
+
+    def _of_made(self, name: str, site: Site) -> _Callee | None:
+        if not site.raw.startswith(("tensorflow.", "keras.")) or not self._is_ours(site.raw, site.scope):
+            return None
+        if bound_twice(site.scope, head(site.call.func)):
+            return None
+        last = name.rpartition(".")[2]
+        if name == "keras.Sequential":
+            return _Callee(_FUNCTIONAL)
+        if name == "keras.Model" or (name.startswith("keras.applications.") and last[:1].isupper()):
+            return _Callee(_FUNCTIONAL, functional=True)
+        if name.startswith("keras.layers.") and name.count(".") == 2 and last[:1].isupper():
+            if last in _NO_LAYERS or not self._has(name):
+                return None
+            known = self._table.layer_call(last)
+            if not known.takes_any:
+                return _Callee(known.params)
+            if known.own and "training" in (known.params or ()):
+                return _Callee(known.params, functional=True)
+        return None
+
+    def _has(self, name: str) -> bool:
+        """Tell whether the newest release has a name of Keras: what it lacks never comes to be called."""
+        found = self._table.presence(f"tensorflow.{name}")
+        return found is not None and not found.rest and bool(found.mask & self._table.newest)
+
+    def _is_ours(self, raw: str, scope: Scope) -> bool:
+        # The copy of Keras inside TensorFlow is never Keras 3.
+        return not raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.")) and keras_of_release(
+            self._program, scope
+        )
+
+    def _is_plain(self, scope: Scope) -> bool:
+        """Tell whether all bases of a class are known, and none has a `__call__` of its own but Keras."""
+        classes, _ = self._program.bases(scope)
+        for item in classes:
+            if "__call__" in item.names or "__call__" in item.children or "__new__" in item.children:
+                return False
+            outer = self._program.outer(item) or item
+            for base in item.bases:
+                if base[:2] == (NAME, "object"):
+                    continue
+                # `Generic[T]` is Generic.
+                value = self._program.static_value(base[1] if base[0] == SUBSCRIPT else base, outer)
+                if isinstance(value, ClassValue):
+                    continue
+                if not isinstance(value, External):
+                    return False
+                name = fold(value.name)
+                if name.startswith("keras."):
+                    if not self._is_ours(value.name, item):
+                        return False
+                    if self._table.layer_call(name.rpartition(".")[2]).takes_any:
+                        return False
+                    if name not in ("keras.Layer", "keras.Model") and not self._has(name):
+                        return False
+                elif name not in _HARMLESS:
+                    return False
+        return True
+
+    def _of_class(self, scope: Scope) -> _Callee | None:
+        if not self.is_part(scope):
+            return None
+        functional = self._begins_functional(scope)
+        method = self._program.method(scope, "call")
+        if method is not None:
+            # What a functional model's own `call` takes is not looked at.
+            return None if functional else _Callee(self._parameters(scope, method))
+        base = self._program.bases(scope)[1][0]
+        if base in ("keras.Model", "keras.Sequential"):
+            return _Callee(_FUNCTIONAL, functional=base == "keras.Model")
+        return _Callee(self._table.layer_call(base.rpartition(".")[2]).params)
+
+    def _begins_functional(self, scope: Scope) -> bool:
+        """Tell whether a class may make itself a functional model: its constructor hands inputs and outputs on."""
+        for item in self._program.bases(scope)[0] if is_keras_model(self._program, scope) else ():
+            number = item.children.get("__init__")
+            if number is None:
+                continue
+            for call in item.module.summary.scopes[number].calls:
+                if call.method == "__init__" and (
+                    len(call.args) > 1 or any(name in ("inputs", "outputs") for name, _ in call.keywords)
+                ):
+                    return True
+        return False
+
+    def _parameters(self, scope: Scope, method: Scope) -> tuple[str, ...] | None:
+        """Return the parameters that `call` of a class and of all classes below it has in the same order; None where that is not known."""
+        _, outside = self._program.bases(scope)
+        if any(self._table.layer_call(name.rpartition(".")[2]).own_before for name in outside):
+            return None
+        found = _plain(self._program, method)
+        for below in self.below(scope):
+            number = below.children.get("call")
+            if number is None or found is None:
+                continue
+            other = _plain(self._program, below.module.summary.scopes[number])
+            found = None if other is None else _common(found, other)
+        return found
+
+    def below(self, scope: Scope) -> list[Scope]:
+        """Return the classes of the project below one."""
+        if self._subclasses is None:
+            self._subclasses = {}
+            for module in self._program.modules:
+                for item in module.summary.scopes:
+                    if item.kind == "class":
+                        for above in self._program.bases(item)[0][1:]:
+                            self._subclasses.setdefault(id(above), []).append(item)
+        return self._subclasses.get(id(scope), [])
+
+
+def _plain(program: Program, method: Scope) -> tuple[str, ...] | None:
+    """Return the parameters of a method that can be given by position and by name, without the object."""
+    outer = program.outer(method) or method
+    for decorator in method.decorators:
+        func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+        if fold(program.static_name(func, outer) or "") != "tensorflow.function":
+            return None
+    return tuple(name for name, _, _, kind in method.params if kind == "plain")[1:]
+
+
+def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """Return how two lists of parameters begin alike; the first is the inputs, which always go by position."""
+    found = list(first[:1])
+    for one, other in zip(first[1:], second[1:], strict=False):
+        if one != other:
+            break
+        found.append(one)
+    return tuple(found)
+
+
+def methods(owner: Scope) -> Iterator[Scope]:
+    """Yield the methods that a class defines itself and that are called on an object."""
+    for scope in owner.module.summary.scopes[owner.number + 1 :]:
+        if scope.parent == owner.number and scope.kind == "function" and scope.params:
+            yield scope
+
+
+_REFUSED = (bool, int, float, complex, str, bytes)
+
+
+class _Arguments:
+    """What is certainly no tensor among the arguments of calls."""
+
+    def __init__(self, program: Program, parts: Parts) -> None:
+        self._program = program
+        self._parts = parts
+        self._flags: dict[int, str] = {}
+
+    def positions(self, site: Site) -> list[int]:
+        """Return the positions at which a call is given what Keras 3 refuses there."""
+        args = site.call.args
+        found = [
+            position
+            for position, expr in enumerate(args)
+            if self.refused(expr, site.args[position] if position < len(site.args) else None, site)
+        ]
+        return found if found and all(item[0] != STARRED for item in args) else []
+
+    def refused(self, expr: Expr, value: Value | None, site: Site) -> bool:
+        """Tell whether Keras 3 refuses an argument by position."""
+        if expr[0] == ITEMS:
+            # What a list holds that stands elsewhere may have changed since.
+            return any(self.refused(item, None, site) for item in expr[2])
+        if expr[0] == CONSTANT:
+            return isinstance(expr[1], _REFUSED)
+        if expr[0] == NAME and self.flag(site.scope) == expr[1]:
+            return True
+        if value is None or (expr[0] == NAME and _changes_in_loop(site, expr[1])):
+            return False
+        found = alternatives(value)
+        return bool(found) and all(
+            isinstance(item, Constant) and isinstance(item.value, _REFUSED) for item in found
+        )
+
+    def flag(self, scope: Scope) -> str:
+        """Return the parameter of a `call` in which Keras, or its default, gives a truth value; empty for none."""
+        key = id(scope)
+        if key not in self._flags:
+            self._flags[key] = self._flag(scope)
+        return self._flags[key]
+
+    def _flag(self, scope: Scope) -> str:
+        owner = self._program.owner(scope)
+        if scope.name != "call" or owner is None or not self._parts.is_part(owner):
+            return ""
+        if any(item[0] == CALL for item in scope.decorators):
+            # `@tf.function(input_signature=...)` makes tensors of its arguments.
+            return ""
+        for name, annotation, default, kind in scope.params:
+            if name not in _FLAGS or kind not in ("plain", "keyword"):
+                continue
+            if annotation is not None and "Tensor" in text(annotation, scope):
+                continue
+            # Keras fills in `training` alone, and with None only where nothing trains or evaluates.
+            given = default is not None and default[0] == CONSTANT and isinstance(default[1], bool)
+            if name == "training" and (default is None or (default[0] == CONSTANT and default[1] is None)):
+                given = True
+            if given and all(
+                event.kind == "assign"
+                and event.value is not None
+                and event.value[0] == CONSTANT
+                and isinstance(event.value[1], bool)
+                for event in scope.binding(name)
+            ):
+                return name
+        return ""
+
+
+MANY = 8
+"""From so many on, what a value may be is not all kept."""
+_FLAGS = ("training", "is_training", "train")
+
+
+def _changes_in_loop(site: Site, name: str) -> bool:
+    """Tell whether a name is bound in a loop around a call: the flow reads a loop once, with what the name was before."""
+    scope = site.scope
+    loops = {
+        number
+        for number in scope.block_numbers(site.call.block)
+        if scope.blocks[number].kind in ("for", "while")
+    }
+    return bool(loops) and any(
+        not loops.isdisjoint(scope.block_numbers(event.block)) for event in scope.binding(name)
+    )
+
+
+def by_position(program: Program) -> Iterator[Hit]:
+    """A layer or model of Keras 3 that is given something else than tensors by position."""
+    if not keras_three(program):
+        return
+    table = api(program)
+    parts = Parts(program)
+    arguments = _Arguments(program, parts)
+    switched: bool | None = None
+    for site, found in _suspects(program, parts, arguments):
+        callees = _callees(parts, site.callee)
+        # A functional model takes whatever stands for its inputs; `training` it gets twice.
+        functional = any(item.functional for item in callees)
+        refused = [position for position in found if position == 1] if functional else found
+        if not callees or not refused or expects_absence(site.scope, site.call.block, site.call.place):
+            continue
+        told = refused_by_three(program, site.scope)
+        if told is None:
+            continue
+        if switched is None:
+            switched = _switched(program)
+        if switched:
+            return
+        rewrites, why = _named(callees, site, refused[0])
+        given = [text(site.call.args[position], site.scope) for position in refused]
+        yield Hit(
+            site.scope,
+            _place(site),
+            site.call.block,
+            {
+                "layer": text(site.call.func, site.scope),
+                "given": " and ".join(given),
+                "what": "raises TypeError for that"
+                if all(item.functional for item in callees)
+                else "takes only tensors so, and raises ValueError",
+                "asked": asked_for(table),
+            },
+            entry=Calls(site),
+            # Of a parameter that is None wherever the program runs Keras 3 takes None.
+            severity="info"
+            if given == ["training"]
+            and stands_alone(program, site.scope.module)
+            and _training_never_told(program)
+            else told[0],
+            rewrites=rewrites,
+            no_fix=why,
+        )
+
+
+_TELLS_TRAINING = frozenset(
+    {"fit", "fit_generator", "train_on_batch", "test_on_batch", "evaluate", "predict", "predict_on_batch"}
+)
+"""Methods of a model that call its layers with `training` set (Keras 3.15.1, `keras/src/backend/tensorflow/trainer.py`)."""
+
+
+def _training_never_told(program: Program) -> bool:
+    """Tell whether nothing in a program says that it trains: no method of Keras that does, and no call that is given `training`."""
+    found: bool | None = program.facts.get("training never told")
+    if found is None:
+        found = program.facts["training never told"] = not any(
+            call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
+            for module in program.modules
+            if module.scope is None or not written_for_one(program, module.scope)
+            for scope in module.summary.scopes
+            for call in scope.calls
+        )
+    return found
+
+
+def _tells(value: Expr | None) -> bool:
+    return value is not None and constant(value) is not None and value[:2] != (NAME, "training")
+
+
+def _place(site: Site) -> Place:
+    """Return the place to show of a call: what is called, or the last name of it."""
+    func = site.call.func
+    if func[0] == SUBSCRIPT:
+        place: Place = func[-1]
+        return place
+    return site.scope.calls[func[1]].name_place if func[0] == CALL else site.call.name_place
+
+
+def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
+    """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
+    for site in program.flow.sites:
+        if type(site.callee) is External:
+            # Most calls are: no layer, nor a model.
+            continue
+        # What the flow knows of a list is how it was written down.
+        if site.call.args and _may_be_part(site.callee) and not site.open and site.call.func[0] != SUBSCRIPT:
+            refused = arguments.positions(site)
+            if refused and not _replaced_below(program, parts, site):
+                yield site, refused
+    lists = _Lists(program, parts)
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if program.owner(scope) is None:
+                continue
+            for call in scope.calls:
+                func = call.func
+                kind = func[0]
+                if not (kind == SUBSCRIPT or (kind == NAME and func[1] in scope.names)) or not call.args:
+                    continue
+                site = Site(scope, call, ())
+                refused = arguments.positions(site)
+                if refused:
+                    site.callee = lists.item(func, scope)
+                    if site.callee is not UNKNOWN:
+                        yield site, refused
+
+
+def _may_be_part(value: Value) -> bool:
+    """Tell whether what is called may be a layer or model at all; most calls are of functions."""
+    kind = type(value)
+    return kind is Instance or kind is Many or (isinstance(value, Made) and value.name.startswith("keras."))
+
+
+def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
+    """Tell whether a class below the one that calls `self.layer` binds that attribute too: the object may be one of those."""
+    func, scope = site.call.func, site.scope
+    owner = program.owner(scope)
+    if owner is None or func[0] != ATTRIBUTE or not scope.params or func[1][:2] != (NAME, scope.params[0][0]):
+        return False
+    return any(
+        func[2] in below.names
+        or any(
+            part[0] == ATTRIBUTE and part[2] == func[2]
+            for method in methods(below)
+            for event in method.events()
+            for target in event.targets
+            for part in walk(target, method)
+        )
+        for below in parts.below(owner)
+    )
+
+
+class _Lists:
+    """What the lists of layers hold that a class keeps in its attributes."""
+
+    def __init__(self, program: Program, parts: Parts) -> None:
+        self._program = program
+        self._parts = parts
+        self._held: dict[tuple[int, str], Value] = {}
+
+    def item(self, expr: Expr, scope: Scope) -> Value:
+        """Return what an item of such a list is: `self.blocks[2]`, or `block` in a loop over `self.blocks`."""
+        if expr[0] == SUBSCRIPT:
+            return self._items(expr[1], scope)
+        events = scope.binding(expr[1])
+        if not events or any(event.kind != "for" for event in events):
+            return UNKNOWN
+        found: Value | None = None
+        for event in events:
+            value = self._looped(event, expr[1], scope)
+            found = value if found is None else join(found, value)
+        return found or UNKNOWN
+
+    def _looped(self, event: Event, name: str, scope: Scope) -> Value:
+        """Return what a loop gives a name in each round: over a list, or several with `enumerate` or `zip`."""
+        source, target = event.value, event.targets[0]
+        if source is None:
+            return UNKNOWN
+        if target[:2] == (NAME, name):
+            return self._items(source, scope)
+        if target[0] != ITEMS or source[0] != CALL:
+            return UNKNOWN
+        call = scope.calls[source[1]]
+        position = next(
+            (number for number, item in enumerate(target[2]) if item[:2] == (NAME, name)), len(target[2])
+        )
+        if call.func[:2] == (NAME, "enumerate"):
+            position -= 1
+        elif call.func[:2] != (NAME, "zip"):
+            return UNKNOWN
+        if call.opaque or not 0 <= position < len(call.args):
+            return UNKNOWN
+        return self._items(call.args[position], scope)
+
+    def _items(self, expr: Expr, scope: Scope) -> Value:
+        owner = self._program.owner(scope)
+        if (
+            owner is None
+            or expr[0] != ATTRIBUTE
+            or not scope.params
+            or expr[1][:2] != (NAME, scope.params[0][0])
+        ):
+            return UNKNOWN
+        key = id(owner), expr[2]
+        if key not in self._held:
+            self._held[key] = self._written(owner, expr[2])
+        return self._held[key]
+
+    def _written(self, owner: Scope, name: str) -> Value:
+        """Return what the methods of a class put into a list; not known where any of them does something else with it."""
+        found: Value | None = None
+        for item in (*self._program.bases(owner)[0], *self._parts.below(owner)):
+            for method in methods(item):
+                for value in self._put(method, name):
+                    if value is UNKNOWN:
+                        return UNKNOWN
+                    found = value if found is None else join(found, value)
+        return found or UNKNOWN
+
+    def _put(self, method: Scope, name: str) -> Iterator[Value]:
+        """Yield what a method puts into the list of an attribute of its object."""
+
+        def is_list(expr: Expr) -> bool:
+            return expr[:1] == (ATTRIBUTE,) and (expr[2], expr[1][:2]) == (name, (NAME, method.params[0][0]))
+
+        for event in method.events():
+            for target in event.targets:
+                if any(is_list(part) for part in walk(target, method)):
+                    plain = is_list(target) and event.kind in ("assign", "annotate", "augment")
+                    if plain and event.value is not None:
+                        yield from self._made(event.value, method)
+                    elif event.kind != "annotate":
+                        yield UNKNOWN
+        for call in method.calls:
+            if call.func[0] == ATTRIBUTE and is_list(call.func[1]) and call.method in _CHANGES:
+                if call.method == "append" and len(call.args) == 1:
+                    yield self._result(call.args[0], method)
+                else:
+                    yield UNKNOWN
+
+    def _made(self, expr: Expr, scope: Scope) -> Iterator[Value]:
+        """Yield what the items of a list are as it is written down."""
+        if expr[0] == COMPREHENSION and expr[1] == "list":
+            yield self._result(expr[2][-1], scope)
+        elif expr[0] == ITEMS:
+            for item in expr[2]:
+                yield self._result(item, scope)
+        else:
+            yield UNKNOWN
+
+    def _result(self, expr: Expr, scope: Scope) -> Value:
+        """Return the object that a call makes."""
+        if expr[0] != CALL:
+            return UNKNOWN
+        call = scope.calls[expr[1]]
+        found: Value | None = None
+        for site in self._program.flow.within(scope):
+            if site.call is call:
+                value = UNKNOWN if site.open else site.result
+                found = value if found is None else join(found, value)
+        if found is None:
+            # The flow notes no call of a class without a constructor.
+            made = self._program.static_value(call.func, scope)
+            found = Instance(made.scope) if isinstance(made, ClassValue) else UNKNOWN
+        return found
+
+
+_CHANGES = frozenset({"append", "extend", "insert", "__setitem__", "__iadd__"})
+
+
+def _callees(parts: Parts, value: Value) -> list[_Callee]:
+    """Return all that may be called, or nothing where one of it is not known to be Keras's."""
+    found: list[_Callee] = []
+    ways = alternatives(value)
+    if len(ways) >= MANY:
+        return []
+    for item in ways:
+        if isinstance(item, Constant) and item.value is None:
+            continue
+        callee = parts.of(item)
+        if callee is None:
+            return []
+        found.append(callee)
+    return found
+
+
+def _named(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
+    """Return the fix that gives all arguments but the inputs by their names; else why there is none.
+
+    What stands before the first one that is no tensor, and nothing is known of, may be none either.
+    """
+    if first == 0:
+        return (), "the inputs go by position: make a tensor of it, or an argument of its own"
+    names: list[str] = []
+    for position in range(1, len(site.call.args)):
+        found = {
+            item.params[position] if item.params is not None and position < len(item.params) else None
+            for item in callees
+        }
+        name = found.pop() if len(found) == 1 else None
+        if name is None or site.call.keyword(name) is not None:
+            return (), "the name of the parameter is not known for certain"
+        names.append(name)
+    return (
+        tuple(
+            Rewrite("name-argument", site.scope, site.call.place, str(position), name)
+            for position, name in enumerate(names, 1)
+        ),
+        None,
+    )
+
+
+def _switched(program: Program) -> bool:
+    """Tell whether the program lets layers take anything by position: `_allow_non_tensor_positional_args = True`."""
+    return any(
+        target[0] == ATTRIBUTE and target[2] == "_allow_non_tensor_positional_args"
+        for module in program.modules
+        for scope in module.summary.scopes
+        for event in scope.events()
+        for target in event.targets
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return by_position(program)

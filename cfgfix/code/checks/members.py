@@ -1,0 +1,294 @@
+"""What objects of Keras have no more in Keras 3: methods and properties of models, layers, metrics and optimizers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from cfgfix.code.inference.guards import expects_absence, statement_of
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    api,
+    asked_for,
+    keras_three,
+    refused_by_three,
+    with_other_releases,
+)
+from cfgfix.code.model.expressions import dotted, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
+from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.summary import ATTRIBUTE, Expr, Place, Scope
+from cfgfix.code.model.values import UNKNOWN, External, Instance, Made, Site, Value, alternatives
+
+NEEDLES = IMPORTS
+
+_OWNERS = (
+    (re.compile(r"keras\.(Model|Sequential|models\.\w+|applications\.\w+)"), "keras.Model", "model"),
+    (re.compile(r"keras\.(Layer|layers\.[A-Z]\w*)"), "keras.layers.Layer", "layer"),
+    (re.compile(r"keras\.metrics\.[A-Z]\w*"), "keras.metrics.Metric", "metric"),
+    (re.compile(r"keras\.optimizers\.[A-Z]\w*"), "keras.optimizers.Optimizer", "optimizer"),
+)
+"""Names of what makes an object, the class of the table that it is one of, and what it is called in messages."""
+
+_CALLBACKS_MODEL = re.compile(r"keras\.callbacks\.[A-Z]\w*\.model")
+
+_INSTEAD = {
+    ("metric", "reset_states"): "it is called reset_state",
+    ("metric", "weights"): "it is called variables",
+    ("model", "reset_states"): "each recurrent layer has reset_state",
+    ("model", "fit_generator"): "fit takes generators",
+    ("model", "evaluate_generator"): "evaluate takes generators",
+    ("model", "predict_generator"): "predict takes generators",
+    ("model", "to_yaml"): "use to_json",
+    ("optimizer", "lr"): "it is called learning_rate",
+    ("optimizer", "minimize"): "take the gradients with a GradientTape and give them to apply_gradients",
+    ("optimizer", "get_weights"): "take the values of its variables",
+    ("optimizer", "weights"): "it is called variables",
+    ("optimizer", "get_updates"): "give the gradients to apply_gradients",
+    ("optimizer", "get_gradients"): "take the gradients with a GradientTape",
+}
+"""What does the same in Keras 3 (Keras 3.15.1, `keras/src/metrics/metric.py`, `optimizers/base_optimizer.py`, `trainers/trainer.py`)."""
+_RENAMED = {
+    ("metric", "reset_states"): ("reset_state", (2, 5)),
+    ("optimizer", "lr"): ("learning_rate", (2, 0)),
+}
+"""Another name for the same, and the first TensorFlow that has it (release notes of TensorFlow 2.5: `reset_state`)."""
+
+
+class _Use(NamedTuple):
+    """One place where something that is gone is asked of an object."""
+
+    scope: Scope
+    place: Place
+    block: int
+    kind: str
+    member: str
+    mask: int
+    expr: Expr
+    stored: bool
+    site: Site | None
+
+
+def passed_over(program: Program, check: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    del check
+    return with_other_releases(program)
+
+
+def _owner(name: str) -> tuple[str, str] | None:
+    """Return the class of the table and the kind of what a canonical name makes, or None."""
+    for pattern, owner, kind in _OWNERS:
+        if pattern.fullmatch(name):
+            return owner, kind
+    return None
+
+
+def _only_keras(program: Program, value: Value) -> bool:
+    """Tell whether an object's class, with all that it inherits from, is Keras's or the project's."""
+    if isinstance(value, Made) and value.site is not None and value.site.raw.startswith("tensorflow.python."):
+        # The copy of Keras inside TensorFlow is never Keras 3.
+        return False
+    if isinstance(value, (Made, External)):
+        return value.name.startswith("keras.")
+    if not isinstance(value, Instance):
+        return False
+    classes, outside = program.bases(value.scope)
+    return (
+        bool(outside)
+        and all(name.startswith(("keras.", "abc.", "typing.", "builtins.")) for name in outside)
+        and not any({"__getattr__", "__getattribute__"} & set(item.children) for item in classes)
+        # A base that is not known may have anything.
+        and sum(len(item.bases) for item in classes) <= len(classes) - 1 + len(outside)
+    )
+
+
+def _called(program: Program) -> Iterator[_Use]:
+    """Yield the calls of methods that are gone."""
+    table = api(program)
+    for site in program.flow.under("keras."):
+        func = site.call.func
+        if func[0] != ATTRIBUTE or site.targets or site.open:
+            continue
+        if site.scope.name == func[2] and program.owner(site.scope) is not None:
+            # The old method of a class hands on to that of Keras: nobody but an old Keras calls it.
+            continue
+        owner, _, member = site.name.rpartition(".")
+        found = _owner(owner)
+        mask = table.gone(found[0], member) if found is not None else 0
+        if found is None or not mask:
+            continue
+        values = alternatives(site.receiver)
+        if not values or not all(_only_keras(program, value) for value in values):
+            continue
+        yield _Use(
+            site.scope, site.call.name_place, site.call.block, found[1], member, mask, func, False, site
+        )
+
+
+def _rates(program: Program) -> Iterator[_Use]:
+    """Yield where `lr` of an optimizer is read or set."""
+    table = api(program)
+    mask = table.gone("keras.optimizers.Optimizer", "lr")
+    for module in program.modules if mask else ():
+        if "optimizer.lr" not in module.summary.words and "opt.lr" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            seen: set[Place] = set()
+            for expr, stored in _attributes(scope):
+                if expr[2] == "lr" and expr[-1] not in seen and _is_optimizer(program, scope, expr[1]):
+                    seen.add(expr[-1])
+                    statement = statement_of(scope, -1, expr[-1])
+                    block = statement.block if statement is not None else 0
+                    yield _Use(scope, expr[-1], block, "optimizer", "lr", mask, expr, stored, None)
+
+
+def _attributes(scope: Scope) -> Iterator[tuple[Expr, bool]]:
+    """Yield the attributes that a scope's code asks for, and whether each is set there."""
+    for event in scope.events():
+        for target in event.targets:
+            for part in walk(target, scope):
+                if part[0] == ATTRIBUTE:
+                    yield part, part is target and event.kind in ("assign", "annotate")
+        for top in (event.value, *(event.extra if event.kind == "with" else ())):
+            for part in walk(top, scope) if top is not None else ():
+                if part[0] == ATTRIBUTE:
+                    yield part, False
+
+
+def _is_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether an expression stands for an optimizer of Keras for certain: made by it, or that of a model of Keras."""
+    if dotted(expr) is None:
+        return False
+    values = alternatives(program.flow.stands_for(scope, expr))
+    if values and all(_makes_optimizer(value) for value in values):
+        return True
+    if expr[0] != ATTRIBUTE or expr[2] != "optimizer" or (values and values != (UNKNOWN,)):
+        return False
+    models = alternatives(program.flow.stands_for(scope, expr[1]))
+    return bool(models) and all(
+        isinstance(value, Instance) and is_keras_model(program, value.scope) and _only_keras(program, value)
+        for value in models
+    )
+
+
+def _makes_optimizer(value: Value) -> bool:
+    if isinstance(value, Made):
+        found = _owner(value.name)
+        return found is not None and found[1] == "optimizer"
+    if isinstance(value, External):
+        head, _, last = value.name.rpartition(".")
+        found = _owner(head)
+        # Keras gives a callback its model.
+        model = (found is not None and found[1] == "model") or _CALLBACKS_MODEL.fullmatch(head) is not None
+        return last == "optimizer" and model
+    return False
+
+
+def _groups(program: Program) -> list[list[_Use]]:
+    """Return the places that are told, those of one member in one function and block together: they are repaired together."""
+    found: dict[object, list[_Use]] = {}
+    for use in (*_called(program), *_rates(program)):
+        if not expects_absence(use.scope, use.block, use.place):
+            key = id(use.scope), use.block, use.kind, use.member, use.stored
+            group = found.setdefault(key, [])
+            if all(other.place != use.place for other in group):
+                group.append(use)
+    return [sorted(group, key=lambda use: use.place) for group in found.values()]
+
+
+def gone_member(program: Program) -> Iterator[Hit]:
+    """A method or property of a Keras object that Keras 3 does not have."""
+    if not keras_three(program):
+        return
+    table = api(program)
+    for group in _groups(program):
+        use = group[0]
+        refused = refused_by_three(program, use.scope)
+        if refused is None:
+            continue
+        (severity,) = refused
+        instead = _INSTEAD.get((use.kind, use.member), "")
+        values = {
+            "member": use.member,
+            "kind": f"an {use.kind}" if use.kind == "optimizer" else f"a {use.kind}",
+            "then": "setting it changes nothing, and the learning rate stays as it is"
+            if use.stored
+            else "AttributeError",
+            "instead": f"; {instead}" if instead else "",
+            "asked": asked_for(table),
+        }
+        new, since = _RENAMED.get((use.kind, use.member), ("", (0, 0)))
+        early = bool(table.requirement.of_two(range(since[1])))
+        rewrites = (
+            tuple(Rewrite("rename", item.scope, item.expr[-1], new) for item in group)
+            if new and not early
+            else ()
+        )
+        no_fix = (
+            "a release that may be meant does not have the new name"
+            if new
+            else "what does the same in Keras 3 is written differently"
+        )
+        related = tuple(Step(item.scope, item.place, item.block, "and here") for item in group[1:])
+        if use.site is not None:
+            yield hit_at(
+                use.site,
+                flow=(),
+                values=values,
+                severity=severity,
+                rewrites=rewrites,
+                no_fix=no_fix,
+                related=related,
+            )
+        else:
+            yield Hit(
+                use.scope,
+                use.place,
+                use.block,
+                values,
+                severity=severity,
+                rewrites=rewrites,
+                no_fix=no_fix,
+                related=related,
+            )
+
+
+def called_property(program: Program) -> Iterator[Hit]:
+    """A method of an optimizer that is a property in Keras 3: what it gives cannot be called."""
+    if not keras_three(program):
+        return
+    table = api(program)
+    member = "variables"
+    if not table.was_called("keras.optimizers.Optimizer", member):
+        return
+    early = bool(table.requirement.of_two(range(12)))
+    for module in program.modules:
+        if ".variables()" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                func = call.func
+                if call.method != member or call.args or call.keywords:
+                    continue
+                if not _is_optimizer(program, scope, func[1]) or expects_absence(
+                    scope, call.block, call.place
+                ):
+                    continue
+                refused = refused_by_three(program, scope)
+                if refused is None:
+                    continue
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"member": member, "asked": asked_for(table)},
+                    severity=refused[0],
+                    rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
+                    no_fix="a release that may be meant has it as a method" if early else None,
+                )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return gone_member(program)

@@ -1,0 +1,248 @@
+"""Layers that act otherwise in training: what a step of one's own has to say when it calls its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, inside_function
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import dotted, is_true, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
+from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
+
+NEEDLES = (b"GradientTape",)
+
+_DROPS = frozenset({"Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout"})
+_ADDS_NOISE = frozenset({"GaussianNoise", "GaussianDropout"})
+_COUNTS = frozenset({"BatchNormalization", "SyncBatchNormalization"})
+"""Layers that look at `training` (Keras 3.15.1 and 2.15.0, `call` of each)."""
+_MODELS = frozenset({"keras.Sequential", "keras.Model"})
+_SOURCES = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
+
+
+def without_training(program: Program) -> Iterator[Hit]:
+    """A step of one's own that calls the model it trains without `training=True`, though the model has layers that ask for it."""
+    seen: set[tuple[int, str]] = set()
+    trained: dict[int, set[str]] = {}
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        if id(scope) not in trained:
+            trained[id(scope)] = _trained(scope)
+        if not trained[id(scope)]:
+            continue
+        if in_tests(scope) or written_for_one(program, scope):
+            continue
+        for call in _under(tape):
+            name = dotted(call.func)
+            if name is None or (id(scope), name) in seen or not _plain(call):
+                continue
+            if name not in trained[id(scope)] or _told_elsewhere(scope, call, name):
+                continue
+            found = _layer_of(program, scope, call.func)
+            if found is None:
+                continue
+            if _phase_is_set(program):
+                return
+            seen.add((id(scope), name))
+            kind, layer = found
+            others = [
+                other
+                for other in _under(tape)
+                if other is not call and dotted(other.func) == name and _plain(other)
+            ]
+            yield Hit(
+                scope,
+                call.name_place,
+                call.block,
+                {
+                    "model": name,
+                    "layer": layer.name.rpartition(".")[2],
+                    "does": "uses its moving averages and never updates them"
+                    if kind == "counts"
+                    else "lets everything through",
+                },
+                severity="info" if scope.module.path.endswith(".ipynb") else None,
+                related=(at(layer, label="the layer"),),
+                rewrites=tuple(
+                    Rewrite("keyword", scope, item.place, "True", "training") for item in (call, *others)
+                ),
+            )
+
+
+def _phase_is_set(program: Program) -> bool:
+    """Tell whether the program says for all of Keras that it is training."""
+    return any(
+        call.method in ("set_learning_phase", "learning_phase_scope")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
+
+
+def _under(tape: Site) -> Iterator[Call]:
+    """Yield the calls in the body of a `with` that enters a tape."""
+    scope = tape.scope
+    for event in scope.events():
+        if event.kind == "with" and any(
+            part == (CALL, tape.call.number) for item in event.extra for part in walk(item, scope)
+        ):
+            for call in scope.calls:
+                if event.place[:2] < call.place[:2] and call.place[2:] <= event.place[2:]:
+                    yield call
+
+
+def _plain(call: Call) -> bool:
+    """Tell whether a call gives its inputs and nothing else."""
+    return len(call.args) == 1 and not call.keywords and call.args[0][0] != "*"
+
+
+def _trained(scope: Scope) -> set[str]:
+    """Return the names of what a function takes gradients for the variables of."""
+    found: set[str | None] = set()
+    for call in scope.calls:
+        if call.method in ("gradient", "minimize", "apply_gradients"):
+            for given in (*call.args, *(value for _, value in call.keywords)):
+                found.update(_source_of(part) for part in _with_names(given, scope))
+    return {name for name in found if name is not None}
+
+
+def _with_names(expr: Expr, scope: Scope) -> Iterator[Expr]:
+    """Yield the parts of an expression, and those of what its plain names were given in the function."""
+    for part in walk(expr, scope):
+        yield part
+        if part[0] == NAME:
+            for event in scope.events():
+                if event.value is not None and any(target[:2] == part[:2] for target in event.targets):
+                    yield from walk(event.value, scope)
+
+
+def _source_of(expr: Expr) -> str | None:
+    """Return what `x.trainable_variables` is asked of, by its name."""
+    return dotted(expr[1]) if expr[0] == ATTRIBUTE and expr[2] in _SOURCES else None
+
+
+def _told_elsewhere(scope: Scope, call: Call, name: str) -> bool:
+    """Tell whether the function calls the same with the flag too: it knows of it, and leaves it out here."""
+    return any(
+        other is not call and dotted(other.func) == name and other.keyword("training") is not None
+        for other in scope.calls
+    )
+
+
+def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | None:
+    """Return a layer of a model that acts otherwise in training, with what it does, where every way to the model has one."""
+    values = alternatives(program.flow.stands_for(scope, expr))
+    found = None
+    for value in values:
+        here = None
+        if isinstance(value, Made) and value.name in _MODELS:
+            here = _made_in(program, value.site) if value.site is not None else None
+        elif isinstance(value, Instance) and is_keras_model(program, value.scope):
+            here = _of_class(program, value.scope)
+        if here is None:
+            return None
+        found = found or here
+    return found
+
+
+def _kind(name: str) -> str | None:
+    head, _, last = name.rpartition(".")
+    if head != "keras.layers":
+        return None
+    return "counts" if last in _COUNTS else "drops" if last in _DROPS or last in _ADDS_NOISE else None
+
+
+def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
+    """Return a layer that a model is built of which asks for the flag; where a function builds several models of tensors, none is certain."""
+    scope = made.scope
+    if scope.kind == "module":
+        sites = program.flow.within(scope)
+    else:
+        sites = [site for site, _ in inside_function(program, Function(scope))]
+    if made.name == "keras.Sequential":
+        sites = [site for site in sites if site.scope is scope and _added(site.call, made.call, scope)]
+    elif len({site.call.number for site in sites if site.scope is scope and site.name in _MODELS}) != 1:
+        return None
+    for site in sites:
+        kind = _kind(site.name)
+        if kind is not None and not _called_with_flag(site) and not _frozen(site):
+            return kind, site
+    return None
+
+
+def _added(layer: Call, model: Call, scope: Scope) -> bool:
+    """Tell whether a layer is made in the list of a `Sequential`, or for `add` of what that is called."""
+    if model.place[:2] <= layer.place[:2] and layer.place[2:] <= model.place[2:]:
+        return True
+    names = {
+        dotted(target)
+        for event in scope.events()
+        if event.value == (CALL, model.number)
+        for target in event.targets
+    }
+    return any(
+        call.method == "add"
+        and call.func[0] == ATTRIBUTE
+        and dotted(call.func[1]) in names
+        and call.place[:2] <= layer.place[:2]
+        and layer.place[2:] <= call.place[2:]
+        for call in scope.calls
+    )
+
+
+def _called_with_flag(site: Site) -> bool:
+    """Tell whether a layer is called where it is made with `training` said: `Dropout(0.5)(x, training=True)`."""
+    return any(
+        call.func == (CALL, site.call.number) and (call.keyword("training") is not None or len(call.args) > 1)
+        for call in site.scope.calls
+    )
+
+
+def _frozen(site: Site) -> bool:
+    given = site.call.keyword("trainable")
+    return given is not None and not is_true(given)
+
+
+def _of_class(program: Program, owner: Scope) -> tuple[str, Site] | None:
+    """Return a layer that a model's class makes and hands `training` to, where its `call` has the flag and is not told otherwise."""
+    method = program.method(owner, "call")
+    if method is None or program.method(owner, "__call__") is not None:
+        return None
+    default = next((item[2] for item in method.params if item[0] == "training"), None)
+    if default is None or default[0] != CONSTANT or default[1] not in (None, False):
+        return None
+    for scope in owner.module.summary.scopes:
+        if scope.parent != owner.number or scope.kind != "function":
+            continue
+        for event in scope.events():
+            for target in event.targets:
+                if target[0] != ATTRIBUTE or event.value is None:
+                    continue
+                for part in walk(event.value, scope):
+                    if part[0] != CALL:
+                        continue
+                    site = next(
+                        (item for item in program.flow.within(scope) if item.call.number == part[1]), None
+                    )
+                    kind = _kind(site.name) if site is not None else None
+                    if site is not None and kind is not None and _handed_on(method, target[2]):
+                        return kind, site
+    return None
+
+
+def _handed_on(method: Scope, attribute: str) -> bool:
+    """Tell whether `call` gives its flag to the layer of an attribute."""
+    own = method.params[0][0] if method.params else ""
+    for call in method.calls:
+        if dotted(call.func) == f"{own}.{attribute}":
+            given = call.keyword("training") or (call.args[1] if len(call.args) > 1 else None)
+            if given is not None and "training" in text(given, method):
+                return True
+    return False
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return without_training(program)

@@ -1,0 +1,197 @@
+"""Fixes that move a step of a pipeline, or a statement: when that is possible at all, by what the code around it does."""
+
+from __future__ import annotations
+
+from cfgfix.code.checks.common import bound_in_loop, names_in, tensorflow_alias
+from cfgfix.code.fixes.layout import suite_of
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.releases import api
+from cfgfix.code.model.expressions import walk
+from cfgfix.code.model.hit import Rewrite
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, LAMBDA, NAME, Call, Event, Expr, Scope, bind
+from cfgfix.code.model.values import Site
+
+ELSEWHERE = "the two stand in different places of the code; which one moves is for you to say"
+"""Why there is no fix where a chain cannot be followed from one step to the other."""
+
+
+def autotune(program: Program, scope: Scope) -> str | None:
+    """Return how a scope writes AUTOTUNE, or None where TensorFlow has no name of its own in it.
+
+    Before TensorFlow 2.4 it is `tf.data.experimental.AUTOTUNE`, which later releases have too.
+    """
+    alias = tensorflow_alias(scope)
+    if alias is None:
+        return None
+    found = api(program).presence("tensorflow.data.AUTOTUNE")
+    old = found is not None and bool(api(program).admitted & ~found.mask) and not api(program).silent
+    return f"{alias}.data.experimental.AUTOTUNE" if old else f"{alias}.data.AUTOTUNE"
+
+
+def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
+    """Return the fix that puts one step of a pipeline before or behind another; empty where that cannot be shown to be possible.
+
+    The two stand in one chain, or in statements of one suite that hand the dataset on by name. Nothing else may see what lies
+    between them, and what the moved step is given must mean the same at both places.
+    """
+    scope = moved.scope
+    first, last = (moved, goal) if behind else (goal, moved)
+    if goal.scope is not scope or moved.call.opaque or moved.call.method is None:
+        return ()
+    passed: list[str] = []
+    way = _way(scope, last.call, first.call, passed)
+    if way is None or not _OTHER_ELEMENTS.isdisjoint(passed):
+        return ()
+    given = [*moved.call.args, *(value for _, value in moved.call.keywords)]
+    used = {name for item in given for name in names_in(item, scope)}
+    if any(
+        used & set(_names(event))
+        for event in scope.events()
+        if way[0].place <= event.place < way[-1].place and way[0] is not way[-1]
+    ):
+        return ()
+    if any(part[0] == LAMBDA for item in given for part in walk(item, scope)) and len(way) > 1:
+        # What a lambda sees of names around it is settled when it is called.
+        return ()
+    own, other = _own_statement(scope, moved.call), _own_statement(scope, goal.call)
+    if own is not None and other is not None:
+        return (Rewrite("move-statement", scope, own.place, target=other.place, behind=behind),)
+    return (
+        Rewrite(
+            "move-link",
+            scope,
+            moved.call.place,
+            target=goal.call.place,
+            behind=behind,
+            statement=own.place if own is not None else None,
+        ),
+    )
+
+
+REGROUPS = frozenset(
+    {"unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "bucket_by_sequence_length"}
+)
+"""Steps behind which elements are others, made of several or parts of one."""
+_OTHER_ELEMENTS = REGROUPS | {"apply", "scan", "zip", "take", "skip"}
+"""Steps that nothing moves across: it would be about other things then, file names for examples."""
+
+
+def _way(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event] | None:
+    """Return the statements by which a dataset goes from one link of a chain to a later one, or None where it may go elsewhere too.
+
+    The methods between the two are added to `passed`.
+    """
+    event = _assignment(scope, last)
+    if event is None:
+        return None
+    way: list[Event] = []
+    here: Expr = (CALL, last.number)
+    for _ in range(400):
+        while here[0] == CALL:
+            call = scope.calls[here[1]]
+            if call is first:
+                return way or [event]
+            if call.func[0] != ATTRIBUTE:
+                return None
+            if call is not last:
+                passed.append(call.func[2])
+            here = call.func[1]
+        if here[0] != NAME:
+            return None
+        suite = suite_of(scope, event.place) or []
+        place = next((index for index, item in enumerate(suite) if item is event), 0)
+        earlier = next((item for item in reversed(suite[:place]) if _binds(item, here[1])), None)
+        if earlier is None or earlier.kind != "assign" or earlier.value is None or earlier.bodies:
+            return None
+        if len(earlier.targets) != 1 or earlier.targets[0][0] != NAME:
+            return None
+        between = suite[suite.index(earlier) + 1 : place]
+        if any(item.bodies or here[1] in _mentioned(item, scope) for item in between):
+            # Another branch of the pipeline begins there, or what happens there is not followed.
+            return None
+        if here[1] not in _names(event) and any(
+            here[1] in _mentioned(item, scope) for item in scope.events() if item.place > event.place
+        ):
+            return None
+        if not way:
+            way.append(event)
+        way.insert(0, earlier)
+        event, here = earlier, earlier.value
+    return None
+
+
+def _binds(event: Event, name: str) -> bool:
+    return name in _names(event) or bool(event.bodies)
+
+
+def _names(event: Event) -> list[str]:
+    """Return the names that a statement binds."""
+    found: dict[str, None] = {}
+    for target in event.targets:
+        bind(target, found)
+    return list(found)
+
+
+def _mentioned(event: Event, scope: Scope) -> set[str]:
+    found: set[str] = set()
+    for expr in (event.value, *event.targets):
+        if expr is not None:
+            found |= names_in(expr, scope)
+    return found
+
+
+def _assignment(scope: Scope, call: Call) -> Event | None:
+    """Return the simple statement that a call stands in."""
+    event = statement_of(scope, call.block, call.place)
+    return event if event is not None and not event.bodies and event.block == call.block else None
+
+
+def _own_statement(scope: Scope, call: Call) -> Event | None:
+    """Return the statement `d = d.cache()` that holds nothing but a link, or None."""
+    receiver = call.func[1]
+    event = _assignment(scope, call)
+    if (
+        event is not None
+        and event.kind == "assign"
+        and event.value == (CALL, call.number)
+        and len(event.targets) == 1
+        and event.targets[0][:2] == receiver[:2]
+        and receiver[0] == NAME
+    ):
+        return event
+    return None
+
+
+def loop_head(scope: Scope, loop: int) -> Event | None:
+    """Return the statement whose body a block is, such as the `for` of a loop; a comprehension has none."""
+    return next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
+
+
+def out_of_loop(scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
+    """Return the fix that puts a statement of a loop's suite before the loop; empty where it does not stand there by itself."""
+    head = loop_head(scope, loop)
+    if head is None or event.block != loop:
+        return ()
+    bound = [item for item in scope.binding(own) if item is not event]
+    if any(item is head or item.block == loop for item in bound):
+        return ()
+    return (
+        Rewrite(
+            "move-statement",
+            scope,
+            event.place,
+            target=head.place,
+            without=tuple(sorted(bound_in_loop(scope, loop) - {own})),
+        ),
+    )
+
+
+def free_name(scope: Scope, *wanted: str) -> str | None:
+    """Return the first of some names that nothing in a scope or around it binds, or None."""
+    taken: set[str] = set()
+    here: Scope | None = scope
+    while here is not None:
+        taken |= here.names | set(here.imports) | set(here.children)
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return next((name for name in wanted if name not in taken), None)

@@ -1,0 +1,445 @@
+"""Precision, seeds and compiled steps: what computes something else than the code seems to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, inside_function, is_random, short
+from cfgfix.code.checks.sizes import is_jit
+from cfgfix.code.inference.entry_points import never_run, reached_from
+from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, inside
+from cfgfix.code.inference.releases import keras_three
+from cfgfix.code.model.expressions import MISSING, constant, dotted, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Scope
+from cfgfix.code.model.values import Constant, Function, Made, Site, alternatives
+
+NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
+
+_POLICIES = (
+    "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.experimental.set_policy",
+    "keras.config.set_dtype_policy",
+)
+_SCALERS = (
+    "keras.mixed_precision.LossScaleOptimizer",
+    "keras.optimizers.LossScaleOptimizer",
+    "keras.mixed_precision.experimental.LossScaleOptimizer",
+)
+
+
+def _policies(program: Program, *names: str) -> list[Site]:
+    """Return the calls that set one of some policies for the whole program."""
+    found = []
+    for site in program.flow.named(*_POLICIES):
+        given = [*alternatives(site.argument(0, "policy"))]
+        for value in tuple(given):
+            if isinstance(value, Made) and value.name.endswith(".Policy") and value.site is not None:
+                given += alternatives(value.site.argument(0, "name"))
+        if any(isinstance(value, Constant) and value.value in names for value in given):
+            found.append(site)
+    return [site for site in found if not in_tests(site.scope) and not never_run(program, site.scope)]
+
+
+def _scaled(program: Program) -> bool:
+    return any(program.flow.named(*_SCALERS)) or any(
+        call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
+
+
+def missing_scaling(program: Program) -> Iterator[Hit]:
+    """A step of one's own in float16 whose loss is not scaled."""
+    policies = _policies(program, "mixed_float16")
+    if not policies or _scaled(program):
+        return
+    policy = policies[0]
+    for scope in {
+        id(site.scope): site.scope for site in program.flow.named("tensorflow.GradientTape")
+    }.values():
+        if in_tests(scope):
+            continue
+        sites = program.flow.within(scope)
+        tape = next(site for site in sites if site.name == "tensorflow.GradientTape")
+        applies = [call for call in scope.calls if call.method == "apply_gradients"]
+        if not applies or any(call.method in ("scale", "unscale") for call in scope.calls):
+            continue
+        if policy.scope.module is not scope.module and not _imports(scope, policy.scope):
+            continue
+        callers = {caller.scope.module.path for caller in program.flow.callers(scope)}
+        if callers and callers.isdisjoint(reached_from(program, policy.scope.module)):
+            # What calls it is no part of the program that sets the policy.
+            continue
+        yield hit_at(
+            tape,
+            # A policy behind a switch may be off in the runs that count.
+            severity="info"
+            if program.owner(policy.scope) is not None
+            and policy.scope is not scope
+            and not program.flow.callers(policy.scope)
+            else "warning"
+            if any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
+            else None,
+            values={"function": scope.qualname or "the module", "line": policy.call.place[0]},
+            needs=((policy.scope, policy.call.block),),
+            related=(at(policy, label="float16 for the whole program"),),
+        )
+
+
+def _imports(scope: Scope, other: Scope) -> bool:
+    """Tell whether one module's code is imported by the other's, so that both run in one program."""
+    for first, second in ((scope.module, other.module), (other.module, scope.module)):
+        for item in first.summary.scopes:
+            for source in item.imports.values():
+                if second.name and (
+                    source == second.name
+                    or source.startswith(second.name + ".")
+                    or second.name.endswith(source.lstrip("."))
+                ):
+                    return True
+    return False
+
+
+def needless_scaling(program: Program) -> Iterator[Hit]:
+    """Loss scaling with bfloat16, which has the range of float32."""
+    policies = _policies(program, "mixed_bfloat16")
+    if not policies or _policies(program, "mixed_float16"):
+        return
+    for site in program.flow.named(*_SCALERS):
+        if not in_tests(site.scope):
+            yield hit_at(
+                site,
+                values={"line": policies[0].call.place[0]},
+                needs=((policies[0].scope, policies[0].call.block),),
+            )
+
+
+_SOFT = ("softmax", "sigmoid")
+
+
+def half_output(program: Program) -> Iterator[Hit]:
+    """The last layer of a float16 model gives its probabilities in float16."""
+    policies = _policies(program, "mixed_float16")
+    if not policies:
+        return
+    modules = {id(site.scope.module) for site in policies}
+    policy = policies[0]
+    for site in program.flow.under("keras.Sequential", "keras.Model"):
+        if (
+            site.name not in ("keras.Sequential", "keras.Model")
+            or id(site.scope.module) not in modules
+            or in_tests(site.scope)
+        ):
+            continue
+        last = _last_layer(program, site)
+        if last is None:
+            continue
+        activation = last.call.keyword("activation")
+        if last.name in ("keras.layers.Activation", "keras.layers.Softmax"):
+            activation = activation or (last.call.args[0] if last.call.args else None)
+            soft = last.name.endswith("Softmax") or constant(activation) in _SOFT
+        else:
+            soft = constant(activation) in _SOFT
+        if not soft or last.call.opaque or last.call.keyword("dtype") is not None:
+            continue
+        if all(item.scope is last.scope and item.call.place > last.call.place for item in policies):
+            # It was made before any policy was set, and keeps float32.
+            continue
+        inside_others = all(
+            program.owner(item.scope) is not None and item.scope is not last.scope for item in policies
+        )
+        yield hit_at(
+            last,
+            flow=(),
+            # When an object is made that sets the policy is not known.
+            severity="info" if inside_others else None,
+            values={"layer": short(last), "line": policy.call.place[0]},
+            needs=((policy.scope, policy.call.block),),
+            rewrites=(Rewrite("keyword", last.scope, last.call.place, '"float32"', "dtype"),),
+        )
+
+
+def _last_layer(program: Program, model: Site) -> Site | None:
+    """Return the call that makes a model's last layer, where it is written down."""
+    scope = model.scope
+    number: int | None = None
+    if model.name == "keras.Sequential":
+        layers = model.call.argument(0, "layers")
+        if layers is not None and layers[0] == ITEMS and layers[2] and layers[2][-1][0] == CALL:
+            number = layers[2][-1][1]
+    else:
+        outputs = model.call.argument(1, "outputs")
+        if outputs is not None and outputs[0] == NAME:
+            values = [
+                event.value
+                for event in scope.events()
+                if event.kind == "assign"
+                and any(t[0] == NAME and t[1] == outputs[1] for t in event.targets)
+                and event.place < model.call.place
+            ]
+            outputs = values[-1] if values else None
+        if outputs is not None and outputs[0] == CALL:
+            outer = scope.calls[outputs[1]]
+            if outer.func[0] == CALL:
+                number = outer.func[1]
+    if number is None:
+        return None
+    sites: list[Site] = program.flow.within(scope)
+    return next(
+        (site for site in sites if site.call.number == number and site.name.startswith("keras.layers.")), None
+    )
+
+
+# Functions that XLA compiles
+
+
+def _jit_roots(program: Program) -> Iterator[tuple[Site | None, Function | Scope, Reach]]:
+    for root in hot_paths(program).roots:
+        if root.kind != GRAPH:
+            continue
+        made = root.site
+        jit = made is not None and made.name == "tensorflow.function" and is_jit(made)
+        outer = program.outer(root.scope)
+        if not jit and outer is not None:
+            for decorator in root.scope.decorators:
+                if decorator[0] == CALL and any(
+                    name in ("jit_compile", "experimental_compile") and constant(value) is True
+                    for name, value in outer.calls[decorator[1]].keywords
+                ):
+                    jit = True
+        if jit:
+            yield made, root.scope, Reach(root, root.scope, ())
+
+
+def seed_ignored(program: Program) -> Iterator[Hit]:
+    """Random numbers of a function that XLA compiles, in a program that sets a seed."""
+    seed = next(program.flow.named("tensorflow.random.set_seed", "keras.utils.set_random_seed"), None)
+    if seed is None:
+        return
+    for _, function, reach in _jit_roots(program):
+        for site, path in inside_function(program, function):
+            if is_random(site) and site.name.startswith("tensorflow.") and not in_tests(site.scope):
+                way = Reach(reach.root, site.scope, path)
+                yield hit_at(
+                    site,
+                    entry=way,
+                    values={"call": short(site), "line": seed.call.place[0], "via": way.via},
+                )
+
+
+def growing_array(program: Program) -> Iterator[Hit]:
+    """A `TensorArray` of open size in a function that XLA compiles."""
+    for _, function, reach in _jit_roots(program):
+        for site, path in inside_function(program, function):
+            if site.name == "tensorflow.TensorArray" and constant(site.call.keyword("dynamic_size")) is True:
+                way = Reach(reach.root, site.scope, path)
+                yield hit_at(
+                    site,
+                    entry=way,
+                    values={"via": way.via},
+                    # Where a size is given it may be enough, and nothing is lost.
+                    severity=None if constant(site.call.argument(1, "size")) in (0, MISSING) else "warning",
+                )
+
+
+# How compiled functions are used
+
+
+def two_optimizers(program: Program) -> Iterator[Hit]:
+    """One compiled function called with two optimizers: its variables can be made only once."""
+    # Calls of one file: two scripts that call the same function are two runs.
+    calls: dict[tuple[int, int, str], dict[int, tuple[Site, str, Site]]] = {}
+    for site in program.flow.compiled:
+        for target in site.targets:
+            if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
+                continue
+            offset = 1 if target.receiver is not None else 0
+            plain = [name for name, _, _, kind in target.scope.params if kind == "plain"][offset:]
+            for position, name in enumerate(plain):
+                value = site.argument(position, name)
+                for item in alternatives(value):
+                    if (
+                        isinstance(item, Made)
+                        and item.name.startswith("keras.optimizers.")
+                        and item.site is not None
+                    ):
+                        calls.setdefault((id(target.scope), id(site.scope.module), name), {}).setdefault(
+                            id(item.site.call), (site, target.scope.name, item.site)
+                        )
+    for found in calls.values():
+        (first, name, _), *others = found.values()
+        if keras_three(program):
+            others = [other for other in others if _has_state(other[2])]
+        if not others or first.call is others[0][0].call:
+            # One place, entered twice: what it calls may be made anew each time.
+            continue
+        yield hit_at(
+            others[0][0],
+            flow=(),
+            values={"function": name, "line": first.call.place[0]},
+            related=(at(first, label="called with another optimizer"),),
+        )
+
+
+def _has_state(made: Site) -> bool:
+    """Tell whether an optimizer makes variables when it is first used: SGD of Keras 3 has none unless it is told to keep some."""
+    if not made.name.endswith(".SGD") or made.call.opaque:
+        return True
+    kept = (
+        made.call.argument(1, "momentum"),
+        made.call.keyword("use_ema"),
+        made.call.keyword("gradient_accumulation_steps"),
+    )
+    return any(value is not None and (value[0] != CONSTANT or bool(value[1])) for value in kept)
+
+
+def _error_wanted(site: Site) -> bool:
+    """Tell whether a call stands in `with raises(...)` or `try`: it shows the error, or is ready for it."""
+    return any(
+        block.kind == "try"
+        or (
+            block.kind == "with"
+            and block.test is not None
+            and "raises" in text(block.test, site.scope).lower()
+        )
+        for block in site.scope.block_chain(site.call.block)
+    )
+
+
+def never_called(program: Program) -> Iterator[Hit]:
+    """A function is compiled, but the loop calls the plain one: the compiled one is never called."""
+    used = {
+        id(target.compiled.call)
+        for site in program.flow.compiled
+        for target in site.targets
+        if target.compiled is not None
+    }
+    loops = hot_paths(program).step_loops()
+    for site in program.flow.named("tensorflow.function"):
+        call: Call = site.call
+        if (
+            call.number < 0
+            or id(call) in used
+            or in_tests(site.scope)
+            or _decorates(site)
+            or _handed_on(site)
+        ):
+            continue
+        for function in (
+            item for item in alternatives(site.argument(0, "func")) if isinstance(item, Function)
+        ):
+            plain = next(
+                (
+                    step
+                    for _, _, step in loops
+                    for target in step.targets
+                    if target.scope is function.scope
+                    and target.compiled is None
+                    and not step.open
+                    and not any(
+                        other.compiled is not None and other.scope is function.scope for other in step.targets
+                    )
+                    and not _same_name(site, step)
+                ),
+                None,
+            )
+            if plain is not None:
+                yield hit_at(
+                    site,
+                    flow=(),
+                    values={"function": function.scope.name, "line": plain.call.name_place[0]},
+                    needs=((plain.scope, plain.call.block),),
+                    related=(at(plain, label="the plain function is called here"),),
+                )
+                break
+
+
+def _same_name(made: Site, called: Site) -> bool:
+    """Tell whether a call goes by the name that the compiled function got: on another way it is the plain one's."""
+    return any(
+        event.value == (CALL, made.call.number) and called.call.func in event.targets
+        for event in made.scope.events()
+    )
+
+
+def _decorates(site: Site) -> bool:
+    return any(
+        item == (CALL, site.call.number)
+        for scope in site.scope.module.summary.scopes
+        if scope.parent == site.scope.number
+        for item in scope.decorators
+    )
+
+
+def _handed_on(site: Site) -> bool:
+    """Tell whether the compiled function goes somewhere this program does not show: returned, or given as an argument.
+
+    What gets a name of the function or an attribute is followed by that, in the functions that can mean it.
+    """
+    value = (CALL, site.call.number)
+    for event in site.scope.events():
+        if event.value == value:
+            if event.kind not in ("assign", "annotate"):
+                return True
+            names = {dotted(target) for target in event.targets}
+            return None in names or any(_passes(scope, names) for scope in _meaning(site.scope, names))
+    return True
+
+
+def _meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
+    """Yield the scopes in which names bound in a scope mean the same: for an attribute all of the module."""
+    scopes = scope.module.summary.scopes
+    if any("." in name for name in names if name):
+        yield from scopes
+        return
+    inner = {scope.number}
+    yield scope
+    for other in scopes:
+        if other.parent in inner:
+            inner.add(other.number)
+            yield other
+
+
+def _passes(scope: Scope, names: set[str | None]) -> bool:
+    """Tell whether one of the names is given to a call, or stands in what a statement gives to another name or returns."""
+    given = [part for call in scope.calls for part in (*call.args, *(value for _, value in call.keywords))]
+    given += [
+        event.value
+        for event in scope.events()
+        if event.value is not None and event.kind in ("assign", "annotate", "return", "yield")
+    ]
+    return any(
+        part[0] != CALL
+        and any(dotted(item) in names for item in walk(part, scope) if item[0] in (NAME, ATTRIBUTE))
+        for part in given
+    )
+
+
+def steps_per_execution(program: Program) -> Iterator[Hit]:
+    """A small model compiled without `steps_per_execution`."""
+    for site in program.flow.named("keras.Sequential.compile"):
+        if site.call.opaque or site.call.keyword("steps_per_execution") is not None or in_tests(site.scope):
+            continue
+        for value in alternatives(site.receiver):
+            made = value.site if isinstance(value, Made) else None
+            layers = made.call.argument(0, "layers") if made is not None else None
+            if layers is not None and layers[0] == ITEMS and 0 < len(layers[2]) <= 4:
+                yield hit_at(site, flow=(), values={"count": len(layers[2])})
+
+
+def loop_in_python(program: Program) -> Iterator[Hit]:
+    """A Python loop that only calls a compiled step."""
+    for scope, block, site in hot_paths(program).step_loops():
+        if in_tests(scope) or not any(target.compiled is not None for target in site.targets):
+            continue
+        inner = [call for call in scope.calls if inside(scope, call.block, block)]
+        if len(inner) == 1:
+            yield hit_at(site, flow=(), values={"line": scope.blocks[block].line})
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return missing_scaling(program)

@@ -1,0 +1,259 @@
+"""Optimizers that are given more than one list of variables: the optimizers of TensorFlow 2.11 and later know only the first."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import bound_once, in_tests, together
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    api,
+    asked_for,
+    keras_of_release,
+    where_keras_known,
+    written_for_one,
+)
+from cfgfix.code.model.expressions import dotted, walk
+from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
+from cfgfix.code.tensorflow.requirements import LATER_MINORS
+
+NEEDLES = (b"apply_gradients", b"minimize", *IMPORTS)
+
+_OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w*")
+_MODEL = re.compile(r"keras\.(?:Model|Sequential|layers\.[A-Z]\w*|applications\.(?:\w+\.)*[A-Z]\w*)")
+_LISTS = ("trainable_variables", "trainable_weights")
+_LAST_NEW = 13
+"""The minor release of TensorFlow 2 from which every optimizer of Keras is one of the new ones."""
+_DEPTH = 4
+_MOST_CALLS = 8
+_MOST_NAMES = 100
+
+
+def first_new(site: Site) -> int:
+    """Return the minor release of TensorFlow 2 from which an optimizer of Keras is one of the new ones.
+
+    `tf.keras.optimizers` has them from 2.11 on. The package `keras` by itself had the old ones by those names until 2.12 (Keras 2.11.0
+    and 2.12.0, `keras/optimizers/__init__.py`: `from keras.optimizers.legacy.adam import Adam`; 2.13.1 has the new ones).
+    """
+    return 11 if site.raw.startswith("tensorflow.") else _LAST_NEW
+
+
+def second_list(program: Program) -> Iterator[Hit]:
+    """One optimizer that is applied to the variables of two models, neither of which has the other's."""
+    table = api(program)
+    requirement = table.requirement
+    if table.silent:
+        return
+    groups: dict[tuple[int, str], dict[int, Site]] = defaultdict(dict)
+    for site in program.flow.under("keras.optimizers."):
+        shown = dotted(site.call.func[1]) if site.call.func[0] == ATTRIBUTE else None
+        if shown is not None and site.call.method in ("apply_gradients", "minimize"):
+            groups[id(site.scope), shown].setdefault(site.call.number, site)
+    for (_, shown), found in groups.items():
+        sites = sorted(found.values(), key=lambda site: site.call.place)[:_MOST_CALLS]
+        if len(sites) < 2 or not _told(program, sites[0], shown):
+            continue
+        pair = _pair(program, sites)
+        if pair is not None:
+            first, second, of_first, of_second = pair
+            since = max(
+                (
+                    first_new(made.site)
+                    for made in alternatives(first.receiver)
+                    if isinstance(made, Made) and made.site is not None
+                ),
+                default=_LAST_NEW,
+            )
+            if not requirement.of_two(range(since, LATER_MINORS)):
+                continue
+            yield hit_at(
+                second,
+                values={
+                    "optimizer": shown,
+                    "first": of_first,
+                    "second": of_second,
+                    "line": first.call.name_place[0],
+                    "since": f"2.{since}",
+                    "asked": asked_for(table),
+                },
+                severity=where_keras_known(table, "warning") if requirement.of_two(range(since)) else None,
+                needs=((first.scope, first.call.block),),
+                related=(at(first, label="the other list"),),
+            )
+
+
+def _told(program: Program, site: Site, shown: str) -> bool:
+    """Tell whether an optimizer is one of Keras's new ones for certain, and the same one wherever its name stands in the scope."""
+    scope = site.scope
+    made = alternatives(site.receiver)
+    if (
+        in_tests(scope)
+        or not made
+        or not all(_is_new(value) for value in made)
+        or not keras_of_release(program, scope)
+        or written_for_one(program, scope)
+        or expects_absence(scope, site.call.block, site.call.place)
+    ):
+        return False
+    owner = program.owner(scope)
+    head, _, last = shown.rpartition(".")
+    if head and owner is not None and last == "optimizer" and is_keras_model(program, owner):
+        # Keras builds the optimizer of a model for all its variables.
+        return False
+    if any(_builds(call, last) for item in scope.module.summary.scopes for call in item.calls):
+        return False
+    # Another one in each step would be built for its own list.
+    return sum(where is scope for _, where in _bindings(program, scope, shown)) <= 1
+
+
+def _is_new(value: Value) -> bool:
+    """Tell whether a value is one of the new optimizers of Keras, in some release."""
+    if not isinstance(value, Made) or not _OPTIMIZER.fullmatch(value.name):
+        return False
+    return value.site is None or not value.site.raw.startswith(
+        ("tensorflow.python.", "tensorflow.compat.v1.")
+    )
+
+
+def _builds(call: Call, name: str) -> bool:
+    """Tell whether a call may build the optimizer of some name: `optimizer.build(variables)`, or `model.compile(optimizer)`."""
+    if call.method == "build":
+        return (dotted(call.func[1]) or "").rpartition(".")[2] == name
+    given = call.argument(0, "optimizer") if call.method == "compile" else None
+    return given is not None and (dotted(given) or "").rpartition(".")[2] == name
+
+
+def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, Scope]]:
+    """Return the statements that set a name, or an attribute of the object that a method belongs to, each with its scope."""
+    head, _, last = shown.rpartition(".")
+    if not head:
+        here: Scope | None = scope
+        while here is not None and (last not in here.names or (here.kind == "class" and here is not scope)):
+            here = program.outer(here)
+        return [(event, here) for event in here.binding(last)] if here is not None else []
+    owner = program.owner(scope)
+    if owner is None or "." in head or not scope.params or scope.params[0][0] != head:
+        return []
+    return [
+        (event, item)
+        for item in scope.module.summary.scopes
+        if program.owner(item) is owner
+        for event in item.events()
+        if any(target[0] == ATTRIBUTE and dotted(target) == shown for target in event.targets)
+    ]
+
+
+def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | None:
+    """Return two calls whose lists have nothing in common, with a model of each; None where there are none for certain."""
+    lists = [(site, _models(program, site)) for site in sites]
+    for index, (second, ours) in enumerate(lists):
+        for first, others in lists[:index]:
+            if ours is None or others is None or not together([first, second]):
+                continue
+            if all(_apart(program, first.scope, one, other) for one in ours for other in others):
+                return first, second, min(others), min(ours)
+    return None
+
+
+def _models(program: Program, site: Site) -> frozenset[str] | None:
+    """Return the models, as written, whose variables a call is given; None where that is not certain."""
+    call, scope = site.call, site.scope
+    if call.opaque:
+        return None
+    if call.method == "minimize":
+        return _of_list(program, site, call.argument(1, "var_list"))
+    pairs = call.argument(0, "grads_and_vars")
+    for _ in range(_DEPTH):
+        pairs = _bound(site, pairs)
+        if pairs is None or pairs[0] != CALL:
+            return None
+        inner = scope.calls[pairs[1]]
+        if inner.keywords or not inner.args or inner.func[0] != NAME:
+            return None
+        if inner.func[1] == "zip" and len(inner.args) == 2:
+            return _of_list(program, site, inner.args[1])
+        if inner.func[1] not in ("list", "tuple"):
+            return None
+        pairs = inner.args[0]
+    return None
+
+
+def _bound(site: Site, expr: Expr | None) -> Expr | None:
+    """Return what the only statement that binds a name in the scope gives it; another expression as it is."""
+    if expr is None or expr[0] != NAME:
+        return expr
+    bound = bound_once(site.scope, expr[1], site.call.block)
+    return bound[0] if bound is not None and bound[1] is site.scope else None
+
+
+def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) -> frozenset[str] | None:
+    expr = _bound(site, expr)
+    if expr is None or depth > _DEPTH:
+        return None
+    if expr[0] == ATTRIBUTE and expr[2] in _LISTS:
+        shown = dotted(expr[1])
+        return frozenset({shown}) if shown is not None and _is_model(program, site, expr[1]) else None
+    if expr[0] == BINARY and expr[1] == "+":
+        left = _of_list(program, site, expr[2], depth + 1)
+        right = _of_list(program, site, expr[3], depth + 1)
+        return left | right if left is not None and right is not None else None
+    return None
+
+
+def _is_model(program: Program, site: Site, expr: Expr) -> bool:
+    """Tell whether an expression stands for one model or layer of Keras, of its own or of the project."""
+    values = alternatives(program.flow.stands_for(site.scope, expr))
+    return bool(values) and all(
+        (isinstance(value, Made) and _MODEL.fullmatch(value.name) is not None)
+        or (isinstance(value, Instance) and is_keras_model(program, value.scope))
+        for value in values
+    )
+
+
+def _apart(program: Program, scope: Scope, one: str, other: str) -> bool:
+    """Tell whether neither of two models is the other, is part of it, or is made of it."""
+    if f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}."):
+        return False
+    return other not in _made_of(program, scope, one) and one not in _made_of(program, scope, other)
+
+
+def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
+    """Return the names that what a name stands for is made of, as they are written: those of its statement, and of theirs."""
+    found: set[str] = set()
+    pending = [(shown, scope)]
+    while pending and len(found) < _MOST_NAMES:
+        name, here = pending.pop()
+        for event, where in _bindings(program, here, name):
+            for part in walk(event.value, where) if event.value is not None else ():
+                inner = dotted(part) if part[0] in (NAME, ATTRIBUTE) else None
+                if inner is not None and inner not in found:
+                    found.add(inner)
+                    pending.append((inner, where))
+                if part[0] == CALL:
+                    found |= _named_inside(program, where, part[1])
+    return found
+
+
+def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
+    """Return the attributes and names that the functions of the project behind a call use."""
+    return {
+        name
+        for site in program.flow.within(scope)
+        if site.call.number == number
+        for target in site.targets
+        for event in target.scope.events()
+        if event.value is not None
+        for part in walk(event.value, target.scope)
+        if part[0] in (NAME, ATTRIBUTE) and (name := dotted(part)) is not None
+    }
+
+
+def check(program: Program) -> Iterator[Hit]:
+    """The group's first rule."""
+    return second_list(program)

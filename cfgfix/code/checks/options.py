@@ -1,0 +1,353 @@
+"""Options of datasets and settings of the graph optimizer that the project's TensorFlow does not have, or reads otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import value_named
+from cfgfix.code.inference.flow import only_tells
+from cfgfix.code.inference.guards import expects_absence, statement_of
+from cfgfix.code.inference.releases import IMPORTS, api, with_other_releases, written_for_one
+from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Scope
+from cfgfix.code.tensorflow.api import Api
+
+NEEDLES = IMPORTS
+
+
+def passed_over(program: Program, _check: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    return with_other_releases(program)
+
+
+_OPTIONS = "tensorflow.data.Options"
+
+
+_PARTS = {
+    "experimental_optimization": "tensorflow.data.experimental.OptimizationOptions",
+    "autotune": "tensorflow.data.experimental.AutotuneOptions",
+    "threading": "tensorflow.data.ThreadingOptions",
+    "experimental_threading": "tensorflow.data.ThreadingOptions",
+    "experimental_distribute": "tensorflow.data.experimental.DistributeOptions",
+}
+
+
+_INSTEAD = {
+    "experimental_optimization.autotune": "autotune.enabled",
+    "experimental_optimization.autotune_cpu_budget": "autotune.cpu_budget",
+    "experimental_optimization.autotune_ram_budget": "autotune.ram_budget",
+    "experimental_deterministic": "deterministic",
+}
+
+
+def _options(program: Program) -> Iterator[tuple[Scope, Event, Expr, str]]:
+    """Yield the assignments to attributes of `tf.data.Options`: scope, statement, target, path below the options."""
+    found: list[tuple[Scope, Event, Expr, str]] | None = program.facts.get("options")
+    if found is None:
+        found = []
+        for module in program.modules:
+            for scope, event, target in module.stores():
+                path = _option_path(program, scope, target) if len(event.targets) == 1 else None
+                if path is not None:
+                    found.append((scope, event, target, path))
+        program.facts["options"] = found
+    yield from found
+
+
+def _option_path(program: Program, scope: Scope, target: Expr) -> str | None:
+    names: list[str] = []
+    base = target
+    while base[0] == ATTRIBUTE:
+        names.append(base[2])
+        base = base[1]
+        if _is_options(program, scope, base):
+            return ".".join(reversed(names))
+        if names[-1] == "experimental_optimization" and len(names) > 1:
+            # Nothing else in TensorFlow code has an attribute of this name.
+            return ".".join(reversed(names))
+    return None
+
+
+def _is_options(program: Program, scope: Scope, expr: Expr) -> bool:
+    from cfgfix.code.inference.hot_paths import made_of
+
+    return expr[0] == NAME and made_of(value_named(program, scope, expr[1]), _OPTIONS) is not None
+
+
+def _option_mask(table: Api, path: str) -> int | None:
+    """Return in which releases an option can be set; None where the table cannot tell."""
+    first, _, rest = path.partition(".")
+    mask = table.member(_OPTIONS, first)
+    if not mask or not rest:
+        return mask
+    part = _PARTS.get(first)
+    second = rest.partition(".")[0]
+    return table.member(part, second) if part is not None else None
+
+
+def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
+    table = api(program)
+    if table.silent:
+        return
+    for scope, event, target, path in _options(program):
+        mask = _option_mask(table, path)
+        if mask is not None and not mask & table.newest:
+            yield scope, event, target, path, mask
+
+
+def removed_option(program: Program) -> Iterator[Hit]:
+    """An option of datasets that raises when it is set."""
+    table = api(program)
+    for scope, event, target, path, mask in _removed(program):
+        if _swallowing(scope, event.block) is not None or expects_absence(scope, event.block):
+            continue
+        yield _option_hit(table, scope, event, target, path, mask)
+
+
+def removed_option_in_try(program: Program) -> Iterator[Hit]:
+    """The same inside `try`: what stands after it in the block never runs."""
+    table = api(program)
+    seen: set[tuple[int, int]] = set()
+    for scope, event, target, path, mask in _removed(program):
+        block = _swallowing(scope, event.block)
+        if block is None or (id(scope), block) in seen:
+            continue
+        # The first one ends the block; what is wrong behind it never runs.
+        seen.add((id(scope), block))
+        around = set(scope.block_numbers(event.block)) - set(scope.block_numbers(scope.blocks[block].parent))
+        gone_too = {id(other) for where, other, *_ in _removed(program) if where is scope}
+        later = [
+            item
+            for item in scope.events()
+            if item.block in around
+            and item.place[0] > event.place[2]
+            and item.kind != "import"
+            and id(item) not in gone_too
+            and not only_tells(item, scope)
+        ]
+        if not later:
+            # Nothing is lost but what this TensorFlow does not have anyway: the guard is meant.
+            continue
+        hit = _option_hit(table, scope, event, target, path, mask)
+        shown = f"the {len(later)} statement{'s' if len(later) > 1 else ''} after it"
+        yield Hit(
+            hit.scope,
+            hit.place,
+            hit.block,
+            {
+                **hit.values,
+                "skipped": f"{shown} in the block never run{'s' if len(later) == 1 else ''}",
+            },
+            severity="error",
+            rewrites=hit.rewrites,
+            safety="unsafe",
+            title=hit.title,
+        )
+
+
+def _option_hit(table: Api, scope: Scope, event: Event, target: Expr, path: str, mask: int) -> Hit:
+    new = _INSTEAD.get(path)
+    rewrites: tuple[Rewrite, ...]
+    title = f"Remove {path}"
+    if new is not None and table.member(_OPTIONS, new.partition(".")[0]):
+        base = target
+        for _ in path.split("."):
+            base = base[1]
+        name = dotted(base)
+        rewrites = (Rewrite("replace", scope, target[-1], f"{name}.{new}"),) if name else ()
+        title = f"Write {new}"
+    else:
+        rewrites = (Rewrite("drop-statement", scope, event.place),)
+    return Hit(
+        scope,
+        target[-1],
+        event.block,
+        {"option": path, "gone": table.since(mask), "instead": f"; it is {new} by now" if new else ""},
+        severity="error" if not mask & table.admitted else "warning",
+        confidence="high" if not mask & table.admitted else "medium",
+        rewrites=rewrites,
+        title=title,
+    )
+
+
+def _swallowing(scope: Scope, block: int) -> int | None:
+    """Return the `try` block around a place whose handler goes on after an AttributeError, or None."""
+    for number in scope.block_numbers(block):
+        if scope.blocks[number].kind == "try":
+            for other in range(number + 1, len(scope.blocks)):
+                item = scope.blocks[other]
+                if item.kind == "except" and item.parent == scope.blocks[number].parent:
+                    names = "" if item.test is None else text(item.test, scope)
+                    if item.test is None or any(word in names for word in ("Exception", "AttributeError")):
+                        return number
+                    break
+    return None
+
+
+def option_alias(program: Program) -> Iterator[Hit]:
+    """`options.experimental_deterministic`, which is `options.deterministic`."""
+    yield from _aliases(program, "experimental_deterministic", "deterministic")
+
+
+def threading_alias(program: Program) -> Iterator[Hit]:
+    """`options.experimental_threading`, which is `options.threading`."""
+    yield from _aliases(program, "experimental_threading", "threading")
+
+
+def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
+    table = api(program)
+    mask = table.member(_OPTIONS, new) or 0
+    if not table.wanted or mask & table.wanted != table.wanted:
+        return
+    for scope, event, target, path in _options(program):
+        if (
+            path.partition(".")[0] != old
+            or expects_absence(scope, event.block)
+            or written_for_one(program, scope)
+        ):
+            continue
+        inner = target
+        while inner[2] != old:
+            inner = inner[1]
+        yield Hit(
+            scope,
+            inner[-1],
+            event.block,
+            {"option": old, "new": new},
+            rewrites=(Rewrite("rename", scope, inner[-1], new),),
+        )
+
+
+_GRAPPLER = frozenset(
+    [
+        "layout_optimizer",
+        "constant_folding",
+        "shape_optimization",
+        "remapping",
+        "arithmetic_optimization",
+        "dependency_optimization",
+        "loop_optimization",
+        "function_optimization",
+        "debug_stripper",
+        "disable_model_pruning",
+        "scoped_allocator_optimization",
+        "pin_to_host_optimization",
+        "implementation_selector",
+        "auto_mixed_precision",
+        "auto_mixed_precision_onednn_bfloat16",
+        "auto_mixed_precision_mkl",
+        "auto_mixed_precision_cpu",
+        "disable_meta_optimizer",
+        "min_graph_nodes",
+        "auto_parallel",
+        "use_plugin_optimizers",
+    ]
+)
+"""Keys that `tf.config.optimizer.set_experimental_options` reads (TensorFlow 2.21, `tensorflow/python/framework/config.py:218-257`
+and `tensorflow/python/eager/context.py`, `_config` of the rewriter)."""
+
+
+def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
+    for site in program.flow.named("tensorflow.config.optimizer.set_experimental_options"):
+        argument = site.call.argument(0, "options")
+        if argument is None or argument[0] != "d":
+            continue
+        for key, value in argument[1]:
+            if key is not None and key[0] == CONSTANT and isinstance(key[1], str):
+                on = value[0] == CONSTANT and value[1] is True
+                place = place_of(argument, site.scope)
+                event = statement_of(site.scope, site.call.block, site.call.place)
+                rewrites: tuple[Rewrite, ...] = ()
+                if len(argument[1]) == 1 and event is not None and event.value == (CALL, site.call.number):
+                    rewrites = (Rewrite("drop-statement", site.scope, event.place),)
+                elif place is not None:
+                    rewrites = (Rewrite("drop-item", site.scope, place, name=key[1]),)
+                yield (
+                    Hit(site.scope, key[-1], site.call.block, {"key": key[1]}, rewrites=rewrites),
+                    key[1],
+                    on,
+                )
+
+
+def unknown_optimizer_option(program: Program) -> Iterator[Hit]:
+    """A key that `set_experimental_options` does not know and silently leaves out."""
+    for hit, key, _ in _grappler(program):
+        if key not in _GRAPPLER:
+            yield hit
+
+
+def risky_optimizer_option(program: Program) -> Iterator[Hit]:
+    """Keys that change what the program computes or checks."""
+    for hit, key, on in _grappler(program):
+        if on and key == "debug_stripper":
+            yield Hit(
+                hit.scope,
+                hit.place,
+                hit.block,
+                {"key": key, "what": "removes the assertions and prints of the graph"},
+                rewrites=hit.rewrites,
+            )
+        elif on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(hit):
+            yield Hit(
+                hit.scope,
+                hit.place,
+                hit.block,
+                {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
+                rewrites=hit.rewrites,
+            )
+
+
+def _policy_beside(hit: Hit) -> bool:
+    """Tell whether the same branch sets a policy in half precision: Keras then scales the loss of what it compiles."""
+    scope = hit.scope
+    around = set(scope.block_numbers(hit.block))
+    for call in scope.calls:
+        name = call.method or (call.func[1] if call.func[0] == NAME else "")
+        if (
+            name in ("set_global_policy", "set_policy", "set_dtype_policy")
+            and call.block in around
+            and call.args
+        ):
+            # What is no literal is half precision here as a rule: nobody computes the name of the default.
+            given = constant(call.args[0])
+            if not isinstance(given, str) or given == "mixed_float16":
+                return True
+    return False
+
+
+def _scales(program: Program) -> bool:
+    """Tell whether the program scales losses anywhere."""
+    return any(
+        "LossScale" in name or name.endswith((".scale_loss", ".enable_mixed_precision_graph_rewrite"))
+        for name in program.flow.by_name
+    )
+
+
+def jit_switch(program: Program) -> Iterator[Hit]:
+    """`tf.config.optimizer.set_jit(True)`, and texts that silently mean off."""
+    for site in program.flow.named("tensorflow.config.optimizer.set_jit"):
+        value = site.call.argument(0, "enabled")
+        if value is None or value[0] != CONSTANT:
+            continue
+        if value[1] is True:
+            yield hit_at(
+                site,
+                values={"value": "True", "what": "is an old name for 'autoclustering'"},
+                rewrites=(Rewrite("replace", site.scope, value[-1], '"autoclustering"'),),
+                severity="info",
+            )
+        elif isinstance(value[1], str) and value[1] != "autoclustering":
+            yield hit_at(
+                site,
+                values={
+                    "value": repr(value[1]),
+                    "what": "silently turns XLA off: only 'autoclustering' turns it on",
+                },
+            )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return removed_option(program)

@@ -1,0 +1,567 @@
+"""Parallel calls, AUTOTUNE and buffers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import (
+    downstream,
+    evaluates,
+    flag,
+    given,
+    in_batches,
+    in_tests,
+    inside_function,
+    is_autotune,
+    is_random,
+    method_of,
+    number,
+    reads_symbols,
+    short,
+    shows_pictures,
+)
+from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
+from cfgfix.code.checks.python_calls import reads_in_python
+from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
+from cfgfix.code.inference.flow import DATASET
+from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    COMPARE,
+    CONSTANT,
+    NAME,
+    SUBSCRIPT,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.code.model.values import Dataset, Site, first_dataset
+
+NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
+
+_SHOW = {
+    "min": "-1, that is AUTOTUNE itself: the limit has no effect",
+    "max": "the other value: AUTOTUNE has no effect",
+}
+
+
+def autotune_min_max(program: Program) -> Iterator[Hit]:
+    """`min(n, AUTOTUNE)` and `max(n, AUTOTUNE)`, arithmetic and comparisons with AUTOTUNE."""
+    for name in ("min", "max"):
+        for site in program.flow.named(f"builtins.{name}"):
+            places = [index for index, value in enumerate(site.args) if is_autotune(value)]
+            if not places or len(site.args) < 2 or site.call.keywords or site.call.opaque:
+                continue
+            shown = text((CALL, site.call.number), site.scope)
+            keep = places[0] if name == "min" else 1 - places[0]
+            rewrites: tuple[Rewrite, ...] = ()
+            if len(site.args) == 2 and len(places) == 1:
+                new = _source_text(site.call.args[keep])
+                if new is not None:
+                    rewrites = (Rewrite("replace", site.scope, site.call.place, new),)
+            yield hit_at(
+                site,
+                whole=True,
+                values={"expr": shown, "value": _SHOW[name]},
+                rewrites=rewrites,
+                safety="safe" if name == "min" else "unsafe",
+                title=f"Write {text(site.call.args[keep], site.scope)}" if rewrites else None,
+            )
+    yield from _arithmetic(program)
+
+
+def _source_text(expr: Expr) -> str | None:
+    """Return an expression as source where the summary keeps all of it."""
+    if expr[0] in (NAME, ATTRIBUTE) and dotted(expr) is not None:
+        return dotted(expr)
+    if expr[0] == "k" and isinstance(expr[1], int):
+        return repr(expr[1])
+    return None
+
+
+def _arithmetic(program: Program) -> Iterator[Hit]:
+    for module in program.modules:
+        if "AUTOTUNE" not in module.summary.words:
+            continue
+        scopes = module.summary.scopes
+        imported = any(source.endswith(".AUTOTUNE") for scope in scopes for source in scope.imports.values())
+        for scope in scopes:
+            if not imported and not any(expr[2] == "AUTOTUNE" for expr, _ in scope.references):
+                continue
+            for event in scope.events():
+                if event.value is None or event.value[0] in (NAME, ATTRIBUTE, CONSTANT):
+                    continue
+                for part in walk(event.value, scope):
+                    found = _wrong(part, scope, program) if part[0] in _OPERATIONS else None
+                    if found is not None:
+                        place, value = found
+                        yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
+
+
+_OPERATIONS = (BINARY, COMPARE, BOOLEAN)
+
+
+def _wrong(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
+    """Return what is wrong with an operation on AUTOTUNE, or None."""
+    if part[0] == BINARY and part[1] in ("*", "+", "-", "//", "/", "%", "**"):
+        if _is_constant(part[2], scope, program) or _is_constant(part[3], scope, program):
+            return part[4], "a number below zero, which tf.data takes for something else or refuses"
+    elif part[0] == COMPARE and len(part[2]) == 1 and part[2][0][0] in ("<", "<=", ">", ">="):
+        if _is_constant(part[1], scope, program) or _is_constant(part[2][0][1], scope, program):
+            return part[3], "a comparison with -1"
+    elif part[0] == BOOLEAN and part[1] == "or" and _is_constant(part[2][0], scope, program):
+        return part[3], "always AUTOTUNE: -1 counts as true"
+    return None
+
+
+def _is_constant(expr: Expr, scope: Scope, program: Program) -> bool:
+    if expr[0] not in (NAME, ATTRIBUTE):
+        return False
+    name = program.static_name(expr, scope)
+    return name in ("tensorflow.data.AUTOTUNE", "tensorflow.data.experimental.AUTOTUNE")
+
+
+def stateful_map(program: Program) -> Iterator[Hit]:
+    """A sequential `map` whose function is stateful, so that TensorFlow does not parallelise it by itself."""
+    for site in program.flow.named(f"{DATASET}.map"):
+        if given(site, 1, "num_parallel_calls") is not False or given(site, 9, "synchronous") is not False:
+            continue
+        if in_tests(site.scope):
+            continue
+        dataset = first_dataset(site.result)
+        if dataset is not None and any(step.op == "from_tensors" for step in _parents(dataset)):
+            # One element, or one repeated.
+            continue
+        for function in dataset.functions if dataset is not None else ():
+            found = next(
+                (
+                    (inner, path)
+                    for inner, path in inside_function(program, function)
+                    if is_random(inner) or (inner.name in PY_FUNCTIONS and not _stateless(inner))
+                ),
+                None,
+            )
+            if found is None or reads_symbols(function):
+                continue
+            inner, path = found
+            name = autotune(program, site.scope)
+            assert dataset is not None
+            yield hit_at(
+                site,
+                # Python that only computes holds the interpreter's lock: parallel calls of it gain nothing.
+                severity="warning"
+                if _works_hard(program, dataset)
+                and (inner.name not in PY_FUNCTIONS or reads_in_python(program, inner))
+                # With a cache behind it only the first epoch waits.
+                and not any(step.op == "cache" for step in downstream(dataset))
+                and not _parallel_beside(program, site)
+                and not written_for_one(program, site.scope)
+                and not shows_pictures(site.scope)
+                and not evaluates(site.scope)
+                else "info",
+                values={
+                    "function": function.scope.qualname if function.scope.kind != "lambda" else "the lambda",
+                    "state": short(inner),
+                },
+                needs=((inner.scope, inner.call.block), *((p.scope, p.call.block) for p in path)),
+                related=(at(inner, label="keeps state"),),
+                rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+                if name
+                else (),
+                no_fix=None if name else NO_ALIAS,
+            )
+            break
+
+
+def _stateless(site: Site) -> bool:
+    """Tell whether a Python function is declared to keep no state, so that TensorFlow may parallelise its map."""
+    return constant(site.call.keyword("stateful")) is False
+
+
+def _parallel_beside(program: Program, site: Site) -> bool:
+    """Tell whether the same function is mapped with parallel calls on another branch: the sequential one is meant."""
+    if not site.call.args:
+        return False
+    shown = text(site.call.args[0], site.scope)
+    return any(
+        method_of(other) == "map"
+        and other.call is not site.call
+        and other.call.block != site.call.block
+        and bool(other.call.args)
+        and text(other.call.args[0], site.scope) == shown
+        and given(other, 1, "num_parallel_calls") is not False
+        for other in program.flow.within(site.scope)
+    )
+
+
+def _in_parallel_interleave(reach: Reach | None) -> bool:
+    """Tell whether a map stands in the function of an interleave that runs several of it at once."""
+    root = reach.root.site if reach is not None else None
+    return (
+        root is not None
+        and method_of(root) == "interleave"
+        and given(root, 3, "num_parallel_calls") is not False
+    )
+
+
+def _works_hard(program: Program, dataset: Dataset) -> bool:
+    """Tell whether a dataset's function is known to take long for an element: it runs Python, reads, decodes or parses files."""
+    return any(
+        inner.name in PY_FUNCTIONS or (inner.name.startswith(EXPENSIVE) and "image.resize" not in inner.name)
+        for function in dataset.functions
+        for inner, _ in inside_function(program, function)
+    )
+
+
+def sequential_map(program: Program) -> Iterator[Hit]:
+    """A sequential stateless `map` where TensorFlow is known not to parallelise it: inside interleave, or switched off."""
+    hot = hot_paths(program)
+    for site in program.flow.named(f"{DATASET}.map"):
+        if given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
+            continue
+        dataset = first_dataset(site.result)
+        if (
+            dataset is None
+            or not dataset.functions
+            or any(
+                is_random(inner) or inner.name in PY_FUNCTIONS
+                for function in dataset.functions
+                for inner, _ in inside_function(program, function)
+            )
+        ):
+            continue
+        reason = ""
+        entry = None
+        reach = hot.reach_of(site, "element")
+        if (
+            reach is not None
+            and reach.root.site is not None
+            and method_of(reach.root.site) in ("interleave", "flat_map")
+        ):
+            reason = f"it stands inside the function of {reach.root.what}"
+            entry = reach
+        else:
+            reason = _switched_off(site.scope.module)
+        if not reason:
+            continue
+        name = autotune(program, site.scope)
+        yield hit_at(
+            site,
+            entry=entry,
+            severity="warning"
+            if _works_hard(program, dataset)
+            and not _parallel_beside(program, site)
+            and not _in_parallel_interleave(reach)
+            and not written_for_one(program, site.scope)
+            else "info",
+            values={"reason": reason},
+            rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+            if name
+            else (),
+            no_fix=None if name else NO_ALIAS,
+        )
+
+
+_SWITCHES = {
+    "autotune.enabled": "options.autotune.enabled is False",
+    "experimental_optimization.apply_default_optimizations": "apply_default_optimizations is False",
+    "experimental_optimization.map_parallelization": "map_parallelization is False",
+}
+
+
+def _switched_off(module: Module) -> str:
+    """Return in words what switches TensorFlow's own parallelisation off for the datasets of a file; or empty text.
+
+    Options hold for the datasets that get them: what another file sets is for its own.
+    """
+    for _, event, target in module.stores():
+        if event.block == 0 and constant(event.value) is False:
+            name = dotted(target) or ""
+            for ending, reason in _SWITCHES.items():
+                if name.endswith("." + ending):
+                    return f"{reason} at line {event.place[0]} of {module.path}"
+    return ""
+
+
+_BATCHED = ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length")
+
+
+def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
+    """A dataset without prefetch where TensorFlow injects none: looped over in a `tf.function`, or `prefetch(0)`."""
+    hot = hot_paths(program)
+    for kind, dataset, scope, block in program.flow.consumed:
+        reach = hot.reach_at(scope, block, None, GRAPH)
+        if kind != "loop" or reach is None or in_tests(scope) or dataset.site is None:
+            continue
+        if dataset.op in (
+            "prefetch",
+            "with_options",
+            "parameter",
+            "opaque",
+            "either",
+            "take",
+            "apply",
+            "range",
+            "from_tensors",
+        ):
+            continue
+        way = (dataset, *_parents(dataset))
+        if not any(step.functions for step in way) or not any(step.op in _BATCHED for step in way):
+            # Elements one by one, such as the lines of a small file, feed no training.
+            continue
+        if dataset.op == "zip" and any(parent.op == "prefetch" for parent in dataset.parents):
+            continue
+        yield hit_at(
+            dataset.site,
+            values={"reason": f"the loop at line {scope.blocks[block].line} is compiled by tf.function"},
+            needs=((scope, block),),
+            entry=reach,
+            **buffered(program, dataset.site),
+        )
+    for site in program.flow.named(f"{DATASET}.prefetch"):
+        if number(site.argument(0, "buffer_size")) == 0:
+            name = autotune(program, site.scope)
+            yield hit_at(
+                site,
+                # Written out, a buffer of none is as a rule meant: what makes the elements may depend on the steps.
+                severity="info",
+                values={"reason": "prefetch(0) asks for no buffer and keeps TensorFlow from adding one"},
+                rewrites=(Rewrite("replace", site.scope, _argument_place(site), name),)
+                if name and (site.call.argument(0, "buffer_size") or ("",))[0] == "k"
+                else (),
+            )
+
+
+def _argument_place(site: Site) -> Place:
+    """Return where the buffer size of a `prefetch` stands."""
+    expr = site.call.argument(0, "buffer_size")
+    assert expr is not None
+    place: Place = expr[2]
+    return place
+
+
+def _parents(dataset: Dataset) -> list[Dataset]:
+    from cfgfix.code.checks.common import upstream
+
+    return list(upstream(dataset))
+
+
+def vectorize(program: Program) -> Iterator[Hit]:
+    """A cheap elementwise `map` right before `batch`."""
+    for dataset in program.flow.datasets:
+        if (
+            dataset.op != "batch"
+            or dataset.site is None
+            or not dataset.parents
+            or in_tests(dataset.site.scope)
+        ):
+            continue
+        first = dataset.parents[0]
+        if (
+            first.op != "map"
+            or first.site is None
+            or len(first.functions) != 1
+            or first.site.scope is not dataset.site.scope
+            # What gets batches already is called once a batch, and a second batch is meant for something else or a fault.
+            or in_batches(first)
+        ):
+            continue
+        function = first.functions[0]
+        what = _elementwise(function.scope, program)
+        if what is None:
+            continue
+        yield hit_at(
+            first.site,
+            values={"what": what, "line_of": dataset.site.call.name_place[0]},
+            needs=((dataset.site.scope, dataset.site.call.block),),
+            related=(at(dataset.site, label="batched afterwards"),),
+            **_batched_first(first.site, dataset.site, function.scope),
+        )
+
+
+def _batched_first(site: Site, batch: Site, function: Scope) -> dict[str, Any]:
+    """Return the fix that puts a map behind batch; one that parses single examples then parses batches of them."""
+    rewrites = move(site, batch, behind=True)
+    single = next((call for call in function.calls if call.method == "parse_single_example"), None)
+    if not rewrites:
+        return {"no_fix": ELSEWHERE}
+    if single is None:
+        return {"rewrites": rewrites}
+    source = function.module.source_file().text
+    if function.module is not site.scope.module or (
+        function.kind != "lambda" and len(re.findall(rf"\b{re.escape(function.name)}\b", source)) > 2
+    ):
+        return {
+            "no_fix": "parse_single_example has to become parse_example, and others may call the function"
+        }
+    return {"rewrites": (*rewrites, Rewrite("rename", function, single.func[3], "parse_example"))}
+
+
+_ELEMENTWISE = frozenset(
+    f"tensorflow.{name}"
+    for name in [
+        "cast",
+        "math.divide",
+        "math.multiply",
+        "math.add",
+        "math.subtract",
+        "divide",
+        "multiply",
+        "add",
+        "subtract",
+        "image.convert_image_dtype",
+        "math.log",
+        "math.exp",
+        "math.sqrt",
+        "math.abs",
+        "sqrt",
+        "exp",
+        "abs",
+        "one_hot",
+        "clip_by_value",
+    ]
+)
+
+
+def _elementwise(scope: Scope, program: Program) -> str | None:
+    """Return what a function does if each of its operations works on a batch as on an element; or None."""
+    program.flow.default(scope)
+    sites = program.flow.within(scope)
+    if len({site.call.number for site in sites}) != len(scope.calls) or not scope.body:
+        return None
+    for site in sites:
+        if site.name == "tensorflow.io.parse_single_example":
+            return (
+                "tf.io.parse_single_example (tf.io.parse_example reads a batch)"
+                if len(scope.calls) == 1
+                else None
+            )
+        if site.name not in _ELEMENTWISE:
+            return None
+    if len(scope.blocks) > 1:
+        return None
+    arithmetic = False
+    for event in scope.events():
+        if event.kind not in ("return", "assign") or event.value is None:
+            return None
+        for part in walk(event.value, scope):
+            if part[0] == SUBSCRIPT:
+                return None
+            if part[0] == BINARY:
+                arithmetic = True
+                if part[1] not in ("+", "-", "*", "/"):
+                    return None
+    if not sites and not arithmetic:
+        return None
+    return "arithmetic on each value" if not sites else ", ".join(sorted({short(site) for site in sites}))
+
+
+def interleave_calls(program: Program) -> Iterator[Hit]:
+    """`interleave` with more parallel calls than its cycle is long."""
+    for site in program.flow.named(f"{DATASET}.interleave"):
+        cycle, calls = (
+            number(site.argument(1, "cycle_length")),
+            number(site.argument(3, "num_parallel_calls")),
+        )
+        if cycle is None or calls is None or cycle < 1 or calls <= cycle:
+            continue
+        name = autotune(program, site.scope)
+        yield hit_at(
+            site,
+            values={"calls": calls, "cycle": cycle},
+            rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+            if name and site.call.keyword("num_parallel_calls") is not None
+            else (),
+        )
+
+
+def sequential_interleave(program: Program) -> Iterator[Hit]:
+    """`interleave` over files that reads one file at a time."""
+    for site in program.flow.named(f"{DATASET}.interleave"):
+        if given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
+            continue
+        dataset = first_dataset(site.result)
+        for function in dataset.functions if dataset is not None else ():
+            if any(
+                inner.name
+                in (
+                    "tensorflow.data.TFRecordDataset",
+                    "tensorflow.data.TextLineDataset",
+                    "tensorflow.data.FixedLengthRecordDataset",
+                )
+                for inner, _ in inside_function(program, function)
+            ):
+                name = autotune(program, site.scope)
+                yield hit_at(
+                    site,
+                    rewrites=(
+                        Rewrite(
+                            "keyword",
+                            site.scope,
+                            site.call.place,
+                            name,
+                            "num_parallel_calls",
+                        ),
+                    )
+                    if name
+                    else (),
+                )
+                break
+
+
+def useless_deterministic(program: Program) -> Iterator[Hit]:
+    """`map(deterministic=...)` without parallel calls."""
+    for name in ("map", "interleave"):
+        for site in program.flow.named(f"{DATASET}.{name}"):
+            if site.call.keyword("deterministic") is None:
+                continue
+            if given(site, 1 if name == "map" else 3, "num_parallel_calls") is not False:
+                continue
+            if constant(site.call.keyword("deterministic")) is None:
+                continue
+            yield hit_at(
+                site,
+                values={"op": name},
+                rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="deterministic"),),
+            )
+
+
+def file_map_pool(program: Program) -> Iterator[Hit]:
+    """Many parallel calls of a function that waits for files or the network, in a pool of as many threads as cores."""
+    for site in program.flow.named(f"{DATASET}.map"):
+        calls = number(site.argument(1, "num_parallel_calls"))
+        if (
+            calls is None
+            or calls <= 8
+            or flag(site.argument(8, "use_unbounded_threadpool")) is not None
+            or in_tests(site.scope)
+        ):
+            continue
+        dataset = first_dataset(site.result)
+        for function in dataset.functions if dataset is not None else ():
+            for inner, _ in inside_function(program, function, depth=4):
+                if inner.name in ("time.sleep", "requests.get", "urllib.request.urlopen"):
+                    yield hit_at(
+                        site,
+                        values={"calls": calls, "wait": short(inner)},
+                        rewrites=(
+                            Rewrite(
+                                "keyword", site.scope, site.call.place, "True", "use_unbounded_threadpool"
+                            ),
+                        ),
+                    )
+                    break
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return autotune_min_max(program)

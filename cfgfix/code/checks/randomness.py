@@ -1,0 +1,210 @@
+"""Random numbers that are drawn once, although a new one is wanted each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import (
+    COMPILED,
+    PIPELINE,
+    in_tests,
+    kept_eager,
+    never_entered,
+    short,
+    switched_eager,
+)
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
+from cfgfix.code.model.expressions import MISSING, constant, text, walk
+from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME
+from cfgfix.code.model.values import Site
+
+NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
+
+_PYTHON = ("numpy.random.", "random.")
+_HARMLESS = (
+    "numpy.random.seed",
+    "random.seed",
+    "numpy.random.get_state",
+    "numpy.random.set_state",
+    "random.getstate",
+    "random.setstate",
+)
+_MAKERS = (
+    "numpy.random.RandomState",
+    "numpy.random.default_rng",
+    "random.Random",
+    "numpy.random.SeedSequence",
+)
+
+
+_SETS_UP = frozenset({"__init__", "build"})
+
+
+def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
+    hot = hot_paths(program)
+    for site in program.flow.under(*_PYTHON):
+        name = site.name
+        if name.startswith(_HARMLESS) or name in _MAKERS:
+            continue
+        if _is_seed(site):
+            continue
+        if site.call.func[0] == ATTRIBUTE and site.call.func[1][0] == CALL and name.count(".") > 2:
+            # A method of what was drawn; the draw itself is told.
+            continue
+        reach = hot.reach_of(site, kind)
+        if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
+            continue
+        if any(scope.name in _SETS_UP for scope in (site.scope, *(step.scope for step in reach.path))):
+            # What sets an object up runs once by rights.
+            continue
+        yield site, reach
+
+
+def _is_seed(site: Site) -> bool:
+    """Tell whether a draw is a seed: the operation that gets it draws anew each time."""
+    scope = site.scope
+    if "seed" in scope.name.lower():
+        return True
+    value = (CALL, site.call.number)
+    for event in scope.events():
+        if event.value == value and any("seed" in text(target, scope).lower() for target in event.targets):
+            return True
+    return any(
+        name is not None and "seed" in name and part == value
+        for call in scope.calls
+        for name, given in call.keywords
+        for part in walk(given, scope)
+    )
+
+
+def in_map(program: Program) -> Iterator[Hit]:
+    """NumPy's or Python's random numbers in a map function: drawn once, while it is traced."""
+    for site, reach in _drawn(program, ELEMENT):
+        yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
+
+
+def in_function(program: Program) -> Iterator[Hit]:
+    """NumPy's or Python's random numbers in a compiled function: drawn once, while it is traced."""
+    hot = hot_paths(program)
+    for site, reach in _drawn(program, GRAPH):
+        if hot.reach(site.scope, ELEMENT) is not None:
+            continue
+        if any(
+            item.kind == "if" and item.test is not None and "eager" in text(item.test, site.scope).lower()
+            for item in site.scope.block_chain(site.call.block)
+        ):
+            # A mode that asks for eager steps draws in each of them.
+            continue
+        if (
+            _unused(site)
+            or _behind_own_count(site)
+            or _spells(site)
+            or kept_eager(program, reach.root.scope.module, always=True)
+        ):
+            continue
+        if site.scope.name in ("build", "__init__") or any(
+            target.scope.name in ("build", "__init__") for outer in reach.path for target in outer.targets
+        ):
+            continue
+        yield hit_at(
+            site,
+            entry=reach,
+            # A program that turns compiling off somewhere may draw in every call.
+            severity="info"
+            if any(True for _ in switched_eager(program)) or never_entered(program, reach.root.scope)
+            else "warning"
+            if _orders_steps(site)
+            else None,
+            values={"call": short(site), "via": reach.via},
+        )
+
+
+def _spells(site: Site) -> bool:
+    """Tell whether a draw is a letter of a text that is put together, such as a name: no number of the step."""
+    scope = site.scope
+    return any(
+        call.method == "join"
+        and call.func[1][0] == CONSTANT
+        and isinstance(call.func[1][1], str)
+        and any(part == (CALL, site.call.number) for given in call.args for part in walk(given, scope))
+        for call in scope.calls
+    )
+
+
+def _orders_steps(site: Site) -> bool:
+    """Tell whether what is shuffled is a list of functions that a loop then calls: their order is fixed, not what they draw."""
+    scope = site.scope
+    if site.call.method != "shuffle" or not site.call.args or site.call.args[0][0] != NAME:
+        return False
+    name = site.call.args[0][1]
+    return any(
+        event.kind == "for"
+        and event.value is not None
+        and event.value[:2] == (NAME, name)
+        and any(call.func[:2] == target[:2] for target in event.targets for call in scope.calls)
+        for event in scope.events()
+    )
+
+
+def _behind_own_count(site: Site) -> bool:
+    """Tell whether what the function itself counts on its object decides over the draw: what is wrong there is the count.
+
+    A compiled function counts while it is traced, so such a branch is rarely the one that is taken then.
+    """
+    scope = site.scope
+    counted = {
+        text(target, scope)
+        for event in scope.events()
+        if event.kind in ("assign", "augment")
+        for target in event.targets
+        if target[0] == ATTRIBUTE
+    }
+    return any(
+        part[0] == ATTRIBUTE and text(part, scope) in counted
+        for item in scope.block_chain(site.call.block)
+        if item.test is not None
+        for part in walk(item.test, scope)
+    )
+
+
+def _unused(site: Site) -> bool:
+    """Tell whether what is drawn is given a name that nothing mentions again."""
+    scope = site.scope
+    event = statement_of(scope, site.call.block, site.call.place)
+    if event is None or event.kind != "assign" or len(event.targets) != 1 or event.targets[0][0] != NAME:
+        return False
+    name = event.targets[0][1]
+    shown = [
+        part
+        for other in scope.events()
+        if other is not event
+        for expr in (other.value, *other.targets, *(other.extra if other.kind == "with" else ()))
+        if expr is not None
+        for part in walk(expr, scope)
+    ]
+    inner = any(item.parent == scope.number for item in scope.module.summary.scopes)
+    return not inner and name not in scope.outer and all(part[:2] != (NAME, name) for part in shown)
+
+
+def constant_seed(program: Program) -> Iterator[Hit]:
+    """A stateless random operation with a constant seed in a map function: the same number for every element."""
+    hot = hot_paths(program)
+    for site in program.flow.under("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"):
+        name = site.name
+        reach = hot.reach_of(site, ELEMENT)
+        if reach is None or in_tests(site.scope):
+            continue
+        seed = site.call.keyword("seed")
+        if seed is None and name.startswith("tensorflow.random.stateless_") and len(site.call.args) > 1:
+            seed = site.call.args[1]
+        if seed is None or constant(seed) is MISSING:
+            continue
+        yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return in_map(program)

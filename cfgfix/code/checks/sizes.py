@@ -1,0 +1,299 @@
+"""Sizes along a pipeline: what is buffered large that could be small, computed again, or changes shape from batch to batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import (
+    downstream,
+    flag,
+    given,
+    in_tests,
+    inside_function,
+    is_augmentation,
+    short,
+    upstream,
+)
+from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
+from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
+from cfgfix.code.checks.steps import padded_element
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, innermost_loop
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.values import (
+    Dataset,
+    Element,
+    External,
+    Function,
+    Items,
+    Made,
+    Site,
+    Value,
+    alternatives,
+)
+
+NEEDLES = (b".map(", b"padded_batch", b".batch(", b"from_tensor_slices", b"from_tensors", b".cache(")
+
+EXPENSIVE = (
+    *DECODES,
+    "tensorflow.image.resize",
+    "tensorflow.signal.stft",
+    "tensorflow.signal.mfccs",
+    "tensorflow.io.parse_",
+    "tensorflow.io.read_file",
+)
+_BATCHES = frozenset({"batch", "padded_batch", "ragged_batch"})
+
+
+def unbuffered_end(program: Program) -> Iterator[Hit]:
+    """A pipeline that is looped over and ends in parallel calls: TensorFlow adds no prefetch behind those."""
+    seen: set[int] = set()
+    hot = hot_paths(program)
+    for how, dataset, scope, block in program.flow.consumed:
+        if how != "loop" or in_tests(scope) or hot.reach(scope, GRAPH) is not None:
+            continue
+        end = dataset
+        while end.op == "with_options" and len(end.parents) == 1:
+            end = end.parents[0]
+        site = end.site
+        if site is None or id(site.call) in seen or end.op not in ("map", "interleave"):
+            continue
+        position = 1 if end.op == "map" else 3
+        if given(site, position, "num_parallel_calls") is not True:
+            continue
+        if any(kind(step) in ("prefetch", "prefetch_to_device") for step in upstream(end)):
+            continue
+        seen.add(id(site.call))
+        yield hit_at(
+            site,
+            values={"op": end.op, "loop_line": scope.blocks[block].line},
+            needs=((scope, block),),
+            **buffered(program, site),
+        )
+
+
+def buffered(program: Program, site: Site) -> dict[str, Any]:
+    """Return the fix that puts a prefetch behind the last step of a pipeline."""
+    name = autotune(program, site.scope)
+    if name is None:
+        return {"no_fix": NO_ALIAS}
+    return {"rewrites": (Rewrite("append", site.scope, site.call.place, f".prefetch({name})"),)}
+
+
+NO_ALIAS = "TensorFlow has no name of its own in this module"
+
+
+def map_after_cache(program: Program) -> Iterator[Hit]:
+    """Expensive work without randomness behind a cache, done again in every epoch."""
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if dataset.op != "map" or site is None or in_tests(site.scope):
+            continue
+        cache = next(
+            (step for step in upstream(dataset) if kind(step) == "cache" and step.site is not None), None
+        )
+        if cache is None or cache.site is None:
+            continue
+        if any(
+            step.op == "zip"
+            and not all(
+                any(kind(item) == "cache" for item in (parent, *upstream(parent))) for parent in step.parents
+            )
+            for step in _between(dataset, cache)
+        ):
+            # What the cache keeps is a part of the elements only.
+            continue
+        if any(kind(step) in ("shuffle", "repeat", *_BATCHES) for step in _between(dataset, cache)):
+            # Behind a shuffle the cache would freeze the order; behind repeat it would hold every epoch.
+            continue
+        work = _work(program, dataset.functions)
+        if work is None:
+            continue
+        yield hit_at(
+            site,
+            values={"work": short(work), "cache_line": cache.site.call.name_place[0]},
+            needs=((cache.site.scope, cache.site.call.block),),
+            related=(at(cache.site, label="the cache"), at(work, label="done again in every epoch")),
+            rewrites=move(cache.site, site, behind=True),
+            no_fix=ELSEWHERE,
+        )
+
+
+def _between(later: Dataset, earlier: Dataset) -> Iterator[Dataset]:
+    for step in upstream(later):
+        if step is earlier:
+            return
+        yield step
+
+
+def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
+    """Return an expensive call that functions make, or None where there is none or they draw random numbers."""
+    found: Site | None = None
+    for function in functions:
+        for site, _ in inside_function(program, function):
+            if is_augmentation(site) or site.name.startswith(("numpy.random.", "random.")):
+                return None
+            if found is None and site.name.startswith(EXPENSIVE):
+                found = site
+    return found
+
+
+def padded_for_xla(program: Program) -> Iterator[Hit]:
+    """Batches padded to their own longest element, given to a function that XLA compiles for each shape."""
+    hot = hot_paths(program)
+    seen: set[int] = set()
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        if innermost_loop(site.scope, site.call.block) is None:
+            continue
+        compiled = [
+            target.compiled
+            for target in site.targets
+            if target.compiled is not None and is_jit(target.compiled)
+        ]
+        if not compiled:
+            continue
+        batch = next(
+            (found for value in site.args for found in [padded_element(value)] if found is not None), None
+        )
+        if batch is None or batch.site is None or id(batch.site.call) in seen:
+            continue
+        seen.add(id(batch.site.call))
+        yield hit_at(
+            batch.site,
+            values={"function": site.targets[0].scope.name, "line": site.call.name_place[0]},
+            needs=((site.scope, site.call.block), (compiled[0].scope, compiled[0].call.block)),
+            related=(at(site, label="XLA compiles for each new shape here"),),
+        )
+
+
+def is_jit(made: Site) -> bool:
+    """Tell whether a `tf.function` is compiled by XLA."""
+    return flag(made.argument(3, "jit_compile")) is True or any(
+        value[0] == "k" and value[1] is True
+        for name, value in made.call.keywords
+        if name in ("jit_compile", "experimental_compile")
+    )
+
+
+def open_batch_for_xla(program: Program) -> Iterator[Hit]:
+    """A batch whose last one is smaller, given to a function that XLA compiles for each shape."""
+    hot = hot_paths(program)
+    seen: set[int] = set()
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        if innermost_loop(site.scope, site.call.block) is None:
+            continue
+        if not any(target.compiled is not None and is_jit(target.compiled) for target in site.targets):
+            continue
+        for value in site.args:
+            batch = _open_batch(value)
+            if batch is None or batch.site is None or id(batch.site.call) in seen:
+                continue
+            seen.add(id(batch.site.call))
+            yield hit_at(
+                batch.site,
+                values={"function": site.targets[0].scope.name, "line": site.call.name_place[0]},
+                needs=((site.scope, site.call.block),),
+                related=(at(site, label="XLA compiles for each new shape here"),),
+                rewrites=()
+                if named_for_evaluation(batch.site)
+                else (Rewrite("keyword", batch.site.scope, batch.site.call.place, "True", "drop_remainder"),),
+                no_fix="every example counts in an evaluation",
+            )
+
+
+def _open_batch(value: Value) -> Dataset | None:
+    for item in alternatives(value):
+        for part in item.items if isinstance(item, Items) else (item,):
+            if not isinstance(part, Element):
+                continue
+            for step in (part.dataset, *upstream(part.dataset)):
+                if step.op in _BATCHES and step.site is not None:
+                    position = 1 if step.op == "batch" else 3
+                    if given(step.site, position, "drop_remainder") is False:
+                        return step
+                    return None
+                if step.op in ("unbatch", "rebatch", "flat_map", "repeat", "either", "parameter"):
+                    # A repeated data set has no last batch; of the others the batch is not known.
+                    return None
+    return None
+
+
+def embedded_arrays(program: Program) -> Iterator[Hit]:
+    """A data set made from an array that a file filled: it is copied into the graph as a constant."""
+    loaders = (
+        "numpy.load",
+        "numpy.loadtxt",
+        "numpy.genfromtxt",
+        "numpy.fromfile",
+        "pandas.read_csv",
+        "pandas.read_parquet",
+    )
+    for site in program.flow.named(
+        "tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"
+    ):
+        if in_tests(site.scope):
+            continue
+        for value in alternatives(site.argument(0, "tensors")):
+            for part in value.items if isinstance(value, Items) else (value,):
+                if isinstance(part, Made) and part.name in loaders:
+                    yield hit_at(site, values={"loader": part.name})
+                    break
+
+
+def early_cast(program: Program) -> Iterator[Hit]:
+    """Pixels made float32 before a buffer or cache, which then holds four times the bytes."""
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if dataset.op != "map" or site is None or in_tests(site.scope):
+            continue
+        decodes = cast = None
+        for function in dataset.functions:
+            for inner, _ in inside_function(program, function):
+                if inner.name.startswith(
+                    ("tensorflow.image.decode", "tensorflow.io.decode_jpeg", "tensorflow.io.decode_png")
+                ):
+                    decodes = inner
+                elif inner.name.startswith(
+                    ("tensorflow.image.resize", "tensorflow.image.random_", "tensorflow.image.stateless_")
+                ):
+                    # These give floats themselves.
+                    decodes = None
+                    break
+                elif inner.name == "tensorflow.image.convert_image_dtype" or (
+                    inner.name == "tensorflow.cast" and _is_float(inner.argument(1, "dtype"))
+                ):
+                    cast = inner
+        if decodes is None or cast is None:
+            continue
+        buffer = next(
+            (
+                step
+                for step in downstream(dataset)
+                if kind(step) in ("cache", "shuffle") and step.site is not None
+            ),
+            None,
+        )
+        if buffer is None or buffer.site is None:
+            continue
+        yield hit_at(
+            cast,
+            values={"cast": short(cast), "buffer": kind(buffer), "line": buffer.site.call.name_place[0]},
+            flow=(at(site, label="map runs it for every element"),),
+            related=(at(buffer.site, label="holds four times the bytes"),),
+        )
+
+
+def _is_float(value: Value | None) -> bool:
+    return any(
+        isinstance(item, External) and item.name == "tensorflow.float32" for item in alternatives(value)
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return unbuffered_end(program)

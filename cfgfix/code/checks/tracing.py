@@ -1,0 +1,847 @@
+"""What does not do what it looks like inside a compiled function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import (
+    COMPILED,
+    bound_in_loop,
+    few_turns,
+    fits_eagerly,
+    flag,
+    in_tests,
+    inside_function,
+    kept_eager,
+    may_fit_eagerly,
+    never_entered,
+    short,
+    tensorflow_alias,
+)
+from cfgfix.code.checks.moves import out_of_loop
+from cfgfix.code.inference.conditions import asks_mode
+from cfgfix.code.inference.guards import before_in_expression, ready_inline, statement_of, unnegated
+from cfgfix.code.inference.hot_paths import (
+    ELEMENT,
+    GRAPH,
+    PY_FUNCTIONS,
+    PYTHON,
+    Reach,
+    Root,
+    hot_paths,
+    innermost_loop,
+    inside,
+)
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    COMPARE,
+    CONSTANT,
+    FORMAT,
+    NAME,
+    SUBSCRIPT,
+    Call,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.code.model.values import Function, Site
+
+NEEDLES = (*COMPILED, *IMPORTS)
+"""What runs begin with decides, too: it may turn compiling off."""
+
+
+def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
+    """Return how a scope, or a call in it, is compiled, where it is never run by the interpreter as well."""
+    hot = hot_paths(program)
+    if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
+        return None
+    reach = hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
+    return None if reach is None or _kept_eager(program, reach) else reach
+
+
+def _kept_eager(program: Program, reach: Reach) -> bool:
+    """Tell whether the program runs eagerly what would be compiled: by a switch, or for Keras's fit anywhere."""
+    return kept_eager(program, reach.root.scope.module) or (
+        fits_eagerly(program) and not _compiled_for_sure(reach)
+    )
+
+
+def _compiled_for_sure(reach: Reach) -> bool:
+    """Whether a decorator or a call of tf.function compiles it, not only Keras, which can be told not to."""
+    return not reach.root.what.startswith("Keras")
+
+
+def _scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
+    for reach in hot_paths(program).reached(GRAPH):
+        if _graph(program, reach.scope) is not None:
+            yield reach.scope, reach
+
+
+def _eager_guard(scope: Scope, block: int) -> bool:
+    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced."""
+    for item in scope.block_chain(block):
+        if item.kind == "if" and item.test is not None:
+            shown = text(item.test, scope)
+            if (
+                (_ASKS_MODE.search(shown) and not _decided(item.test, scope))
+                or "is_eager" in shown
+                or "hasattr" in shown
+                or "isinstance" in shown
+                or "is_tensor" in shown
+                or "is_symbolic" in shown
+            ):
+                return True
+        if item.kind in ("try", "except"):
+            return True
+        if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
+            return True
+    return False
+
+
+_ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|run_eagerly")
+
+
+def _decided(test: Expr, scope: Scope) -> bool:
+    """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
+    test, _ = unnegated(test, True)
+    return test[0] == CALL and asks_mode(scope.calls[test[1]].func) is not None
+
+
+def numpy_method(program: Program) -> Iterator[Hit]:
+    """`.numpy()` in a compiled function."""
+    for scope, reach in _scopes(program):
+        for call in scope.calls:
+            if call.method != "numpy" or call.args or call.keywords or _eager_guard(scope, call.block):
+                continue
+            if not reach.passes(call.block, call.place):
+                continue
+            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
+                continue
+            if not _tensor_like(program, scope, call.func[1], reach):
+                continue
+            step = Step(scope, call.name_place, call.block, "")
+            yield Hit(
+                scope,
+                step.place,
+                call.block,
+                {"expr": text((CALL, call.number), scope), "via": reach.via},
+                entry=reach,
+                # Code that raises at its first call is mended at once: on a long way something that is not seen keeps it from it.
+                severity=None
+                if _direct(reach)
+                and not _conditional(scope, call.block)
+                and (_compiled_for_sure(reach) or not may_fit_eagerly(program))
+                else "info",
+                confidence=None if _compiled_for_sure(reach) else "medium",
+            )
+
+
+def _conditional(scope: Scope, block: int) -> bool:
+    """Tell whether a place runs under a condition only."""
+    return any(item.kind in ("if", "while") for item in scope.block_chain(block))
+
+
+def _direct(reach: Reach) -> bool:
+    """Tell whether a function is compiled where it stands, or called by one that is: no more than a call lies between."""
+    root = reach.root.site
+    return len(reach.path) <= 1 and (root is None or not root.through)
+
+
+_NO_TENSORS = ("ndarray", "EagerTensor", "np.generic", "numpy.generic")
+
+
+def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
+    """Tell whether a place is only reached for an array or an eager tensor, which a compiled function never gets."""
+    tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
+    for test, wanted in (*tests, *before_in_expression(scope, block, place)):
+        shown = text(test, scope)
+        if (
+            wanted
+            and ("isinstance(" in shown or "type(" in shown)
+            and any(name in shown for name in _NO_TENSORS)
+        ):
+            return True
+    return False
+
+
+def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bool:
+    """Tell whether an expression is computed in the function: from its parameters or by TensorFlow."""
+    names = {item[0] for item in scope.params} if not reach.path else set()
+    if scope.params and program.owner(scope) is not None:
+        names.discard(scope.params[0][0])
+    for _ in range(4):
+        for event in scope.events():
+            if event.kind in ("assign", "augment") and event.value is not None:
+                if _static_shape(event.value, scope):
+                    continue
+                computed = any(
+                    (part[0] == NAME and part[1] in names)
+                    or (part[0] == CALL and _is_tensor_call(program, scope, part[1]))
+                    for part in walk(event.value, scope)
+                )
+                if computed:
+                    for target in event.targets:
+                        for part in walk(target, scope):
+                            if part[0] == NAME:
+                                names.add(part[1])
+    head = expr
+    while head[0] in (ATTRIBUTE, "s"):
+        head = head[1]
+    if head[0] == NAME:
+        return head[1] in names and not (expr[0] == ATTRIBUTE and head[1] == "self")
+    if head[0] == CALL:
+        return _is_tensor_call(program, scope, head[1])
+    return False
+
+
+def _static_shape(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a static shape or a part of it, such as `x.shape[0]` or `x.get_shape().as_list()`."""
+    while True:
+        if expr[0] == SUBSCRIPT:
+            expr = expr[1]
+        elif expr[0] == CALL:
+            expr = scope.calls[expr[1]].func
+            if expr[0] != ATTRIBUTE or expr[2] not in ("as_list", "get_shape"):
+                return False
+            if expr[2] == "get_shape":
+                return True
+            expr = expr[1]
+        else:
+            return bool(expr[0] == ATTRIBUTE and expr[2] == "shape")
+
+
+def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
+    return any(
+        site.call.number == number
+        and site.name.startswith("tensorflow.")
+        and not site.name.startswith(("tensorflow.io.gfile", "tensorflow.config", "tensorflow.get_logger"))
+        for site in program.flow.within(scope)
+    )
+
+
+def printed(program: Program) -> Iterator[Hit]:
+    """`print` of a value in a compiled function: it runs while tracing only."""
+    for site in program.flow.named("builtins.print"):
+        reach = _graph(program, site.scope, site)
+        if (
+            reach is None
+            or reach.path
+            or not _compiled_for_sure(reach)
+            or _eager_guard(site.scope, site.call.block)
+        ):
+            continue
+        # The static shape is the same in every call of one trace, and known while tracing.
+        values = [
+            arg
+            for arg in site.call.args
+            if not _is_text(arg) and not _static_shape(arg, site.scope) and not _is_type(arg, site.scope)
+        ]
+        if not values or _says_traced(site):
+            continue
+        if not any(
+            _tensor_like(program, site.scope, part, reach) and not _only_handed_on(program, site.scope, part)
+            for arg in values
+            for part in walk(arg, site.scope)
+        ):
+            continue
+        plain = not site.call.keywords and not any(arg[0] == FORMAT for arg in site.call.args)
+        alias = tensorflow_alias(site.scope)
+        yield hit_at(
+            site,
+            entry=reach,
+            values={"via": reach.via},
+            rewrites=(Rewrite("replace", site.scope, site.call.func[2], f"{alias}.print"),)
+            if plain and alias and site.call.func[0] == NAME
+            else (),
+            no_fix=None
+            if plain
+            else "a formatted text is made while tracing; give tf.print the values themselves",
+        )
+
+
+def _says_traced(site: Site) -> bool:
+    """Tell whether what is printed speaks of tracing: then it is meant to come once for each trace."""
+    first, _, last, _ = site.call.place
+    return any("rac" in line for line in site.scope.module.source_file().text.splitlines()[first - 1 : last])
+
+
+def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether an expression is a parameter that is not calculated with: it may be a flag or a number of Python."""
+    if expr[0] != NAME or all(item[0] != expr[1] for item in scope.params):
+        return False
+
+    def holds(other: Expr) -> bool:
+        return any(part[:2] == (NAME, expr[1]) for part in walk(other, scope))
+
+    for site in program.flow.within(scope):
+        if site.name.startswith(("tensorflow.", "keras.")) or site.call.func[0] == NAME:
+            arguments = (*site.call.args, *(value for _, value in site.call.keywords))
+            if site.name != "builtins.print" and any(holds(item) for item in arguments):
+                return False
+    return not any(
+        part[0] in (BINARY, SUBSCRIPT) and holds(part)
+        for event in scope.events()
+        if event.value is not None
+        for part in walk(event.value, scope)
+    )
+
+
+def _is_type(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is `type(...)`, which tracing knows."""
+    return expr[0] == CALL and scope.calls[expr[1]].func[:2] == (NAME, "type")
+
+
+def _is_text(expr: Expr) -> bool:
+    return expr[0] == CONSTANT and isinstance(expr[1], str)
+
+
+def mutated(program: Program) -> Iterator[Hit]:
+    """A list that is appended to, or a counter that is raised, outside a compiled function from inside it."""
+    for scope, reach in _scopes(program):
+        if reach.path or not _compiled_for_sure(reach):
+            continue
+        own = scope.params[0][0] if scope.params and program.owner(scope) is not None else None
+        for call in scope.calls:
+            if call.method not in ("append", "extend", "add") or len(call.args) != 1:
+                continue
+            target = call.func[1]
+            outside = (
+                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            )
+            outside = outside or (target[0] == NAME and target[1] in scope.outer)
+            if _tells_of_tracing(scope, call.block, target):
+                continue
+            if outside and not _eager_guard(scope, call.block) and _is_list(program, scope, target):
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"what": f"{text(target, scope)}.{call.method}", "via": reach.via},
+                    entry=reach,
+                )
+        for event in scope.events():
+            if event.kind != "augment" or _eager_guard(scope, event.block):
+                continue
+            target = event.targets[0]
+            if _tells_of_tracing(scope, event.block, target):
+                continue
+            outside = (
+                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
+            )
+            outside = outside or (target[0] == NAME and target[1] in scope.outer)
+            if (
+                outside
+                and event.value is not None
+                and event.value[0] == CONSTANT
+                and _is_number(program, scope, target)
+            ):
+                yield Hit(
+                    scope,
+                    event.place,
+                    event.block,
+                    {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
+                    entry=reach,
+                    severity=None if _read(program, target) else "info",
+                )
+
+
+def _read(program: Program, target: Expr) -> bool:
+    """Tell whether something reads an attribute; a counter that nothing reads makes no result wrong. Of a plain name it is taken as read."""
+    if target[0] != ATTRIBUTE:
+        return True
+    for module in program.all_modules():
+        for scope in module.summary.scopes:
+            values = [event.value for event in scope.events() if event.value is not None]
+            values += [item.test for item in scope.blocks if item.test is not None]
+            for call in scope.calls:
+                values += [call.func, *call.args, *(value for _, value in call.keywords)]
+            if any(
+                part[0] == ATTRIBUTE and part[2] == target[2]
+                for value in values
+                for part in walk(value, scope)
+            ):
+                return True
+    return False
+
+
+def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
+    """Tell whether a change is meant to happen while tracing: its name says so, or a test of the same value guards it."""
+    shown = text(target, scope)
+    return bool(re.search("trac(?!k)|compil", shown.rpartition(".")[2], re.IGNORECASE)) or any(
+        item.kind == "if" and item.test is not None and shown in text(item.test, scope)
+        for item in scope.block_chain(block)
+    )
+
+
+def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
+    """Return what is assigned to an attribute in `__init__`, or to a global at module level."""
+    found: list[tuple[Expr | None, Scope]] = []
+    if target[0] == ATTRIBUTE:
+        owner = program.owner(scope)
+        init = program.method(owner, "__init__") if owner is not None else None
+        if init is None or not init.params:
+            return []
+        for event in init.events():
+            for item in event.targets:
+                if (
+                    item[0] == ATTRIBUTE
+                    and item[2] == target[2]
+                    and item[1][0] == NAME
+                    and item[1][1] == init.params[0][0]
+                ):
+                    found.append((event.value, init))
+    else:
+        top = scope.module.scope
+        for event in top.body:
+            for item in event.targets:
+                if item[0] == NAME and item[1] == target[1]:
+                    found.append((event.value, top))
+    return found
+
+
+def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
+    initial = _initial(program, scope, target)
+    return bool(initial) and all(
+        value is not None
+        and (
+            (value[0] == "t" and value[1] in ("list", "set"))
+            or (value[0] == CALL and dotted(where.calls[value[1]].func) in ("list", "set"))
+        )
+        for value, where in initial
+    )
+
+
+def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
+    initial = _initial(program, scope, target)
+    return bool(initial) and all(
+        value is not None and value[0] == CONSTANT and type(value[1]) in (int, float) for value, _ in initial
+    )
+
+
+def captured(program: Program) -> Iterator[Hit]:
+    """A plain number of the object that a compiled method reads and that is changed after the method was called."""
+    seen: set[tuple[int, str]] = set()
+    for scope, reach in _scopes(program):
+        owner = program.owner(scope)
+        if owner is None or not scope.params or not _compiled_for_sure(reach):
+            continue
+        own = scope.params[0][0]
+        for event in scope.events():
+            for expr in (event.value, scope.blocks[event.block].test):
+                if expr is None or expr[0] in (NAME, CONSTANT):
+                    continue
+                for part in walk(expr, scope):
+                    if part[0] != ATTRIBUTE or part[1][0] != NAME or part[1][1] != own:
+                        continue
+                    if (id(owner), part[2]) in seen or not reach.passes(event.block, None):
+                        continue
+                    if not _is_number(program, scope, part):
+                        continue
+                    where = _changed(program, owner, part[2], reach.root.scope)
+                    if where is None:
+                        continue
+                    seen.add((id(owner), part[2]))
+                    yield Hit(
+                        scope,
+                        part[3],
+                        event.block,
+                        {"what": f"{own}.{part[2]}", "via": reach.via, "line_of": where.place[0]},
+                        entry=reach,
+                        related=(where,),
+                    )
+
+
+def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
+    """Return where an attribute changes for sure after a compiled function was called on the same object, or None.
+
+    The change is an assignment or a call of a method that assigns it; it stands behind the call in the same function, or
+    in the same loop. What sets an object up before its first call is no change.
+    """
+    setters: dict[int, Step] = {}
+    for number in range(owner.number + 1, len(owner.module.summary.scopes)):
+        method = owner.module.summary.scopes[number]
+        if method.place[0] > owner.place[2]:
+            break
+        if method.parent != owner.number or method.kind != "function" or not method.params:
+            continue
+        if method.name in ("__init__", "build") or _graph(program, method) is not None:
+            continue
+        own = (NAME, method.params[0][0])
+        for event in method.events():
+            if any(_is_attribute(target, name) and target[1][:2] == own for target in event.targets):
+                setters.setdefault(id(method), Step(method, event.place, event.block, "changed here"))
+    for called in program.flow.callers(traced):
+        scope = called.scope
+        if in_tests(scope):
+            continue
+        receiver = _receiver(called.call.func)
+        shown = text(receiver, scope)
+        for event in scope.events():
+            if any(
+                _is_attribute(target, name) and text(target[1], scope) == shown for target in event.targets
+            ) and _behind(scope, called.call, event.block, event.place, receiver):
+                return Step(scope, event.place, event.block, "changed here, after the call")
+        for site in program.flow.within(scope):
+            for target in site.targets:
+                step = setters.get(id(target.scope))
+                if (
+                    step is not None
+                    and site.call.func[0] == ATTRIBUTE
+                    and text(site.call.func[1], scope) == shown
+                    and _behind(scope, called.call, site.call.block, site.call.place, receiver)
+                ):
+                    return step
+    return None
+
+
+def _is_attribute(target: Expr, name: str) -> bool:
+    return bool(target[0] == ATTRIBUTE and target[2] == name)
+
+
+def _receiver(func: Expr) -> Expr:
+    """Return the object that a call is made on: `model` of `model.infer(x)` and of `model(x)`."""
+    receiver: Expr = func[1] if func[0] == ATTRIBUTE else func
+    return receiver
+
+
+def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
+    """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
+    if first.place[2:] < place[:2] and inside(scope, block, first.block):
+        return True
+    loop = innermost_loop(scope, first.block)
+    if loop is None or not inside(scope, block, loop):
+        return False
+    head = receiver
+    while head[0] == ATTRIBUTE:
+        head = head[1]
+    # A new object in every turn is traced anew.
+    return head[0] == NAME and head[1] not in bound_in_loop(scope, loop)
+
+
+def variable(program: Program) -> Iterator[Hit]:
+    """A variable made in a compiled function without a guard that makes it once."""
+    for site in program.flow.named("tensorflow.Variable"):
+        reach = _graph(program, site.scope, site)
+        if reach is None or not _compiled_for_sure(reach) or reach.path:
+            continue
+        if _raises_wanted(site.scope):
+            continue
+        if site.scope.name in ("build", "__init__") or any(
+            block.kind in ("if", "try", "except", "with") for block in site.scope.block_chain(site.call.block)
+        ):
+            continue
+        yield hit_at(
+            site,
+            entry=reach,
+            severity="info" if never_entered(program, reach.root.scope) else None,
+            values={"via": reach.via},
+        )
+
+
+def _raises_wanted(function: Scope) -> bool:
+    """Tell whether a function is only called where an error is what is shown: `with assert_raises(ValueError): f(1.0)`."""
+    called = [
+        (scope, call)
+        for scope in function.module.summary.scopes
+        for call in scope.calls
+        if call.func[:2] == (NAME, function.name)
+    ]
+    return bool(called) and all(
+        any(
+            block.kind == "with" and block.test is not None and "raises" in text(block.test, scope).lower()
+            for block in scope.block_chain(call.block)
+        )
+        for scope, call in called
+    )
+
+
+def unrolled(program: Program) -> Iterator[Hit]:
+    """A long Python `range` loop in a compiled function."""
+    for scope, reach in _scopes(program):
+        if not _compiled_for_sure(reach):
+            continue
+        for event in scope.events():
+            if event.kind != "for" or event.value is None or event.value[0] != CALL:
+                continue
+            if not reach.passes(event.block, None):
+                continue
+            call = scope.calls[event.value[1]]
+            if call.func[0] != NAME or call.func[1] != "range" or "range" in scope.names or not call.args:
+                continue
+            bound = call.args[1] if len(call.args) > 1 else call.args[0]
+            if bound[0] == CONSTANT and type(bound[1]) is int and bound[1] > 50 and event.bodies[0][1]:
+                yield Hit(scope, call.place, event.block, {"n": bound[1], "via": reach.via}, entry=reach)
+
+
+_NOT_COMPILED = {
+    **dict.fromkeys(PY_FUNCTIONS, "runs Python code"),
+    "tensorflow.print": "formats text",
+    "tensorflow.strings.": "works on text",
+    "tensorflow.io.": "reads or decodes files",
+}
+
+
+def not_for_xla(program: Program) -> Iterator[Hit]:
+    """An operation without an XLA kernel in a function with `jit_compile=True`."""
+    for root in hot_paths(program).roots:
+        if root.kind != GRAPH or not _is_jit(program, root):
+            continue
+        for site, path in inside_function(program, root.scope, depth=4):
+            what = next(
+                (
+                    text_
+                    for name, text_ in _NOT_COMPILED.items()
+                    if site.name == name or (name.endswith(".") and site.name.startswith(name))
+                ),
+                None,
+            )
+            if what is None or site.name.startswith("tensorflow.io.gfile") or in_tests(site.scope):
+                continue
+            if _eager_guard(site.scope, site.call.block):
+                continue
+            reach = Reach(root, site.scope, path)
+            needs = tuple((outer.scope, outer.call.block) for outer in path)
+            if root.step is not None:
+                needs = (*needs, (root.step.scope, root.step.block))
+            yield hit_at(
+                site,
+                entry=reach,
+                needs=needs,
+                # Under a condition it raises where that holds, and nothing here says that it does.
+                severity="warning"
+                if any(
+                    item.kind == "if"
+                    for scope, block in (
+                        (site.scope, site.call.block),
+                        *((p.scope, p.call.block) for p in path),
+                    )
+                    for item in scope.block_chain(block)
+                )
+                else None,
+                values={"call": short(site), "what": what, "via": reach.via},
+            )
+
+
+def _is_jit(program: Program, root: Root) -> bool:
+    if root.site is not None and root.site.name == "tensorflow.function":
+        return (
+            flag(root.site.argument(3, "jit_compile")) is True
+            or flag(root.site.keywords.get("experimental_compile")) is True
+        )
+    outer = program.outer(root.scope)
+    if outer is None:
+        return False
+    for decorator in root.scope.decorators:
+        if decorator[0] == CALL:
+            for name in ("jit_compile", "experimental_compile"):
+                value = outer.calls[decorator[1]].keyword(name)
+                if value is not None and value[0] == CONSTANT and value[1] is True:
+                    return True
+    return False
+
+
+def made_in_loop(program: Program) -> Iterator[Hit]:
+    """A `tf.function` made anew in every turn of a loop over steps or data."""
+    for site in program.flow.named("tensorflow.function"):
+        if in_tests(site.scope) or site.call.number < 0:
+            continue
+        event = statement_of(site.scope, site.call.block, site.call.place)
+        named = (
+            event
+            if event is not None
+            and event.kind == "assign"
+            and event.value == (CALL, site.call.number)
+            and len(event.targets) == 1
+            and event.targets[0][0] == NAME
+            else None
+        )
+        yield from _in_loop(
+            site.scope,
+            site.call.block,
+            site.call.name_place,
+            named,
+            named.targets[0][1] if named is not None else "",
+        )
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            outer = program.outer(scope)
+            if scope.kind != "function" or outer is None or not scope.decorators or in_tests(scope):
+                continue
+            for decorator in scope.decorators:
+                if decorator[0] != CALL and program.static_name(decorator, outer) == "tensorflow.function":
+                    place = decorator[-1]
+                    event = next(
+                        (
+                            item
+                            for item in outer.events()
+                            if item.kind == "define" and item.extra == scope.number
+                        ),
+                        None,
+                    )
+                    yield from _in_loop(outer, scope.block, place, event, scope.name)
+
+
+def _in_loop(scope: Scope, block: int, place: Place, event: Event | None, name: str) -> Iterator[Hit]:
+    loop = innermost_loop(scope, block)
+    if loop is None:
+        return
+    item = scope.blocks[loop]
+    if item.kind == "for":
+        if item.test is None or item.test[0] != CALL:
+            return
+        func = scope.calls[item.test[1]].func
+        if func[0] != NAME or func[1] not in ("range", "tqdm", "trange"):
+            return
+    if any(
+        call.method in ("trace_export", "get_concrete_function", "from_concrete_functions")
+        and inside(scope, call.block, loop)
+        for call in scope.calls
+    ):
+        # Each is made to be traced once, for its graph.
+        return
+    yield Hit(
+        scope,
+        place,
+        block,
+        {"loop_line": item.line},
+        rewrites=out_of_loop(scope, event, loop, name) if event is not None else (),
+        no_fix="it is not made by a statement of its own in the loop",
+    )
+
+
+def scalar_argument(program: Program) -> Iterator[Hit]:
+    """A Python number that changes with each call of a compiled function: each value is traced anew."""
+    hot = hot_paths(program)
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        compiled = [target for target in site.targets if target.compiled is not None]
+        if len(compiled) != len(site.targets) or _signature_given(compiled):
+            continue
+        loop = innermost_loop(site.scope, site.call.block)
+        if loop is None:
+            continue
+        counters = _counters(program, site.scope, site.call.block)
+        for expr in (*site.call.args, *(value for name, value in site.call.keywords if name != "training")):
+            changing = _changing_number(expr, site.scope, counters)
+            if changing is not None:
+                yield hit_at(
+                    site,
+                    flow=(),
+                    values={
+                        "value": text(expr, site.scope),
+                        "what": changing,
+                        "function": compiled[0].scope.name,
+                    },
+                    **_as_tensor(site, compiled, expr),
+                )
+                break
+
+
+def _as_tensor(site: Site, compiled: list[Function], expr: Expr) -> dict[str, Any]:
+    """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
+
+    That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
+    """
+    alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
+    if alias is None or place is None or expr[0] != NAME:
+        return {"no_fix": "what is computed from the counter may be no integer"}
+    function = compiled[0]
+    offset = int(function.receiver is not None) + function.partial
+    parameter = next((name for name, value in site.call.keywords if value is expr), None)
+    if parameter is None and expr in site.call.args:
+        index = site.call.args.index(expr) + offset
+        parameter = function.scope.params[index][0] if index < len(function.scope.params) else None
+    if parameter is None or len(compiled) != 1 or not _takes_tensor(function.scope, parameter):
+        return {"no_fix": f"{function.scope.name} may need it as a Python number"}
+    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr[1]})"),)}
+
+
+def _takes_tensor(scope: Scope, name: str) -> bool:
+    """Tell whether every use of a parameter works alike for a tensor of integers."""
+    if scope.number in (item.parent for item in scope.module.summary.scopes):
+        # A function inside may use it.
+        return False
+    uses = fine = 0
+    for event in scope.events():
+        for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
+            for part in walk(expr, scope) if expr is not None else ():
+                if part[:2] == (NAME, name):
+                    uses += 1
+                elif part[0] == CALL:
+                    call = scope.calls[part[1]]
+                    summary = ".summary." in (dotted(call.func) or "")
+                    step = call.keyword("step") if summary else None
+                    first = call.args[0] if call.method == "cast" and call.args else None
+                    fine += sum(item is not None and item[:2] == (NAME, name) for item in (step, first))
+                elif part[0] == COMPARE and len(part[2]) == 1:
+                    sides = (part[1], part[2][0][1])
+                    fine += any(item[:2] == (NAME, name) for item in sides) and any(
+                        type(constant(item)) is int for item in sides
+                    )
+    return uses == fine
+
+
+def _signature_given(functions: list[Function]) -> bool:
+    return any(
+        function.compiled is not None
+        and (
+            function.compiled.call.keyword("input_signature") is not None
+            or function.compiled.call.opaque
+            or len(function.compiled.call.args) > 1
+        )
+        for function in functions
+    )
+
+
+FEW_TRACES = 5
+"""So many values of a number are traced without a word: TensorFlow warns when 5 calls in a row are traced anew (TensorFlow 2.21,
+`tensorflow/python/eager/polymorphic_function/polymorphic_function.py`, `FREQUENT_TRACING_WARNING_THRESHOLD`)."""
+
+
+def _counters(program: Program, scope: Scope, block: int) -> set[str]:
+    """Return the names that loops around a block count in Python, over `range` or `enumerate`, for more than a few turns."""
+    found: set[str] = set()
+    loops = {number for number in scope.block_numbers(block) if scope.blocks[number].kind == "for"}
+    for event in scope.events():
+        if event.kind != "for" or not event.bodies or event.bodies[0][0] not in loops or event.value is None:
+            continue
+        if event.value[0] != CALL:
+            continue
+        func = scope.calls[event.value[1]].func
+        target = event.targets[0]
+        if func[0] == NAME and func[1] == "range" and target[0] == NAME:
+            if not few_turns(program, scope, event.bodies[0][0], FEW_TRACES - 1):
+                found.add(target[1])
+        elif (
+            func[0] == NAME
+            and func[1] == "enumerate"
+            and target[0] == "t"
+            and target[2]
+            and target[2][0][0] == NAME
+        ):
+            found.add(target[2][0][1])
+    # What the loop's body binds again, as `i = tf.constant(i)` does, is no longer the counter.
+    return {name for name in found if all(event.kind == "for" for event in scope.binding(name))}
+
+
+def _changing_number(expr: Expr, scope: Scope, counters: set[str]) -> str | None:
+    if expr[0] == NAME and expr[1] in counters:
+        return "the loop's counter"
+    if expr[0] == "b" and expr[1] in ("+", "-", "*", "/", "//"):
+        return _changing_number(expr[2], scope, counters) or _changing_number(expr[3], scope, counters)
+    return None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return numpy_method(program)

@@ -1,0 +1,583 @@
+"""How datasets are used: results thrown away, iterators begun anew, pipelines built anew, options that are copies."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import (
+    MAKES_BATCHES,
+    bound_in_loop,
+    few_turns,
+    in_batches,
+    in_tests,
+    links,
+    loaded_in_batches,
+    method_of,
+    names_in,
+    statement,
+    tensorflow_alias,
+    upstream,
+    ways,
+)
+from cfgfix.code.checks.moves import free_name, loop_head, out_of_loop
+from cfgfix.code.checks.order import kind
+from cfgfix.code.inference.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.code.inference.releases import api
+from cfgfix.code.model.expressions import MISSING, constant, dotted, text
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPARE,
+    COMPREHENSION,
+    CONSTANT,
+    NAME,
+    SUBSCRIPT,
+    UNARY,
+    Call,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Constant, Dataset, Made, Site, alternatives, first_dataset
+
+NEEDLES = (
+    b"Dataset",
+    b"from_directory",
+    b"next(",
+    b".options()",
+    b"enable_debug_mode",
+    b".cache(",
+    b"list(",
+    b"sum(",
+)
+
+
+def _sites(program: Program, scope: Scope) -> dict[int, Site]:
+    """Return the sites of a scope by the number of their call; a dataset's wins over one that is not known."""
+    found: dict[int, Site] = {}
+    for site in program.flow.within(scope):
+        if site.call.number not in found or method_of(site):
+            found[site.call.number] = site
+    return found
+
+
+def _transforming(program: Program) -> Iterable[Scope]:
+    """Return the scopes that call a method of a dataset, in the order of their first such call."""
+    return {id(site.scope): site.scope for site in program.flow.under(f"{DATASET}.")}.values()
+
+
+def discarded(program: Program) -> Iterator[Hit]:
+    """A transformation whose result is thrown away."""
+    for scope in _transforming(program):
+        if scope.kind == "lambda" or in_tests(scope):
+            continue
+        sites: dict[int, Site] | None = None
+        for event in scope.events():
+            if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+                continue
+            call = scope.calls[event.value[1]]
+            if call.method not in TRANSFORMATIONS:
+                continue
+            if sites is None:
+                sites = _sites(program, scope)
+            site = sites.get(call.number)
+            if site is None or not method_of(site) or not _only_dataset(site):
+                continue
+            if scope.module.path.endswith(".ipynb") and _ends_cell(scope, event):
+                continue
+            head: Expr = call.func
+            while head[0] == ATTRIBUTE or head[0] == CALL:
+                head = head[1] if head[0] == ATTRIBUTE else scope.calls[head[1]].func
+            rewrites: tuple[Rewrite, ...] = ()
+            endless = call.method == "repeat" and not call.args and not call.keywords
+            if head[0] == NAME and not endless:
+                rewrites = (Rewrite("replace", scope, head[2], f"{head[1]} = {head[1]}"),)
+            # Without these the data is the same, only time is lost; and Keras's loaders shuffle and make batches themselves.
+            speed = (
+                call.method in ("prefetch", "cache")
+                or (
+                    call.method in ("shuffle", "batch")
+                    and any(
+                        loaded_in_batches(item)
+                        for item in alternatives(site.receiver)
+                        if isinstance(item, Dataset)
+                    )
+                )
+                or (call.method == "shuffle" and _shuffled_after(scope, event, head))
+                # Keras begins the dataset anew in each epoch.
+                or call.method == "repeat"
+            )
+            # What is read once needs no order.
+            orderless = call.method == "shuffle" and _READ_ONCE.search(os.path.basename(scope.module.path))
+            yield hit_at(
+                site,
+                values={"method": call.method},
+                rewrites=rewrites,
+                severity="info" if orderless else "warning" if speed else None,
+                no_fix="with it the dataset has no end, and fit then wants steps_per_epoch"
+                if endless
+                else None,
+            )
+
+
+_READ_ONCE = re.compile(r"eval|predict|infer", re.IGNORECASE)
+"""Words of files that go through a dataset once."""
+
+
+def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
+    """Tell whether a later statement shuffles what the same name holds, and keeps the result."""
+    return any(
+        other.kind == "assign"
+        and other.place[0] > event.place[0]
+        and any(target[:2] == head[:2] for target in other.targets)
+        and other.value is not None
+        and head[0] == NAME
+        and "shuffle" in (chain := list(links(other.value, scope)))
+        and chain[-1] == head[1]
+        for other in scope.events()
+    )
+
+
+def _ends_cell(scope: Scope, event: Event) -> bool:
+    """Tell whether a statement is the last of its cell, whose value a notebook shows."""
+    if scope.kind != "module":
+        return event is scope.body[-1]
+    line = event.place[2]
+    later = min((other.place[0] for other in scope.events() if other.place[0] > line), default=None)
+    return later is None or any(line < start <= later for start, _ in scope.module.summary.cells)
+
+
+def _only_dataset(site: Site) -> bool:
+    return all(isinstance(item, Dataset) for item in alternatives(site.receiver))
+
+
+def options_copy(program: Program) -> Iterator[Hit]:
+    """Setting an attribute of what `ds.options()` returns."""
+    for module in program.modules:
+        for scope, event, target in module.stores():
+            base = target[1]
+            while base[0] == ATTRIBUTE:
+                base = base[1]
+            if base[0] != CALL or scope.calls[base[1]].method != "options":
+                continue
+            site = _sites(program, scope).get(base[1])
+            if site is not None and method_of(site) == "options":
+                yield hit_at(site, values={}, **_with_options(event, target, site))
+
+
+def _with_options(event: Event, target: Expr, site: Site) -> dict[str, Any]:
+    """Return the fix that gives a dataset options of its own, in three lines for one."""
+    scope = site.scope
+    alias = tensorflow_alias(scope)
+    name = free_name(scope, "options", "dataset_options")
+    dataset = site.call.func[1]
+    if (
+        alias is None
+        or name is None
+        or len(event.targets) != 1
+        or dataset[0] != NAME
+        or dataset[1] in scope.outer
+    ):
+        return {"no_fix": "the dataset has no name here that could be given the options"}
+    place = target[-1]
+    path: list[str] = []
+    while target[0] == ATTRIBUTE:
+        path.insert(0, target[2])
+        target = target[1]
+    return {
+        "rewrites": (
+            Rewrite("lines", scope, place, f"{name} = {alias}.data.Options()\n{'.'.join((name, *path))}"),
+            Rewrite(
+                "insert", scope, event.place, f"{dataset[1]} = {dataset[1]}.with_options({name})", behind=True
+            ),
+        )
+    }
+
+
+def next_iter(program: Program) -> Iterator[Hit]:
+    """`next(iter(ds))` in a loop: every turn begins anew."""
+    for site in program.flow.named("builtins.next"):
+        if len(site.call.args) != 1 or site.call.args[0][0] != CALL or in_tests(site.scope):
+            continue
+        inner = site.scope.calls[site.call.args[0][1]]
+        if inner.func[0] != NAME or inner.func[1] != "iter" or len(inner.args) != 1:
+            continue
+        value = site.args[0] if site.args else None
+        if not (
+            isinstance(value, Made)
+            and value.name == "iterator"
+            and value.site is not None
+            and value.site.args
+        ):
+            continue
+        if first_dataset(value.site.args[0]) is None or inner.args[0][0] not in (NAME, ATTRIBUTE):
+            continue
+        loop = innermost_loop(site.scope, site.call.block)
+        if loop is None or hot_paths(program).reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
+            continue
+        if _kept(site.scope, site.call, loop) or few_turns(program, site.scope, loop, 1):
+            continue
+        dataset = first_dataset(value.site.args[0])
+        shuffled = dataset is not None and any(_shuffles(step) for step in (dataset, *upstream(dataset)))
+        yield hit_at(
+            site,
+            whole=True,
+            # Of a shuffled dataset each turn gets another batch, if a dear one.
+            severity="info" if _looks(program, site.scope, loop) else "warning" if shuffled else None,
+            values={
+                "loop_line": site.scope.blocks[loop].line,
+                "then": "for one element" if shuffled else "and takes its first element",
+            },
+            **_one_iterator(site, inner, loop),
+        )
+
+
+def _shuffles(step: Dataset) -> bool:
+    """Tell whether a step gives another order each time: `list_files` does unless it is told not to."""
+    return step.op == "shuffle" or (
+        step.op == "list_files"
+        and step.site is not None
+        and constant(step.site.call.argument(1, "shuffle")) is not False
+    )
+
+
+def _one_iterator(site: Site, inner: Call, loop: int) -> dict[str, Any]:
+    """Return the fix that begins the dataset once, before the loop."""
+    scope = site.scope
+    name = free_name(scope, "iterator", "batches")
+    head = loop_head(scope, loop)
+    dataset = dotted(inner.args[0])
+    if name is None or head is None or dataset is None or scope.blocks[loop].kind == "comprehension":
+        return {"no_fix": "there is no place before the loop for the iterator"}
+    return {
+        "rewrites": (
+            Rewrite("insert", scope, head.place, f"{name} = iter({dataset})"),
+            Rewrite("replace", scope, inner.place, name),
+        )
+    }
+
+
+def _kept(scope: Scope, call: Call, loop: int) -> bool:
+    """Tell whether the loop takes an element only while it has none: `if sample is None: sample = next(iter(ds))`."""
+    within = itertools.takewhile(lambda block: block is not scope.blocks[loop], scope.block_chain(call.block))
+    guards = [block.test for block in within if block.kind == "if" and block.branch and block.test]
+    tested = {
+        name
+        for test in guards
+        if (test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] == "is")
+        or (test[0] == UNARY and test[1] == "not")
+        for name in names_in(test, scope)
+    }
+    return any(
+        event.kind == "assign"
+        and inside(scope, event.block, loop)
+        and event.place[0] <= call.place[0] <= event.place[2]
+        and any(target[0] == NAME and target[1] in tested for target in event.targets)
+        for event in scope.events()
+    )
+
+
+_PICTURES = frozenset({"imshow", "plot", "savefig", "subplot"})
+
+
+def _looks(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop only looks at a batch: once an epoch, beside the dataset that it goes over, or for a picture."""
+    return (
+        _per_epoch(scope, loop)
+        or any(
+            kind == "loop" and where is scope and block == loop
+            for kind, _, where, block in program.flow.consumed
+        )
+        or any(call.method in _PICTURES and inside(scope, call.block, loop) for call in scope.calls)
+    )
+
+
+def _per_epoch(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop counts epochs."""
+    shown = text(scope.blocks[loop].test, scope)
+    names = [
+        text(target, scope)
+        for event in scope.events()
+        if any(number == loop for number, _ in event.bodies)
+        for target in event.targets
+    ]
+    return any("epoch" in part.lower() for part in (shown, *names))
+
+
+def rebuilt(program: Program) -> Iterator[Hit]:
+    """A dataset built inside a loop from things that do not change in it."""
+    hot = hot_paths(program)
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if site is None or site.name not in CONSTRUCTORS or site.through or in_tests(site.scope):
+            continue
+        loop = innermost_loop(site.scope, site.call.block)
+        if (
+            loop is None
+            or site.scope.blocks[loop].kind != "for"
+            or hot.reach(site.scope, ELEMENT, GRAPH, PYTHON) is not None
+        ):
+            continue
+        mapped = [
+            use
+            for use in _below(dataset)
+            if use.functions
+            and use.site is not None
+            and use.site.scope is site.scope
+            and inside(use.site.scope, use.site.call.block, loop)
+        ]
+        if not mapped:
+            continue
+        changing = bound_in_loop(site.scope, loop)
+        used: set[str] = set()
+        for step in (dataset, *_below(dataset)):
+            if step.site is not None and step.site.scope is site.scope:
+                for expr in (*step.site.call.args, *(value for _, value in step.site.call.keywords)):
+                    used |= names_in(expr, site.scope)
+        if used & changing or _timed(program, site.scope, loop):
+            continue
+        yield hit_at(
+            site,
+            values={"loop_line": site.scope.blocks[loop].line},
+            related=(at(mapped[0].site, label="traced again in every turn"),) if mapped[0].site else (),
+            **_built_once(site, loop),
+        )
+
+
+def _built_once(site: Site, loop: int) -> dict[str, Any]:
+    """Return the fix that puts the statement that builds a dataset before the loop."""
+    event = statement_of(site.scope, site.call.block, site.call.place)
+    rewrites: tuple[Rewrite, ...] = ()
+    if (
+        event is not None
+        and event.kind == "assign"
+        and len(event.targets) == 1
+        and event.targets[0][0] == NAME
+    ):
+        rewrites = out_of_loop(site.scope, event, loop, event.targets[0][1])
+    return {"rewrites": rewrites, "no_fix": "the pipeline is not built by a single statement of the loop"}
+
+
+def _timed(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop looks at the clock: it measures the same work several times."""
+    return any(
+        site.name in ("time.time", "time.perf_counter", "time.monotonic", "timeit.default_timer")
+        and inside(scope, site.call.block, loop)
+        for site in program.flow.within(scope)
+    )
+
+
+def _below(dataset: Dataset) -> list[Dataset]:
+    from cfgfix.code.checks.common import downstream
+
+    return list(downstream(dataset))
+
+
+def counted(program: Program) -> Iterator[Hit]:
+    """Counting a dataset by reading all of it."""
+    for site in program.flow.named("builtins.len"):
+        if len(site.call.args) == 1 and site.call.args[0][0] == CALL and not in_tests(site.scope):
+            inner = site.scope.calls[site.call.args[0][1]]
+            if inner.func[0] == NAME and inner.func[1] == "list" and len(inner.args) == 1:
+                dataset = _value(program, site.scope, inner.args[0])
+                if dataset is not None:
+                    yield _count(program, site, dataset, inner.args[0])
+    for site in program.flow.named("builtins.sum"):
+        if len(site.call.args) == 1 and site.call.args[0][0] == COMPREHENSION and not in_tests(site.scope):
+            parts = site.call.args[0][2]
+            if len(parts) == 2 and parts[1][0] == CONSTANT and parts[1][1] == 1:
+                dataset = _value(program, site.scope, parts[0])
+                if dataset is not None:
+                    yield _count(program, site, dataset, parts[0])
+
+
+_COUNTED = frozenset(
+    {
+        "range",
+        "from_tensor_slices",
+        "from_tensors",
+        "zip",
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "take",
+        "skip",
+        "cache",
+    }
+    | {"prefetch", "enumerate", "shard", "concatenate", "with_options", "either"}
+)
+"""Steps behind which a dataset knows how many elements it has (tried on TensorFlow 2.8 and 2.21)."""
+
+
+def _count(program: Program, site: Site, dataset: Dataset, expr: Expr) -> Hit:
+    unknown = next(
+        (
+            step.op
+            for step in (dataset, *upstream(dataset))
+            if step.op
+            in (
+                "filter",
+                "from_generator",
+                "flat_map",
+                "interleave",
+                "unbatch",
+                "TFRecordDataset",
+                "TextLineDataset",
+                "take_while",
+                "parameter",
+            )
+        ),
+        None,
+    )
+    return hit_at(
+        site,
+        whole=True,
+        values={
+            "rest": f"; here {unknown} hides the number, so count once and keep it"
+            if unknown
+            else ": ds.cardinality() knows it"
+        },
+        rewrites=(Rewrite("replace", site.scope, site.call.place, f"int({expr[1]}.cardinality())"),)
+        if all(kind(step) in _COUNTED for step in (dataset, *upstream(dataset))) and _has_cardinality(program)
+        else (),
+        no_fix="cardinality() would be -2 where the number is not known, or TensorFlow before 2.3 has it elsewhere",
+    )
+
+
+def _has_cardinality(program: Program) -> bool:
+    mask = api(program).member(DATASET, "cardinality") or 0
+    return mask & api(program).wanted == api(program).wanted
+
+
+def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
+    if expr[0] != NAME:
+        return None
+    env = program.flow.env_of(scope)
+    while env is not None:
+        value = env.names.get(expr[1])
+        if value is not None:
+            return first_dataset(value)
+        env = env.parent
+    return None
+
+
+def file_cache(program: Program) -> Iterator[Hit]:
+    """`cache` in a file of a fixed name."""
+    for site in program.flow.named(f"{DATASET}.cache"):
+        name = site.argument(0, "filename")
+        if (
+            isinstance(name, Constant)
+            and isinstance(name.value, str)
+            and name.value
+            and not in_tests(site.scope)
+        ):
+            yield hit_at(site, values={"file": name.value})
+
+
+def debug_mode(program: Program) -> Iterator[Hit]:
+    """`tf.data.experimental.enable_debug_mode()` outside a debug switch."""
+    for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
+        if in_tests(site.scope) or _guarded(site):
+            continue
+        event = statement(site)
+        yield hit_at(
+            site,
+            rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
+        )
+
+
+def _guarded(site: Site) -> bool:
+    return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
+
+
+def ignored_arguments(program: Program) -> Iterator[Hit]:
+    """`fit(dataset, batch_size=..., shuffle=...)`: both are for arrays."""
+    for name in ("fit", "evaluate", "predict"):
+        for site in _keras(program, name):
+            dataset = first_dataset(site.argument(0, "x"))
+            if dataset is None:
+                continue
+            found: list[tuple[str, str | None]] = []
+            for keyword in ("batch_size", "shuffle") if name == "fit" else ("batch_size",):
+                value = site.call.keyword(keyword)
+                if value is None or constant(value) is None or site.call.opaque:
+                    continue
+                if keyword == "shuffle" and constant(value) is False:
+                    # It is how a program says that it knows, and keeps Keras 3 from warning of its own default.
+                    continue
+                found.append((keyword, _kept_argument(site, keyword, value, dataset)))
+            if not found:
+                continue
+            # One finding a call: the argument that may go first, and the other with the next look.
+            keyword, kept = min(found, key=lambda item: item[1] is not None)
+            yield hit_at(
+                site,
+                values={"method": name, "argument": keyword, "missing": _missing(keyword, dataset)},
+                rewrites=()
+                if kept
+                else (Rewrite("drop-keyword", site.scope, site.call.place, name=keyword),),
+                no_fix=kept,
+            )
+
+
+def _missing(keyword: str, dataset: Dataset) -> str:
+    """Return what a message says of a dataset that does not do itself what an ignored argument asks for."""
+    if keyword == "batch_size" and _unbatched(dataset):
+        return "nothing batches this one"
+    return "its batches and order are its own"
+
+
+def _kept_argument(site: Site, keyword: str, value: Expr, dataset: Dataset) -> str | None:
+    """Return why an ignored argument stays: it is the only thing that shows what was meant; None where it may go."""
+    if keyword == "batch_size" and _unbatched(dataset):
+        return "nothing batches this dataset: it needs .batch() before it gets here, and this number says how large"
+    if constant(value) is not MISSING:
+        return None
+    shown = text(value, site.scope)
+    methods = ("shuffle",) if keyword == "shuffle" else MAKES_BATCHES
+    if value[0] in (NAME, ATTRIBUTE, SUBSCRIPT) and any(
+        step.site is not None
+        and kind(step) in methods
+        and any(
+            text(given, step.site.scope) == shown
+            for given in (*step.site.call.args, *(item for _, item in step.site.call.keywords))
+        )
+        for step in (dataset, *upstream(dataset))
+    ):
+        return None
+    return f"{shown} may be a setting that nothing else reads: without this argument nothing shows that it has no effect"
+
+
+def _unbatched(dataset: Dataset) -> bool:
+    """Tell whether single examples of arrays or numbers are all that a dataset gives, on every way it may have come to be."""
+    return not in_batches(dataset) and all(
+        way[-1].op in _EXAMPLES and all(step.op in _SINGLE for step in way[:-1]) for way in ways(dataset)
+    )
+
+
+_EXAMPLES = frozenset({"from_tensor_slices", "range"})
+_SINGLE = frozenset(
+    {"shuffle", "repeat", "cache", "prefetch", "take", "skip", "shard", "with_options", "enumerate"}
+)
+"""Steps that leave each element as large as it is."""
+
+
+def _keras(program: Program, method: str) -> Iterator[Site]:
+    for name in ("keras.Model", "keras.Sequential"):
+        yield from program.flow.named(f"{name}.{method}")
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return discarded(program)

@@ -1,0 +1,275 @@
+"""Variables of layers and models: what Keras 3 knows of, and so trains and saves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import in_tests, tensorflow_alias
+from cfgfix.code.checks.layer_calls import Parts, methods
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    api,
+    asked_for,
+    bound_twice,
+    keras_three,
+    refused_by_three,
+    with_other_releases,
+)
+from cfgfix.code.model.expressions import MISSING, constant, is_true, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    COMPREHENSION,
+    ITEMS,
+    NAME,
+    Call,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Site
+
+NEEDLES = (b"Variable",)
+
+_VARIABLE = "tensorflow.Variable"
+_NEVER_TRAINED = re.compile(r"\bu?int(?:8|16|32|64)\b|\bbool\b|\bstring\b")
+"""Types that no gradient comes to."""
+_COLLECT = frozenset(
+    {
+        "gradient",
+        "jacobian",
+        "gradients",
+        "get_gradients",
+        "compute_gradients",
+        "apply_gradients",
+        "minimize",
+        "watch",
+        "append",
+        "extend",
+    }
+)
+"""Calls that a variable is given to by who trains it himself."""
+_TRAIN = frozenset({"gradient", "jacobian", "gradients", "apply_gradients", "minimize"})
+_OWN = frozenset(
+    {
+        "__setattr__",
+        "trainable_variables",
+        "trainable_weights",
+        "variables",
+        "weights",
+        "_trainable_variables",
+        "_trainable_weights",
+        "_track_variable",
+        "_tracker",
+    }
+)
+"""Names that a class has, or uses of its object, where it says itself what its variables are."""
+
+
+def passed_over(program: Program, _: object) -> frozenset[int]:
+    """Return the modules, by identity, of which this room says nothing: their own folder asks for Keras 2."""
+    return with_other_releases(program)
+
+
+def untracked(program: Program) -> Iterator[Hit]:
+    """A `tf.Variable` that a layer or model keeps, which Keras 3 neither trains nor saves."""
+    if not keras_three(program):
+        return
+    parts = Parts(program)
+    uses: _Uses | None = None
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(_VARIABLE):
+        scope, call = site.scope, site.call
+        owner = program.owner(scope)
+        if owner is None or (id(scope), call.number) in seen or site.raw != _VARIABLE:
+            continue
+        seen.add((id(scope), call.number))
+        attribute = _kept_as(scope, call)
+        if attribute is None or not _may_learn(call, scope) or in_tests(scope):
+            continue
+        if not parts.is_part(owner) or expects_absence(scope, call.block, call.place):
+            continue
+        if call.func[0] == ATTRIBUTE and call.func[1][0] == NAME and bound_twice(scope, call.func[1][1]):
+            continue
+        family = [*program.bases(owner)[0], *parts.below(owner)]
+        if any(_says_itself(item) for item in family):
+            continue
+        uses = uses or _Uses(program)
+        if not uses.is_used(family, attribute) or uses.is_state(attribute) or uses.is_collected(attribute):
+            continue
+        refused = refused_by_three(program, scope)
+        if refused is None:
+            continue
+        rewrites = _tracked(program, site)
+        yield hit_at(
+            site,
+            values={
+                "attribute": f"{scope.params[0][0]}.{attribute}",
+                "owner": owner.name,
+                "asked": asked_for(api(program)),
+            },
+            severity=refused[0],
+            rewrites=rewrites,
+            no_fix=None
+            if rewrites
+            else "`self.add_weight(shape=..., initializer=...)` makes a variable that every Keras knows of; what it begins with is for you to say",
+        )
+
+
+def _kept_as(scope: Scope, call: Call) -> str | None:
+    """Return the attribute of its object that a method keeps the result of a call in, by itself or in a list."""
+    if not scope.params:
+        return None
+    own = (NAME, scope.params[0][0])
+    made = (CALL, call.number)
+    for event in scope.events():
+        if event.value is None or event.kind not in ("assign", "annotate", "augment"):
+            continue
+        value = event.value
+        held = (
+            value == made
+            or (value[0] == ITEMS and made in value[2])
+            or (value[0] == COMPREHENSION and value[2][-1] == made)
+        )
+        if held and len(event.targets) == 1:
+            target = event.targets[0]
+            if target[0] == ATTRIBUTE and target[1][:2] == own:
+                return str(target[2])
+    for other in scope.calls:
+        if other.method == "append" and other.args == (made,):
+            inner = other.func[1]
+            if inner[0] == ATTRIBUTE and inner[1][:2] == own:
+                return str(inner[2])
+    return None
+
+
+def _may_learn(call: Call, scope: Scope) -> bool:
+    """Tell whether a variable is made to be trained, as far as the call says."""
+    trainable = call.argument(1, "trainable")
+    if call.opaque or not (trainable is None or is_true(trainable)):
+        return False
+    begins = call.argument(0, "initial_value")
+    if begins is None:
+        return False
+    if not _may_be_floats(constant(begins)):
+        return False
+    return not any(
+        _NEVER_TRAINED.search(text(item, scope))
+        for item in (begins, call.keyword("dtype"))
+        if item is not None
+    )
+
+
+def _may_be_floats(value: Any) -> bool:
+    """Tell whether a constant, or a list of them, is of floats; what is no constant may be."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_may_be_floats, value))
+    return value is MISSING or isinstance(value, float)
+
+
+def _says_itself(owner: Scope) -> bool:
+    """Tell whether a class says itself what its variables are."""
+    if not _OWN.isdisjoint(owner.children) or not _OWN.isdisjoint(owner.names):
+        return True
+    for method in methods(owner):
+        own = (NAME, method.params[0][0])
+        for call in method.calls:
+            func = call.func
+            while func[0] == ATTRIBUTE:
+                if func[1][:2] == own and func[2].startswith("_") and func[2] in _OWN:
+                    return True
+                func = func[1]
+        for event in method.events():
+            for target in event.targets:
+                if target[0] == ATTRIBUTE and target[1][:2] == own and target[2] in _OWN:
+                    return True
+    return False
+
+
+class _Uses:
+    """What a program does with the attributes of its objects, by their names."""
+
+    def __init__(self, program: Program) -> None:
+        self._read: dict[int, set[str]] = {}
+        self._state: set[str] = set()
+        self._collected: set[str] = set()
+        self._watched = False
+        for module in program.modules:
+            for scope in module.summary.scopes:
+                owner = program.owner(scope)
+                self._look(scope, self._read.setdefault(id(owner), set()) if owner is not None else set())
+
+    def is_used(self, family: Iterable[Scope], attribute: str) -> bool:
+        """Tell whether a method of some classes reads an attribute."""
+        return any(attribute in self._read.get(id(item), ()) for item in family)
+
+    def is_state(self, attribute: str) -> bool:
+        """Tell whether something is assigned to what an attribute of this name holds: the program keeps count in it."""
+        return attribute in self._state
+
+    def is_collected(self, attribute: str) -> bool:
+        """Tell whether the program may train what an attribute of this name holds by itself."""
+        return self._watched or attribute in self._collected
+
+    def _look(self, scope: Scope, read: set[str]) -> None:
+        trains = any((call.method or "") in _TRAIN for call in scope.calls)
+        for call in scope.calls:
+            func = call.func
+            name = call.method or (func[1] if func[0] == NAME else "")
+            given = [*call.args, *(value for _, value in call.keywords)]
+            if name == "watched_variables":
+                self._watched = True
+            elif name in _COLLECT or (trains and name == "zip"):
+                self._collected.update(_attributes(given, scope))
+            if func[0] == ATTRIBUTE:
+                if name.startswith(("assign", "scatter_")) and func[1][0] == ATTRIBUTE:
+                    self._state.add(func[1][2])
+                read.update(_attributes([func[1]], scope))
+            read.update(_attributes(given, scope))
+        for event in scope.events():
+            if event.value is None:
+                continue
+            read.update(_attributes([event.value], scope))
+            self._collected.update(_listed(event.value))
+            if trains and event.value[0] == ATTRIBUTE:
+                self._collected.add(event.value[2])
+
+
+def _attributes(parts: Iterable[Expr], scope: Scope) -> Iterator[str]:
+    for part in parts:
+        for item in walk(part, scope):
+            if item[0] == ATTRIBUTE:
+                yield item[2]
+
+
+def _listed(expr: Expr) -> Iterator[str]:
+    """Yield the attributes that stand in a list by themselves: `model.trainable_variables + [self.alpha]`."""
+    if expr[0] == ITEMS:
+        for item in expr[2]:
+            if item[0] == ATTRIBUTE:
+                yield item[2]
+    elif expr[0] == BINARY and expr[1] == "+":
+        yield from _listed(expr[2])
+        yield from _listed(expr[3])
+
+
+def _tracked(program: Program, site: Site) -> tuple[Rewrite, ...]:
+    """Return the fix that makes it a variable of Keras 3, where every release that is meant has these."""
+    call, scope = site.call, site.scope
+    alias = tensorflow_alias(scope)
+    if alias is None or call.func[0] != ATTRIBUTE or call.func[1][:2] != (NAME, alias):
+        return ()
+    if not api(program).has_now("tensorflow.keras.Variable"):
+        return ()
+    if len(call.args) != 1 or any(key not in ("trainable", "dtype", "name") for key, _ in call.keywords):
+        return ()
+    return (Rewrite("replace", scope, call.func[-1], f"{alias}.keras.Variable"),)
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return untracked(program)

@@ -1,0 +1,1 @@
+"""Edits of Python source, made losslessly and proven by independent readers."""

@@ -1,0 +1,267 @@
+"""Rewrites that move or add links of a chain and whole statements: by their text, so that their layout stays theirs."""
+
+from __future__ import annotations
+
+import re
+
+from cfgfix.code.model.expressions import place_of
+from cfgfix.code.model.hit import Rewrite
+from cfgfix.code.model.positions import CannotRewriteError, Offsets
+from cfgfix.code.model.summary import ATTRIBUTE, Call, Event, Place, Scope
+from cfgfix.core.edits import ReplaceText
+
+KINDS = frozenset({"append", "move-link", "move-statement", "insert", "lines", "decorate"})
+"""The kinds of `Rewrite` that are carried out here."""
+
+_SEPARATOR = re.compile(r"((?:\s|\\\r?\n)*)\.(?:\s|\\\r?\n)*")
+
+
+def change(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
+    """Return the text changes that carry out a rewrite of one of `KINDS`.
+
+    Raises:
+        CannotRewriteError: It cannot be made exactly.
+    """
+    if rewrite.kind == "append":
+        return (_append(rewrite, offsets),)
+    if rewrite.kind == "move-link":
+        return _move_link(rewrite, offsets)
+    if rewrite.kind == "move-statement":
+        return _move_statement(rewrite, offsets)
+    if rewrite.kind == "insert":
+        return (_insert(rewrite.text.split("\n"), rewrite.scope, rewrite.place, rewrite.behind, offsets),)
+    start, end = offsets.span(rewrite.place)
+    indent = _indent(offsets, rewrite.place)
+    lines = rewrite.text.split("\n")
+    if rewrite.kind == "decorate":
+        return (
+            ReplaceText(start, start, "".join(f"{line}{newline(offsets.text)}{indent}" for line in lines)),
+        )
+    return (ReplaceText(start, end, f"{newline(offsets.text)}{indent}".join(lines)),)
+
+
+def newline(text: str) -> str:
+    """Return how a text ends its lines."""
+    end = text.find("\n")
+    if end < 0:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text[max(0, end - 1) : end] == "\r" else "\n"
+
+
+def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
+    """Return the offsets of one link of a chain: where the blank space before its dot begins, the dot, its end.
+
+    Raises:
+        CannotRewriteError: A comment or a bracket stands between the link and what it is called on.
+    """
+    if call.func[0] != ATTRIBUTE:
+        raise CannotRewriteError("the call is no part of a chain")
+    receiver = place_of(call.func[1], scope)
+    if receiver is None:
+        raise CannotRewriteError("what the method is called on is not kept")
+    start = offsets.offset(receiver[2], receiver[3])
+    name = offsets.offset(call.name_place[0], call.name_place[1])
+    found = _SEPARATOR.fullmatch(offsets.text[start:name])
+    if found is None:
+        raise CannotRewriteError("a comment or a bracket stands before the call")
+    return start, start + len(found[1]), offsets.span(call.place)[1]
+
+
+def _called(scope: Scope, place: Place) -> Call:
+    call = next((item for item in scope.calls if item.place == place), None)
+    if call is None:
+        raise CannotRewriteError("there is no call at this place")
+    return call
+
+
+def _append(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
+    """Return the change that puts a link behind a call, on a line of its own where the call stands on one."""
+    call = _called(rewrite.scope, rewrite.place)
+    end = offsets.span(call.place)[1]
+    separator = ""
+    if call.func[0] == ATTRIBUTE:
+        start, dot, _ = _link(rewrite.scope, call, offsets)
+        separator = offsets.text[start:dot]
+    return ReplaceText(end, end, separator + rewrite.text)
+
+
+def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
+    """Return the changes that take a link out of its chain and put it before or behind another one.
+
+    A link that is a statement of its own, `d = d.cache()`, takes the statement with it.
+    """
+    assert rewrite.target is not None
+    scope = rewrite.scope
+    moved = _called(scope, rewrite.place)
+    start, dot, end = _link(scope, moved, offsets)
+    goal_start, goal_dot, goal_end = _link(scope, _called(scope, rewrite.target), offsets)
+    before, own, link = offsets.text[goal_start:goal_dot], offsets.text[start:dot], offsets.text[dot:end]
+    if "\n" not in own:
+        own = before
+    if rewrite.behind:
+        put = ReplaceText(goal_end, goal_end, (before if "\n" in before else own) + link)
+    elif own == before:
+        put = ReplaceText(goal_start, goal_start, before + link)
+    else:
+        # The goal takes the line that the other one had.
+        put = ReplaceText(goal_start, goal_dot, before + link + own)
+    if rewrite.statement is None:
+        return put, ReplaceText(start, end, "")
+    gone = lines_of(scope, rewrite.statement, offsets)
+    if offsets.text[offsets.span(rewrite.statement)[1] : gone[1]].strip() or _comment_above(gone[0], offsets):
+        raise CannotRewriteError("a comment stands beside it")
+    return put, ReplaceText(*gone, "")
+
+
+def _indent(offsets: Offsets, place: Place) -> str:
+    """Return the blank space before a statement.
+
+    Raises:
+        CannotRewriteError: Other code stands before it on its line.
+    """
+    start = offsets.offset(place[0], place[1])
+    before = offsets.text[offsets.offset(place[0], 0) : start]
+    if before.strip():
+        raise CannotRewriteError("other code stands on its line")
+    return before
+
+
+def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
+    """Return the offsets of a statement's whole lines, decorators and a comment at its end included.
+
+    Raises:
+        CannotRewriteError: Other code stands on them.
+    """
+    text = offsets.text
+    first = place[0]
+    event = next((item for item in scope.events() if item.place == place), None)
+    if event is not None and event.kind == "define":
+        inner = scope.module.summary.scopes[event.extra]
+        for decorator in inner.decorators:
+            spot = place_of(decorator, scope)
+            first = min(first, spot[0]) if spot is not None else first
+        if text[offsets.offset(first, 0) :].lstrip()[:1] != "@" and inner.decorators:
+            raise CannotRewriteError("the decorators are written in a way that cannot be moved exactly")
+    else:
+        _indent(offsets, place)
+    begin, end = offsets.offset(first, 0), offsets.span(place)[1]
+    stop = end
+    while stop < len(text) and text[stop] not in "\r\n":
+        stop += 1
+    rest = text[end:stop].strip()
+    if rest and not rest.startswith("#"):
+        raise CannotRewriteError("other code stands on its line")
+    if text.startswith("\r\n", stop):
+        return begin, stop + 2
+    return begin, min(stop + 1, len(text))
+
+
+def _comment_above(begin: int, offsets: Offsets) -> bool:
+    """Tell whether the line above one is a comment."""
+    return offsets.text[:begin].rstrip("\r\n").rpartition("\n")[2].lstrip().startswith(
+        "#"
+    ) and not offsets.text[:begin].endswith(("\n\n", "\n\r\n", "\r\r"))
+
+
+def _reindented(lines: str, old: str, new: str) -> str:
+    """Return whole lines with another blank space before them.
+
+    Raises:
+        CannotRewriteError: A text over several lines stands in them, whose value would change.
+    """
+    if old == new:
+        return lines
+    import io
+    import tokenize
+
+    inside = ""
+    try:
+        plain = "".join(row.removeprefix(old) for row in lines.splitlines(keepends=True))
+        for token in tokenize.generate_tokens(io.StringIO(plain).readline):
+            name = tokenize.tok_name[token.type]
+            if name in ("STRING", "FSTRING_MIDDLE") and token.start[0] != token.end[0]:
+                inside = name
+            if name in ("FSTRING_START", "TSTRING_START") and token.string.endswith(('"""', "'''")):
+                inside = name
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise CannotRewriteError("its lines cannot be read on their own") from error
+    if inside:
+        raise CannotRewriteError("a text over several lines stands in it")
+    return "".join(
+        new + row.removeprefix(old) if row.strip() else row for row in lines.splitlines(keepends=True)
+    )
+
+
+def _insert(lines: list[str], scope: Scope, place: Place, behind: bool, offsets: Offsets) -> ReplaceText:
+    """Return the change that puts lines before or behind a statement, as far to the right as it stands."""
+    indent = _indent(offsets, place)
+    end = newline(offsets.text)
+    return _put("".join(f"{indent}{line}{end}" for line in lines), scope, place, behind, offsets)
+
+
+def _put(lines: str, scope: Scope, place: Place, behind: bool, offsets: Offsets) -> ReplaceText:
+    begin, stop = lines_of(scope, place, offsets)
+    if not behind:
+        return ReplaceText(begin, begin, lines)
+    if stop == len(offsets.text) and offsets.text[-1:] not in ("\n", "\r"):
+        return ReplaceText(stop, stop, newline(offsets.text) + lines.rstrip("\r\n"))
+    return ReplaceText(stop, stop, lines)
+
+
+def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
+    """Return the changes that put statements before or behind another one, in the order given."""
+    assert rewrite.target is not None
+    scope = rewrite.scope
+    new = _indent(offsets, rewrite.target)
+    text = ""
+    gone: list[ReplaceText] = []
+    for place in (rewrite.place, *rewrite.others):
+        begin, stop = lines_of(scope, place, offsets)
+        if _comment_above(begin, offsets):
+            raise CannotRewriteError("a comment stands above it, which may be about more than it")
+        lines = offsets.text[begin:stop]
+        if not lines.endswith(("\n", "\r")):
+            lines += newline(offsets.text)
+        old = re.match(r"[ \t]*", lines)
+        assert old is not None
+        _free_of(lines, frozenset(rewrite.without))
+        text += _reindented(lines, old[0], new)
+        alone = siblings(scope, place) <= 1
+        gone.append(ReplaceText(begin, stop, f"{old[0]}pass{newline(offsets.text)}" if alone else ""))
+    return (_put(text, scope, rewrite.target, rewrite.behind, offsets), *gone)
+
+
+def _free_of(lines: str, names: frozenset[str]) -> None:
+    """Refuse statements that use some names.
+
+    Raises:
+        CannotRewriteError: They do, or cannot be read.
+    """
+    import ast
+    import textwrap
+
+    if not names:
+        return
+    try:
+        tree = ast.parse(textwrap.dedent(lines))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise CannotRewriteError("its lines cannot be read on their own") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+            raise CannotRewriteError(f"it uses {node.id}, which the loop sets")
+
+
+def suite_of(scope: Scope, place: Place) -> list[Event] | None:
+    """Return the statements among which one stands."""
+    suites = [scope.body]
+    while suites:
+        suite = suites.pop()
+        if any(event.place == place for event in suite):
+            return suite
+        suites += [body for event in suite for _, body in event.bodies]
+    return None
+
+
+def siblings(scope: Scope, place: Place) -> int:
+    """Return how many statements the suite of a statement has; the summary leaves some kinds out, so few is safe."""
+    return len(suite_of(scope, place) or (place,))

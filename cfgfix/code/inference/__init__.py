@@ -1,0 +1,1 @@
+"""What code may do when it runs: values, branches, hot paths and releases."""

@@ -1,0 +1,709 @@
+"""Does a guard hold under a config? Three answers: yes, no, not known.
+
+A guard is followed through local names, `getattr` and `.get` with their defaults, attributes set in a class,
+parameters whose callers agree, and the config's own keys and class defaults. What an exception handler assigns
+counts apart: a place that is only reached after it is a fallback, not the way this config takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from cfgfix.code.inference.guards import before_in_expression
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.program import NEEDLE_CONFIG, Module, Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    COMPARE,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    SUBSCRIPT,
+    UNARY,
+    Block,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.core.findings import State
+
+
+class _Unknown:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN: Any = _Unknown()
+"""The third truth value, and any value that is not known."""
+
+CONFIG_NAME = re.compile(
+    r"(?:^|_)(?:config|configs|cfg|cfgs|conf|hparams|hps|hyperparams|hp|args|flags|params|opts|opt|settings|options|c)$",
+    re.IGNORECASE,
+)
+"""Names that hold a run's settings, by their last word."""
+Lookup = Callable[[tuple[str, ...]], Any]
+"""A config: the value of the key whose path ends so, or `UNKNOWN` where there is none or several that differ."""
+Given = Mapping[tuple[int, str], Any]
+"""Known values of parameters: by identity of the function's scope and name of the parameter."""
+MAX_DEPTH = 24
+
+
+def config_path(expr: Expr, scope: Scope) -> tuple[str, ...] | None:
+    """Return the key path that an expression reads from a settings object, such as `("data", "batch_size")`; or None.
+
+    `self.config.data.batch_size`, `cfg["data"]["batch_size"]`, `args.batch_size`, `cfg.get("data").x` count.
+    """
+    parts: list[str] = []
+    while True:
+        kind = expr[0]
+        if kind == ATTRIBUTE:
+            if parts and CONFIG_NAME.search(expr[2]):
+                return tuple(reversed(parts))
+            parts.append(expr[2])
+            expr = expr[1]
+        elif kind == SUBSCRIPT and expr[2][0] == CONSTANT and isinstance(expr[2][1], str):
+            parts.append(expr[2][1])
+            expr = expr[1]
+        elif kind == CALL:
+            call = scope.calls[expr[1]]
+            func = call.func
+            if func[0] == ATTRIBUTE and func[2] == "get" and call.args and call.args[0][0] == CONSTANT:
+                key = call.args[0][1]
+                if not isinstance(key, str):
+                    return None
+                parts.append(key)
+                expr = func[1]
+            elif (
+                func[0] == NAME
+                and func[1] == "getattr"
+                and len(call.args) >= 2
+                and call.args[1][0] == CONSTANT
+            ):
+                key = call.args[1][1]
+                if not isinstance(key, str):
+                    return None
+                parts.append(key)
+                expr = call.args[0]
+            else:
+                return None
+        elif kind == NAME:
+            return tuple(reversed(parts)) if parts and CONFIG_NAME.search(expr[1]) else None
+        else:
+            return None
+
+
+class Conditions:
+    """Evaluates guards of a program under one config.
+
+    Args:
+        program: The linked program.
+        lookup: The config; None for no config, which leaves every key unknown.
+    """
+
+    def __init__(self, program: Program, lookup: Lookup | None) -> None:
+        self.program = program
+        self._lookup = lookup
+        self._defaults: dict[str, list[tuple[str, Any]]] | None = None
+        self._active: set[tuple[int, str]] = set()
+        self._known: dict[tuple[int, int], tuple[Any, bool]] = {}
+        self._shared: dict[tuple[int, int], tuple[Any, bool]] = program.facts.setdefault("guards", {})
+        """What is known of blocks whatever the config is."""
+        self._asked = False
+        """Whether the config was asked for a key."""
+        self._given: Given = {}
+        self._traced: Scope | None = None
+        """The function that is asked about as one that TensorFlow traces; what it asks about eager mode is then known."""
+        self._around_use: frozenset[int] = frozenset()
+        """The blocks around the guard that is asked about, by identity: what they hold for a name's binding, they hold for its use."""
+
+    def excluded(
+        self, scope: Scope, block: int, place: Place | None, given: Given, *, traced: bool = False
+    ) -> bool:
+        """Tell whether a place is not reached where some parameters have known values.
+
+        Args:
+            scope: The scope of the place.
+            block: Its block.
+            place: Its span, so that `a and here()` in one expression counts; None leaves that out.
+            given: The values, by identity of the function's scope and name of the parameter.
+            traced: Whether TensorFlow traces the function, so that `tf.executing_eagerly()` in it is false.
+        """
+        self._given = given
+        self._traced = scope if traced else None
+        try:
+            if traced and self._fails_before(scope, block, place):
+                return True
+            for here, number in self._around(scope, block):
+                item = here.blocks[number]
+                if item.kind not in ("if", "while") or item.test is None:
+                    continue
+                holds = self._test(here, item)
+                if holds is not UNKNOWN and holds is not item.branch:
+                    return True
+            for test, wanted in before_in_expression(scope, block, place) if place is not None else ():
+                holds = truth(self.value(test, scope, before=place[0] if place is not None else 0))
+                if holds is not UNKNOWN and holds is not wanted:
+                    return True
+            return False
+        finally:
+            self._given = {}
+            self._traced = None
+
+    def _fails_before(self, scope: Scope, block: int, place: Place | None) -> bool:
+        """Tell whether an assertion that does not hold stands before a place, in a block around it."""
+        if place is None:
+            return False
+        around = set(scope.block_numbers(block))
+        return any(
+            event.kind == "assert"
+            and event.value is not None
+            and event.block in around
+            and event.place[2] < place[0]
+            and truth(self.value(event.value, scope, before=event.place[0])) is False
+            for event in scope.events()
+        )
+
+    def state(self, guards: Iterable[tuple[Scope, int]]) -> tuple[State, str]:
+        """Return the state of a place under all its guards, and the guard that decides it, as text.
+
+        Each guard is `(scope, block)`; the blocks around it and around the scope's own definition count too.
+        """
+        fallback = ""
+        for scope, block in guards:
+            for here, number in self._around(scope, block):
+                holds, after_error = self._block(here, number)
+                if holds is False:
+                    if after_error:
+                        fallback = fallback or self._text(here, number)
+                    else:
+                        return State.DORMANT, self._text(here, number)
+                elif after_error:
+                    fallback = fallback or self._text(here, number)
+        return (State.FALLBACK, fallback) if fallback else (State.ACTIVE, "")
+
+    def _around(self, scope: Scope, block: int) -> Iterable[tuple[Scope, int]]:
+        here: Scope | None = scope
+        while here is not None:
+            while block >= 0:
+                yield here, block
+                block = here.blocks[block].parent
+            block = here.block
+            here = self.program.outer(here)
+
+    def _text(self, scope: Scope, number: int) -> str:
+        from cfgfix.code.model.expressions import text
+
+        block = scope.blocks[number]
+        if block.kind == "except":
+            return f"except at line {block.line}"
+        shown = text(block.test, scope)
+        if block.kind == "while":
+            return f"while {shown}"
+        return shown if block.branch else f"not ({shown})"
+
+    def _block(self, scope: Scope, number: int) -> tuple[Any, bool]:
+        """Return whether a block's guard holds, and whether it is (also) reached only after an exception."""
+        key = (id(scope), number)
+        known = self._known.get(key) or self._shared.get(key)
+        if known is not None:
+            return known
+        self._asked = False
+        block = scope.blocks[number]
+        result: tuple[Any, bool] = (True, False)
+        if block.kind == "except":
+            result = (UNKNOWN, not self._is_import_error(block.test))
+        elif block.kind in ("if", "while") and block.test is not None:
+            value = self._test(scope, block)
+            holds = value if block.branch or value is UNKNOWN else not value
+            after_error = False
+            if holds is False:
+                other = self._test(scope, block, after_error=True)
+                other = other if block.branch or other is UNKNOWN else not other
+                after_error = other is not False
+            result = (holds, after_error)
+        (self._known if self._asked else self._shared)[key] = result
+        return result
+
+    def _test(self, scope: Scope, block: Block, *, after_error: bool = False) -> Any:
+        """Return whether a block's test holds: what stands around the block as well is taken to."""
+        assert block.test is not None
+        outer = self._around_use
+        self._around_use = frozenset(map(id, scope.block_chain(block.parent)))
+        try:
+            return truth(self.value(block.test, scope, before=block.line, after_error=after_error))
+        finally:
+            self._around_use = outer
+
+    def _is_import_error(self, test: Expr | None) -> bool:
+        """Whether a handler is for a missing module: which side is taken is then a matter of what is installed."""
+        if test is None:
+            return False
+        names = test[2] if test[0] == ITEMS else (test,)
+        return all(dotted(item) in ("ImportError", "ModuleNotFoundError") for item in names)
+
+    # Values
+
+    def value(
+        self, expr: Expr, scope: Scope, *, before: int, after_error: bool = False, depth: int = 0
+    ) -> Any:
+        """Return the value of an expression just before a line, or `UNKNOWN`.
+
+        `after_error` counts what exception handlers assign.
+        """
+        if depth > MAX_DEPTH:
+            return UNKNOWN
+        kind = expr[0]
+        if kind == CONSTANT:
+            return expr[1]
+
+        def inner(part: Expr) -> Any:
+            return self.value(part, scope, before=before, after_error=after_error, depth=depth + 1)
+
+        if kind == NAME:
+            return self._name(expr[1], scope, before, after_error, depth)
+        if kind in (ATTRIBUTE, SUBSCRIPT):
+            return self._read(expr, scope, after_error, depth)
+        if kind == CALL:
+            return self._call(expr, scope, inner)
+        if kind == UNARY:
+            value = inner(expr[2])
+            if expr[1] == "not":
+                found = truth(value)
+                return UNKNOWN if found is UNKNOWN else not found
+            if expr[1] == "-" and isinstance(value, (int, float)):
+                return -value
+            return UNKNOWN
+        if kind == BOOLEAN:
+            return self._boolean(expr, inner)
+        if kind == COMPARE:
+            return self._compare(expr, inner)
+        if kind == CHOICE:
+            test = truth(inner(expr[1]))
+            if test is UNKNOWN:
+                then, other = inner(expr[2]), inner(expr[3])
+                return then if then is not UNKNOWN and _same(then, other) else UNKNOWN
+            return inner(expr[2] if test else expr[3])
+        if kind == BINARY:
+            return _arithmetic(expr[1], inner(expr[2]), inner(expr[3]))
+        if kind == ITEMS:
+            values = [inner(item) for item in expr[2]]
+            return UNKNOWN if UNKNOWN in values else tuple(values)
+        return UNKNOWN
+
+    def _boolean(self, expr: Expr, inner: Callable[[Expr], Any]) -> Any:
+        stop = expr[1] == "or"
+        known = True
+        value: Any = UNKNOWN
+        for item in expr[2]:
+            value = inner(item)
+            found = truth(value)
+            if found is UNKNOWN:
+                known = False
+            elif found is stop:
+                return value if known else stop
+        return value if known else UNKNOWN
+
+    def _compare(self, expr: Expr, inner: Callable[[Expr], Any]) -> Any:
+        left = inner(expr[1])
+        result: Any = True
+        for operator, right_expr in expr[2]:
+            right = inner(right_expr)
+            if left is UNKNOWN or right is UNKNOWN:
+                result = UNKNOWN
+            else:
+                holds = _holds(operator, left, right)
+                if holds is False:
+                    return False
+                if holds is UNKNOWN:
+                    result = UNKNOWN
+            left = right
+        return result
+
+    def _call(
+        self,
+        expr: Expr,
+        scope: Scope,
+        inner: Callable[[Expr], Any],
+    ) -> Any:
+        call = scope.calls[expr[1]]
+        path = config_path(expr, scope)
+        if path is not None:
+            value = self._key(path)
+            if value is not UNKNOWN:
+                return value
+            default = call.args[-1] if len(call.args) >= (2 if call.method == "get" else 3) else None
+            if default is not None and self._lookup is not None and self._absent(path):
+                return inner(default)
+            return UNKNOWN
+        if scope is self._traced:
+            mode = asks_mode(call.func)
+            if mode is not None and (self.program.static_name(call.func, scope) or "").startswith(
+                "tensorflow."
+            ):
+                return mode
+        name = call.func[1] if call.func[0] == NAME else None
+        if name == "isinstance" and len(call.args) == 2 and not call.keywords:
+            return _is_instance(inner(call.args[0]), call.args[1])
+        if (
+            name in ("bool", "int", "float", "str", "len", "abs", "min", "max")
+            and call.args
+            and not call.keywords
+        ):
+            values = [inner(item) for item in call.args]
+            if UNKNOWN in values:
+                return UNKNOWN
+            try:
+                return _SAFE[name](*values)
+            except (TypeError, ValueError, OverflowError):
+                return UNKNOWN
+        return UNKNOWN
+
+    def _read(self, expr: Expr, scope: Scope, after_error: bool, depth: int) -> Any:
+        path = config_path(expr, scope)
+        if path is not None:
+            value = self._key(path)
+            if value is not UNKNOWN:
+                return value
+        if scope is self._traced and expr[0] == ATTRIBUTE and expr[2] == RUN_EAGERLY:
+            return False
+        if expr[0] == ATTRIBUTE and expr[1][0] == NAME and scope.params and expr[1][1] == scope.params[0][0]:
+            owner = self.program.owner(scope)
+            if owner is not None and not self._given and self._traced is None:
+                return self._attribute(owner, expr[2], after_error, depth)
+        return UNKNOWN
+
+    def _attribute(self, owner: Scope, name: str, after_error: bool, depth: int) -> Any:
+        """Return the value that a class gives an attribute: the one all its assignments agree on."""
+        key = (id(owner), name)
+        if key in self._active:
+            return UNKNOWN
+        self._active.add(key)
+        try:
+            values = []
+            for scope in self.program.bases(owner)[0]:
+                for number in range(scope.number + 1, len(scope.module.summary.scopes)):
+                    method = scope.module.summary.scopes[number]
+                    if method.parent != scope.number or method.kind != "function" or not method.params:
+                        if method.place[0] > scope.place[2]:
+                            break
+                        continue
+                    own = method.params[0][0]
+                    for event in method.events():
+                        for target in event.targets:
+                            if (
+                                target[0] == ATTRIBUTE
+                                and target[2] == name
+                                and target[1][0] == NAME
+                                and target[1][1] == own
+                            ):
+                                if event.value is None or event.kind not in ("assign", "annotate"):
+                                    return UNKNOWN
+                                if self._in_handler(method, event.block) and not after_error:
+                                    continue
+                                values.append(
+                                    self.value(
+                                        event.value,
+                                        method,
+                                        before=event.place[0],
+                                        after_error=after_error,
+                                        depth=depth + 1,
+                                    )
+                                )
+            if not values or any(value is UNKNOWN or not _same(value, values[0]) for value in values):
+                return UNKNOWN
+            return values[0]
+        finally:
+            self._active.discard(key)
+
+    def _name(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
+        here: Scope | None = scope
+        line = before
+        while here is not None:
+            bound = name in here.names or name in here.imports
+            if bound and name not in here.outer and (here.kind != "class" or here is scope):
+                return self._local(name, here, line, after_error, depth)
+            # A function's body runs after the names around it are set.
+            line = 1 << 30
+            here = self.program.outer(here)
+        return UNKNOWN
+
+    def _local(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
+        key = (id(scope), name)
+        if key in self._active:
+            return UNKNOWN
+        if scope.kind == "module" and any(name in inner.outer for inner in scope.module.summary.scopes):
+            # A function sets it too (`global`), at a time of its own.
+            return UNKNOWN
+        self._active.add(key)
+        try:
+            value: Any = UNKNOWN
+            if any(item[0] == name for item in scope.params):
+                value = self._parameter(name, scope, after_error, depth)
+            for event in scope.binding(name):
+                if event.place[0] >= before:
+                    if self._loops_back(scope, event, before):
+                        return UNKNOWN
+                    continue
+                value = self._after(event, name, scope, value, after_error, depth)
+            return value
+        finally:
+            self._active.discard(key)
+
+    def _after(self, event: Event, name: str, scope: Scope, value: Any, after_error: bool, depth: int) -> Any:
+        """Return a name's value after a statement that may bind it, given the one before."""
+        handler = self._in_handler(scope, event.block)
+        if handler and not after_error:
+            return value
+        if event.kind in ("assign", "annotate") and event.value is not None:
+            direct = any(target[0] == NAME and target[1] == name for target in event.targets)
+            new = (
+                self.value(
+                    event.value, scope, before=event.place[0], after_error=after_error, depth=depth + 1
+                )
+                if direct
+                else UNKNOWN
+            )
+        elif event.kind == "import":
+            new = self._imported(event, name, scope, after_error, depth)
+        else:
+            return UNKNOWN
+        for block in scope.block_chain(event.block):
+            if id(block) in self._around_use:
+                break
+            if block.kind in ("for", "while", "match", "comprehension"):
+                return new if new is not UNKNOWN and _same(new, value) else UNKNOWN
+            if block.kind == "if" and block.test is not None:
+                holds = truth(
+                    self.value(block.test, scope, before=block.line, after_error=after_error, depth=depth + 1)
+                )
+                if holds is UNKNOWN:
+                    return (
+                        new if new is not UNKNOWN and value is not UNKNOWN and _same(new, value) else UNKNOWN
+                    )
+                if holds is not block.branch:
+                    return value
+        if handler and not (new is not UNKNOWN and _same(new, value)):
+            # After an exception it may be either; which of them counts is for the caller to ask.
+            return UNKNOWN
+        return new
+
+    def _imported(self, event: Event, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
+        """Return the value of a name that `from x import name` brings from another file of the project."""
+        source = dict(event.extra).get(name, "")
+        package, _, last = source.rpartition(".")
+        module = self.program.module(package, scope.module) if package else None
+        if module is None or module.scope is None or last not in module.scope.names or depth > MAX_DEPTH:
+            return UNKNOWN
+        return self._local(last, module.scope, 1 << 30, after_error, depth + 1)
+
+    def _loops_back(self, scope: Scope, event: Event, before: int) -> bool:
+        """Tell whether a later assignment reaches an earlier use through a loop around both."""
+        return any(
+            block.kind in ("for", "while") and block.line <= before
+            for block in scope.block_chain(event.block)
+        )
+
+    def _in_handler(self, scope: Scope, block: int) -> bool:
+        return any(
+            item.kind == "except" and not self._is_import_error(item.test)
+            for item in scope.block_chain(block)
+        )
+
+    def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
+        """Return what all known callers give for a parameter, or `UNKNOWN` where there are none or they differ."""
+        if self._given or self._traced is not None:
+            # What one way gives is asked for, not what all callers agree on.
+            return self._given.get((id(scope), name), UNKNOWN)
+        flow = self.program.flow
+        if flow is None:
+            return UNKNOWN
+        sites = flow.callers(scope)
+        if not sites or len(sites) > 50:
+            return UNKNOWN
+        position = next(i for i, item in enumerate(scope.params) if item[0] == name)
+        default = scope.params[position][2]
+        values = []
+        for site in sites:
+            call = site.call
+            if call.opaque:
+                return UNKNOWN
+            bound = any(target.scope is scope and target.receiver is not None for target in site.targets)
+            expr = call.argument(position - 1 if bound else position, name)
+            if expr is not None:
+                values.append(
+                    self.value(
+                        expr, site.scope, before=call.place[0], after_error=after_error, depth=depth + 1
+                    )
+                )
+            elif default is not None and default[0] == CONSTANT:
+                values.append(default[1])
+            else:
+                return UNKNOWN
+        if any(value is UNKNOWN or not _same(value, values[0]) for value in values):
+            return UNKNOWN
+        return values[0]
+
+    # The config
+
+    def _key(self, path: tuple[str, ...]) -> Any:
+        self._asked = True
+        if self._lookup is None:
+            return UNKNOWN
+        value = self._lookup(path)
+        if value is not UNKNOWN:
+            return value
+        return self._class_default(path)
+
+    def _absent(self, path: tuple[str, ...]) -> bool:
+        """Whether neither the config nor any class knows a key, so that a default in the code decides."""
+        assert self._lookup is not None
+        return self._lookup(path) is UNKNOWN and not self._fields(path[-1])
+
+    def _class_default(self, path: tuple[str, ...]) -> Any:
+        """Return the default that config classes give a field of that name, where they agree."""
+        found = self._fields(path[-1])
+        if len(path) > 1 and len(found) > 1:
+            section = path[-2].replace("_", "").lower()
+            near = [item for item in found if item[0].lower().startswith(section)]
+            found = near or found
+        values = [value for _, value in found]
+        if values and all(value is not UNKNOWN and _same(value, values[0]) for value in values):
+            return values[0]
+        return UNKNOWN
+
+    def _fields(self, name: str) -> list[tuple[str, Any]]:
+        """Return the `(class, default)` pairs of a field of that name in all config classes."""
+        known: dict[str, list[tuple[str, Any]]] = self.program.facts.setdefault("fields", {})
+        found = known.get(name)
+        if found is None:
+            # `rate: float`, or with what lines up the colons of several fields between them.
+            written = (f"{name}:".encode(), f"{name} ".encode(), f"{name}\t".encode())
+            found = known[name] = [
+                pair
+                for module in self.program.all_modules(NEEDLE_CONFIG, written)
+                for pair in self._fields_of(module).get(name, ())
+            ]
+        return found
+
+    def _fields_of(self, module: Module) -> dict[str, list[tuple[str, Any]]]:
+        known: dict[int, dict[str, list[tuple[str, Any]]]] = self.program.facts.setdefault("fields of", {})
+        fields = known.get(id(module))
+        if fields is None:
+            fields = known[id(module)] = {}
+            for scope in module.summary.scopes:
+                if scope.kind != "class" or not _is_config_class(scope):
+                    continue
+                for event in scope.body:
+                    if event.kind == "annotate" and event.targets[0][0] == NAME:
+                        given = event.value
+                        value = given[1] if given is not None and given[0] == CONSTANT else UNKNOWN
+                        fields.setdefault(event.targets[0][1], []).append((scope.name, value))
+        return fields
+
+
+_WHILE_TRACING = {"executing_eagerly": False, "functions_run_eagerly": False, "inside_function": True}
+"""What functions of TensorFlow that tell the mode return while a function is traced."""
+RUN_EAGERLY = "run_eagerly"
+"""The attribute of a Keras model that tells whether its steps are compiled."""
+
+
+def asks_mode(func: Expr) -> bool | None:
+    """Return what a call tells while TensorFlow traces the function it stands in, by its name; None for any other call."""
+    return (
+        _WHILE_TRACING.get(func[2] if func[0] == ATTRIBUTE else func[1])
+        if func[0] in (ATTRIBUTE, NAME)
+        else None
+    )
+
+
+def _is_config_class(scope: Scope) -> bool:
+    outer = scope.module.summary.scopes[scope.parent]
+    for decorator in scope.decorators:
+        func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+        if (dotted(func) or "").rsplit(".", 1)[-1] in ("dataclass", "define", "frozen", "attrs", "s"):
+            return True
+    return any(
+        (dotted(base) or "").rsplit(".", 1)[-1]
+        in ("BaseModel", "BaseSettings", "NamedTuple", "BaseConfig", "Config")
+        for base in scope.bases
+    )
+
+
+def truth(value: Any) -> Any:
+    """Return the truth of a value: True, False or `UNKNOWN`."""
+    return UNKNOWN if value is UNKNOWN else bool(value)
+
+
+def _same(first: Any, second: Any) -> bool:
+    return type(first) is type(second) and bool(first == second)
+
+
+def _holds(operator: str, left: Any, right: Any) -> Any:
+    try:
+        if operator == "is":
+            return left is right if left is None or right is None or isinstance(left, bool) else UNKNOWN
+        if operator == "is not":
+            return left is not right if left is None or right is None or isinstance(left, bool) else UNKNOWN
+        return bool(_OPERATORS[operator](left, right))
+    except (TypeError, KeyError, ValueError):
+        return UNKNOWN
+
+
+_TYPES: dict[str, type] = {
+    "bool": bool, "int": int, "float": float, "str": str, "list": list, "tuple": tuple, "dict": dict,
+}  # fmt: skip
+"""Types that a value of a config or a constant may have."""
+
+
+def _is_instance(value: Any, types: Expr) -> Any:
+    """Return whether a value is of one of some types, where all of them are of Python's own."""
+    if value is UNKNOWN:
+        return UNKNOWN
+    names = [item[1] if item[0] == NAME else "" for item in (types[2] if types[0] == ITEMS else (types,))]
+    # What is a list in a config and what is a tuple in code are the same here.
+    if isinstance(value, (list, tuple)) or any(name not in _TYPES for name in names):
+        return UNKNOWN
+    return any(isinstance(value, _TYPES[name]) for name in names)
+
+
+def _arithmetic(operator: str, left: Any, right: Any) -> Any:
+    if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
+        return UNKNOWN
+    if abs(left) > 1e15 or abs(right) > 1e15:
+        return UNKNOWN
+    try:
+        return _ARITHMETIC[operator](left, right)
+    except (KeyError, ZeroDivisionError, OverflowError, ValueError):
+        return UNKNOWN
+
+
+_SAFE: dict[str, Callable[..., Any]] = {
+    "bool": bool, "int": int, "float": float, "str": str, "len": len, "abs": abs, "min": min, "max": max,
+}  # fmt: skip
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+}

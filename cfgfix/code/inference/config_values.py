@@ -1,0 +1,803 @@
+"""What the names and expressions of a project may stand for, as far as its config is concerned.
+
+`self.config.data.x`, a section passed as an argument or stored in `__init__`, `getattr(cfg, "x", 0)`, `cfg["x"]`,
+`.get("x")` and aliases are followed through the project by name and by assignment, without regard to order: what a
+name may be is the union of all it is ever given. Where a value comes from outside of what is followed it is unknown,
+and whoever asks must take it for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from cfgfix.code.model.expressions import MISSING, children, constant, dotted
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import (
+    ASSIGNED,
+    ATTRIBUTE,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    CONSTANT,
+    FORMAT,
+    ITEMS,
+    MAPPING,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    UNARY,
+    Call,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
+
+Path = tuple[str, ...]
+Atom = tuple[Any, ...]
+Atoms = frozenset[Atom]
+
+MAX_STEPS = 1_000_000
+"""Steps of following values in one project; a project of 50,000 lines takes 60,000. Beyond it every object is
+unknown, so nothing is claimed."""
+MAX_DEPTH = 40
+"""How far one value is followed."""
+MAX_KINDS = 24
+"""How many things one name is told to be; with more it is not known what it is."""
+MAX_PATH = 12
+"""Longest key path in a mapping that is told apart."""
+MAX_ROUNDS = 5
+"""How often questions that ask themselves are asked again; beyond it the answer is that it is not known as well."""
+
+# What something may be.
+UNKNOWN: Atom = ("?",)
+OTHER: Atom = ("o",)
+_UNKNOWN: Atoms = frozenset({UNKNOWN})
+_OTHER: Atoms = frozenset({OTHER})
+_NONE: Atoms = frozenset()
+# ("c", class)   an object of a config class            ("d", class)  a mapping made from one
+# ("m", path)    what a loader made of a file, at this key path
+# ("i", class)   an object of another class of the project
+# ("C", class)   a class itself   ("f", function)  a function   ("M", module)  a module
+# ("b", method, object)  a bound method   ("g", name, mapping)  a method of a mapping
+# ("x", name)    something outside of the project
+
+YAML_LOADS = frozenset(
+    {
+        "yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "yaml.load_all", "yaml.safe_load_all",
+        "oyaml.load", "oyaml.safe_load", "ruamel.yaml.load", "ruamel.yaml.safe_load", "ruamel.yaml.round_trip_load",
+        "ruamel_yaml.load", "ruamel_yaml.safe_load", "ruamel.yaml.YAML().load", "ruamel_yaml.YAML().load",
+        "omegaconf.OmegaConf.load", "hydra.compose",
+    }
+)  # fmt: skip
+_SAME = frozenset(
+    {
+        "copy.copy", "copy.deepcopy", "dict", "list", "tuple", "dataclasses.replace", "attr.evolve", "attrs.evolve",
+        "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge",
+        "omegaconf.OmegaConf.structured", "easydict.EasyDict", "munch.Munch", "munch.munchify", "box.Box",
+        "addict.Dict", "dotmap.DotMap", "types.SimpleNamespace", "argparse.Namespace", "collections.OrderedDict",
+        "ml_collections.ConfigDict", "ml_collections.FrozenConfigDict", "typing.cast",
+    }
+)  # fmt: skip
+"""Calls whose result is as good as their argument."""
+AS_DICT = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict", "vars", "dataclasses.astuple"})
+_SCALARS = frozenset({"int", "float", "str", "bool", "bytes", "complex", "None", "pathlib.Path", "argparse.Namespace", "argparse.ArgumentParser"})  # fmt: skip
+
+
+class Sections:
+    """The config classes and what they hold.
+
+    Args:
+        schema: The schema read from the root class.
+        classes: For each class scope its key paths, outermost first.
+    """
+
+    __slots__ = ("by_class", "fields", "schema")
+
+    def __init__(self, schema: Mapping[str, Any], classes: Mapping[Scope, tuple[Path, ...]]) -> None:
+        self.schema = schema
+        self.by_class = {id(scope): (scope, paths) for scope, paths in classes.items()}
+        self.fields: dict[int, Mapping[str, Any]] = {}
+        for scope, paths in classes.items():
+            node: Any = schema
+            for step in paths[0]:
+                node = (
+                    node.get("items", node.get("additionalProperties", {}))
+                    if step in ("[]", "*")
+                    else node.get("properties", {}).get(step, {})
+                )
+                if isinstance(node, Mapping) and "anyOf" in node:
+                    node = next((part for part in node["anyOf"] if "properties" in part), node)
+            self.fields[id(scope)] = node.get("properties", {}) if isinstance(node, Mapping) else {}
+
+    def child(self, owner: int, name: str) -> int | None:
+        """Return the config class that a field of a config class holds, by id."""
+        entry = self.by_class.get(owner)
+        if entry is None:
+            return None
+        for path in entry[1]:
+            inner = (*path, name)
+            for key, (_, paths) in self.by_class.items():
+                if any(
+                    other == inner or (other[:-1] == inner and other[-1] in ("[]", "*")) for other in paths
+                ):
+                    return key
+        return None
+
+    def paths(self) -> Iterator[tuple[Path, int]]:
+        """Yield every key path with the class that holds it."""
+        for owner, (_, paths) in self.by_class.items():
+            for path in paths:
+                for name in self.fields[owner]:
+                    yield (*path, name), owner
+
+
+class Follower:
+    """Follows values through a program."""
+
+    def __init__(self, program: Program, sections: Sections | None) -> None:
+        self.program = program
+        self.sections = sections
+        self.modules = [module for module in program.all_modules() if module.summary.scopes]
+        self.steps = 0
+        self._memo: dict[tuple[Any, ...], Atoms] = {}
+        self._active: set[tuple[Any, ...]] = set()
+        self._round: dict[tuple[Any, ...], Atoms] = {}
+        self._lower: dict[tuple[Any, ...], Atoms] = {}
+        self._assumed: set[tuple[Any, ...]] = set()
+        self._assigned: dict[int, dict[str, list[tuple[Expr, str]]]] = {}
+        self._attributes: dict[str, list[tuple[Expr, Scope, Scope | Expr]]] = {}
+        self._referenced: set[str] | None = None
+        self._callers: dict[str, list[tuple[Scope, Call]]] = {}
+        for module in self.modules:
+            for scope in module.summary.scopes:
+                for call in scope.calls:
+                    func = call.func
+                    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else None
+                    if name is not None:
+                        self._callers.setdefault(name, []).append((scope, call))
+
+    # Values
+
+    def of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Atoms:
+        """Return what an expression may be."""
+        if expr is None:
+            return _UNKNOWN
+        self.steps += 1
+        if depth > MAX_DEPTH or self.steps > MAX_STEPS:
+            return _UNKNOWN
+        kind = expr[0]
+        if kind == NAME:
+            return self._remember(("n", id(scope), expr[1]), lambda: self._name(expr[1], scope, depth + 1))
+        if kind == ATTRIBUTE:
+            found = self.of(expr[1], scope, depth + 1)
+            result: set[Atom] = set()
+            for atom in found:
+                result |= self._attribute(atom, expr[2], depth + 1)
+            return frozenset(result)
+        if kind == CALL:
+            return self._remember(
+                ("k", id(scope), expr[1]), lambda: self._call(scope.calls[expr[1]], scope, depth + 1)
+            )
+        if kind == SUBSCRIPT:
+            key = constant(expr[2])
+            result = set()
+            for atom in self.of(expr[1], scope, depth + 1):
+                result |= self._item(atom, key)
+            return frozenset(result)
+        if kind == BOOLEAN:
+            return self._union(expr[2], scope, depth)
+        if kind == CHOICE:
+            return self._union((expr[2], expr[3]), scope, depth)
+        if kind == ASSIGNED:
+            return self.of(expr[2], scope, depth + 1)
+        if kind == STARRED:
+            return self.of(expr[1], scope, depth + 1)
+        if kind == ITEMS:
+            return self._container(expr[2], scope, depth)
+        if kind == MAPPING:
+            return self._container([value for _, value in expr[1]], scope, depth)
+        if kind in (CONSTANT, FORMAT, UNARY, "b", "m"):
+            return _OTHER
+        return _UNKNOWN
+
+    def _container(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
+        return _OTHER if self._union(items, scope, depth) <= _OTHER else _UNKNOWN
+
+    def _union(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
+        result: set[Atom] = set()
+        for item in items:
+            result |= self.of(item, scope, depth + 1)
+        return frozenset(result)
+
+    def _remember(self, key: tuple[Any, ...], make: Callable[[], Atoms]) -> Atoms:
+        """Return the answer to a question, worked out once.
+
+        Questions that ask themselves are asked again until the answers stay the same.
+        """
+        known = self._memo.get(key)
+        if known is not None:
+            return known
+        known = self._round.get(key)
+        if known is not None:
+            return known
+        if key in self._active:
+            self._assumed.add(key)
+            return self._lower.get(key, _NONE)
+        if self._active:
+            self._active.add(key)
+            result = make()
+            self._active.discard(key)
+            if len(result) > MAX_KINDS:
+                result = _UNKNOWN
+            self._round[key] = result
+            return result
+        for _ in range(MAX_ROUNDS):
+            self._round.clear()
+            self._assumed.clear()
+            self._active.add(key)
+            result = make()
+            self._active.discard(key)
+            self._round[key] = result
+            changed = False
+            for item in self._assumed:
+                now = self._round.get(item, _NONE)
+                if now != self._lower.get(item, _NONE):
+                    self._lower[item] = now
+                    changed = True
+            if not changed:
+                break
+        else:
+            self._round = {item: found | _UNKNOWN for item, found in self._round.items()}
+        self._memo.update(self._round)
+        self._round.clear()
+        self._lower.clear()
+        return self._memo[key]
+
+    def _instance(self, scope: Scope) -> Atom:
+        if self.sections is not None:
+            for above in self.program.bases(scope)[0]:
+                if id(above) in self.sections.by_class:
+                    return ("c", id(above))
+        return ("i", scope)
+
+    def _name(self, name: str, scope: Scope, depth: int) -> Atoms:
+        here: Scope | None = scope
+        first = True
+        while here is not None:
+            if here.kind != "class" or first:
+                if here.kind in ("function", "lambda") and any(param[0] == name for param in here.params):
+                    result = set(self._parameter(here, name, depth))
+                    for value, how in self.assignments(here).get(name, ()):
+                        result |= self._bound(value, how, here, depth)
+                    return frozenset(result)
+                if name in here.outer:
+                    here = self.program.outer(here)
+                    continue
+                assigned = self.assignments(here).get(name)
+                if assigned:
+                    result = set()
+                    for value, how in assigned:
+                        result |= self._bound(value, how, here, depth)
+                    child = here.children.get(name)
+                    if child is not None:
+                        result |= self._defined(here.module.summary.scopes[child])
+                    if name in here.imports:
+                        result |= self._import(here.imports[name], here.module, depth)
+                    return frozenset(result)
+                child = here.children.get(name)
+                if child is not None:
+                    return self._defined(here.module.summary.scopes[child])
+                if name in here.imports:
+                    return self._import(here.imports[name], here.module, depth)
+                if name in here.names:
+                    return _UNKNOWN
+            first = False
+            here = self.program.outer(here)
+        for star in scope.module.summary.scopes[0].stars:
+            found = self.program.find(star, scope.module)
+            if (
+                isinstance(found, ModuleValue)
+                and found.module.scope is not None
+                and name in found.module.scope.names | set(found.module.scope.imports)
+            ):
+                return self._member(found.module, name, depth)
+        return frozenset({("x", name)})
+
+    def _defined(self, scope: Scope) -> Atoms:
+        return frozenset({("C", scope) if scope.kind == "class" else ("f", scope)})
+
+    def _import(self, source: str, module: Module, depth: int) -> Atoms:
+        value = self.program.find(source, module)
+        if isinstance(value, ClassValue):
+            return frozenset({("C", value.scope)})
+        if isinstance(value, Function):
+            return frozenset({("f", value.scope)})
+        if isinstance(value, ModuleValue):
+            return frozenset({("M", value.module)})
+        if isinstance(value, External):
+            head, _, last = value.name.rpartition(".")
+            above = self.program.module(head) if head else None
+            if above is not None and above.scope is not None and last in above.scope.names:
+                return self._member(above, last, depth)
+            return frozenset({("x", value.name)})
+        return _UNKNOWN
+
+    def _member(self, module: Module, name: str, depth: int) -> Atoms:
+        scope = module.scope
+        if scope is None or depth > MAX_DEPTH:
+            return _UNKNOWN
+        if (
+            name in self.assignments(scope)
+            or name in scope.children
+            or name in scope.imports
+            or name in scope.names
+        ):
+            return self._remember(("n", id(scope), name), lambda: self._name(name, scope, depth + 1))
+        inner = self.program.module(f"{module.name}.{name}")
+        if inner is not None:
+            return frozenset({("M", inner)})
+        return _UNKNOWN
+
+    def assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
+        """Return what each name of a scope is given, with how: `=`, `for`, `with`, or `?` for anything else."""
+        found = self._assigned.get(id(scope))
+        if found is None:
+            found = {}
+            for event in scope.events():
+                value = event.value
+                if event.kind in ("assign", "annotate", "augment") and value is not None:
+                    for target in event.targets:
+                        _bind(target, value, "=", found)
+                elif event.kind == "for" and value is not None:
+                    for target in event.targets:
+                        _bind(target, value, "for", found)
+                elif event.kind == "with":
+                    for target, manager in zip(event.targets, event.extra or (), strict=False):
+                        _bind(target, manager, "with", found)
+                elif event.kind not in ("define", "import", "delete"):
+                    for target in event.targets:
+                        _bind(target, ("?",), "?", found)
+            self._assigned[id(scope)] = found
+        return found
+
+    def _bound(self, value: Expr, how: str, scope: Scope, depth: int) -> Atoms:
+        if how == "=":
+            return self.of(value, scope, depth + 1)
+        if how == "with":
+            managers = self.of(value, scope, depth + 1)
+            return _OTHER if managers and all(atom[0] in ("x", "o") for atom in managers) else _UNKNOWN
+        if how == "for":
+            if value[0] == ITEMS:
+                return self._union(value[2], scope, depth)
+            items = self.of(value, scope, depth + 1)
+            return _OTHER if items <= _OTHER or all(atom[0] in ("x", "o") for atom in items) else _UNKNOWN
+        return _UNKNOWN
+
+    def _attribute(self, atom: Atom, name: str, depth: int) -> Atoms:
+        kind = atom[0]
+        if kind == "c":
+            assert self.sections is not None
+            if name == "__dict__":
+                return frozenset({("d", atom[1])})
+            child = self.sections.child(atom[1], name)
+            if child is not None:
+                return frozenset({("c", child)})
+            if name in self.sections.fields[atom[1]]:
+                return _OTHER
+            scope = self.sections.by_class[atom[1]][0]
+            method = self.program.method(scope, name)
+            return (
+                frozenset({("b", method, atom)}) if method is not None else self._stored(scope, name, depth)
+            )
+        if kind == "i":
+            method = self.program.method(atom[1], name)
+            if method is not None:
+                if any(
+                    dotted(decorator) in ("property", "cached_property", "functools.cached_property")
+                    for decorator in method.decorators
+                ):
+                    return self._returns(method, depth)
+                return frozenset({("b", method, atom)})
+            if name == "__dict__":
+                return _UNKNOWN
+            return self._stored(atom[1], name, depth)
+        if kind in ("m", "d"):
+            if name in ("get", "pop", "items", "values", "keys", "copy", "update", "setdefault"):
+                return frozenset({("g", name, atom)})
+            return self._item(atom, name)
+        if kind == "C":
+            child_number = None
+            for above in self.program.bases(atom[1])[0]:
+                child_number = above.children.get(name)
+                if child_number is not None:
+                    found = above.module.summary.scopes[child_number]
+                    if found.kind == "class":
+                        return frozenset({("C", found)})
+                    return frozenset({("b", found, atom)})
+                if name in self.assignments(above):
+                    return self._remember(("n", id(above), name), partial(self._name, name, above, depth + 1))
+            return _UNKNOWN
+        if kind == "M":
+            return self._member(atom[1], name, depth)
+        if kind == "x":
+            return frozenset({_outside(f"{atom[1]}.{name}")})
+        return _OTHER if atom == OTHER or kind in ("f", "b", "g") else _UNKNOWN
+
+    def _stored(self, scope: Scope, name: str, depth: int) -> Atoms:
+        """Return what `self.name` may be: everything any method of the class, its bases and subclasses stores there."""
+        return self._remember(("s", id(scope), name), lambda: self._stored_in(scope, name, depth))
+
+    def _stored_in(self, scope: Scope, name: str, depth: int) -> Atoms:
+        result: set[Atom] = set()
+        known = False
+        classes, _ = self.program.bases(scope)
+        for owner in classes:
+            for event in owner.body:
+                if event.kind in ("annotate", "assign") and any(
+                    target[0] == NAME and target[1] == name for target in event.targets
+                ):
+                    known = True
+                    if event.kind == "annotate" and event.extra is not None:
+                        result |= self._annotated(event.extra, owner) or _UNKNOWN
+                    if event.value is not None:
+                        result |= self.of(event.value, owner, depth + 1)
+        for value, where in self.stores(name, scope):
+            known = True
+            result |= self.of(value, where, depth + 1)
+        if not known:
+            return _UNKNOWN
+        return frozenset(result)
+
+    def stores(self, name: str, owner: Scope) -> list[tuple[Expr, Scope]]:
+        """Return what is given to an attribute of a class's objects, each with the scope it stands in."""
+        classes = self.program.bases(owner)[0]
+        found = []
+        for value, where, whose in self._stores(name):
+            if isinstance(whose, Scope):
+                if whose in classes or owner in self.program.bases(whose)[0]:
+                    found.append((value, where))
+                continue
+            # What is stored through another name than `self` may be stored in this class too.
+            atoms = self.of(whose, where)
+            if not atoms or any(
+                atom == UNKNOWN
+                or (atom[0] == "i" and (atom[1] in classes or owner in self.program.bases(atom[1])[0]))
+                or (
+                    atom[0] == "c"
+                    and self.sections is not None
+                    and self.sections.by_class[atom[1]][0] in classes
+                )
+                or (atom[0] == "C" and atom[1] in classes)
+                for atom in atoms
+            ):
+                found.append((value, where))
+        return found
+
+    def callers(self, name: str) -> list[tuple[Scope, Call]]:
+        """Return the calls of functions or methods of that name."""
+        return self._callers.get(name, [])
+
+    def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | Expr]]:
+        """Return all that is assigned to an attribute of that name, with the class or the object it is stored in."""
+        if not self._attributes:
+            self._attributes[""] = []
+            for module in self.modules:
+                for scope in module.summary.scopes:
+                    owner = self.program.owner(scope)
+                    own = scope.params[0][0] if owner is not None and scope.params else None
+                    for event in scope.events():
+                        if event.value is None or event.kind not in ("assign", "annotate", "augment", "for"):
+                            continue
+                        for target in event.targets:
+                            for single, value in _pairs(target, event.value):
+                                if single[0] == ATTRIBUTE:
+                                    mine = owner is not None and single[1][0] == NAME and single[1][1] == own
+                                    whose: Scope | Expr = owner if owner is not None and mine else single[1]
+                                    given: Expr = value if event.kind != "for" else ("?",)
+                                    self._attributes.setdefault(single[2], []).append((given, scope, whose))
+                    for call in scope.calls:
+                        if call.func[0] == NAME and call.func[1] == "setattr" and len(call.args) == 3:
+                            key = constant(call.args[1])
+                            if isinstance(key, str):
+                                self._attributes.setdefault(key, []).append(
+                                    (call.args[2], scope, call.args[0])
+                                )
+        return self._attributes.get(name, [])
+
+    def _item(self, atom: Atom, key: Any) -> Atoms:
+        if atom[0] == "m":
+            if len(atom[1]) >= MAX_PATH:
+                return _UNKNOWN
+            if isinstance(key, str):
+                return frozenset({("m", (*atom[1], key))})
+            return _UNKNOWN if key is MISSING else frozenset({("m", (*atom[1], "[]"))})
+        if atom[0] == "d":
+            assert self.sections is not None
+            if isinstance(key, str):
+                child = self.sections.child(atom[1], key)
+                return frozenset({("d", child)}) if child is not None else _OTHER
+            return _UNKNOWN
+        return _OTHER if atom == OTHER or atom[0] in ("x", "c") else _UNKNOWN
+
+    def _parameter(self, scope: Scope, name: str, depth: int) -> Atoms:
+        return self._remember(("p", id(scope), name), lambda: self._parameter_of(scope, name, depth))
+
+    def _parameter_of(self, scope: Scope, name: str, depth: int) -> Atoms:
+        owner = self.program.owner(scope)
+        position = next(index for index, param in enumerate(scope.params) if param[0] == name)
+        param = scope.params[position]
+        decorators = {dotted(decorator) for decorator in scope.decorators}
+        if owner is not None and position == 0 and "staticmethod" not in decorators:
+            return (
+                frozenset({("C", owner)})
+                if "classmethod" in decorators
+                else frozenset({self._instance(owner)})
+            )
+        if param[3] in ("*", "**"):
+            return _UNKNOWN
+        if position == 0 and self.composed(scope):
+            return frozenset({("m", ())})
+        outer = self.program.outer(scope) or scope
+        if param[1] is not None:
+            annotated = self._annotated(param[1], outer)
+            if annotated:
+                return annotated
+        if scope.kind == "lambda":
+            return _UNKNOWN
+        result: set[Atom] = set()
+        if param[2] is not None and param[2] != (CONSTANT, None) and constant(param[2]) is not None:
+            result |= self.of(param[2], outer, depth + 1)
+        names = [scope.name]
+        bound = 0
+        if owner is not None and "staticmethod" not in decorators:
+            bound = 1
+            if scope.name == "__init__":
+                names = [owner.name, "__init__", "cls", *self._aliases(owner)]
+            elif scope.name in ("__call__", "call"):
+                return _UNKNOWN
+        seen = False
+        for called in names:
+            for where, call in self._callers.get(called, ()):
+                if called in ("__init__", "cls") and not self._may_enter(where, owner):
+                    continue
+                seen = True
+                if call.opaque:
+                    value = call.keyword(name)
+                    result |= self.of(value, where, depth + 1) if value is not None else _UNKNOWN
+                    continue
+                value = call.argument(position - bound, name)
+                if value is not None:
+                    result |= self.of(value, where, depth + 1)
+        if owner is None or scope.name != "__init__":
+            passed = scope.name in self.referenced()
+        else:
+            passed = owner.name in self.referenced()
+        if passed:
+            result.add(UNKNOWN)
+        return frozenset(result) if seen and result else _UNKNOWN
+
+    def referenced(self) -> set[str]:
+        """Return the names that are used other than by calling them: functions that something else may call."""
+        if self._referenced is None:
+            found: set[str] = set()
+            for module in self.modules:
+                for scope in module.summary.scopes:
+                    pending: list[Expr] = []
+                    for event in scope.events():
+                        if event.value is not None:
+                            pending.append(event.value)
+                        if event.kind == "with":
+                            pending.extend(event.extra or ())
+                    while pending:
+                        expr = pending.pop()
+                        if expr[0] == CALL:
+                            call = scope.calls[expr[1]]
+                            if call.func[0] == NAME and call.func[1] in ("isinstance", "issubclass", "super"):
+                                continue
+                            func = call.func
+                            if func[0] == ATTRIBUTE:
+                                pending.append(func[1])
+                            elif func[0] != NAME:
+                                pending.append(func)
+                            pending.extend(call.args)
+                            pending.extend(value for _, value in call.keywords)
+                            continue
+                        if expr[0] == NAME:
+                            found.add(expr[1])
+                        elif expr[0] == ATTRIBUTE:
+                            found.add(expr[2])
+                        pending.extend(children(expr, scope))
+            self._referenced = found
+        return self._referenced
+
+    def composed(self, scope: Scope) -> bool:
+        """Tell whether Hydra gives a function the config it made of the files."""
+        outer = self.program.outer(scope)
+        if scope.kind != "function" or outer is None:
+            return False
+        for decorator in scope.decorators:
+            func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            if self.program.static_name(func, outer) == "hydra.main":
+                return True
+        return False
+
+    def _aliases(self, owner: Scope) -> list[str]:
+        """Return the names of the classes that inherit a class's `__init__`."""
+        known = self.program.facts.get("config-subclasses")
+        if known is None:
+            known = {}
+            for module in self.modules:
+                for scope in module.summary.scopes:
+                    if scope.kind == "class":
+                        for above in self.program.bases(scope)[0][1:]:
+                            known.setdefault(id(above), []).append(scope.name)
+            self.program.facts["config-subclasses"] = known
+        found: list[str] = known.get(id(owner), [])
+        return found
+
+    def _may_enter(self, where: Scope, owner: Scope | None) -> bool:
+        """Tell whether a `super().__init__` or `cls(...)` in a scope may lead to a class."""
+        here: Scope | None = where
+        while here is not None and here.kind != "class":
+            here = self.program.outer(here)
+        return (
+            here is not None
+            and owner is not None
+            and any(item is owner for item in self.program.bases(here)[0])
+        )
+
+    def _annotated(self, annotation: Expr, scope: Scope) -> Atoms:
+        """Return what an annotation says a value is; nothing where it does not say."""
+        if annotation[0] == CONSTANT and isinstance(annotation[1], str):
+            name = annotation[1].strip().strip("'\"")
+            for opening in ("Optional[", "typing.Optional["):
+                if name.startswith(opening) and name.endswith("]"):
+                    name = name[len(opening) : -1].strip()
+            name = name.split("|")[0].strip()
+            if not name.replace(".", "").replace("_", "a").isalnum():
+                return _NONE
+            expr: Expr = (NAME, name.split(".")[0], (0, 0, 0, 0))
+            for part in name.split(".")[1:]:
+                expr = (ATTRIBUTE, expr, part, (0, 0, 0, 0))
+            annotation = expr
+        if annotation[0] == SUBSCRIPT:
+            head = dotted(annotation[1]) or ""
+            if head.rsplit(".", 1)[-1] == "Optional":
+                return self._annotated(annotation[2], scope)
+            if head.rsplit(".", 1)[-1] == "Union" and annotation[2][0] == ITEMS:
+                parts = [item for item in annotation[2][2] if item[0] != CONSTANT]
+                found = [self._annotated(item, scope) for item in parts]
+                return frozenset().union(*found) if found and all(found) else _NONE
+            return _NONE
+        if annotation[0] == "b" and annotation[1] == "|":
+            parts = [item for item in (annotation[2], annotation[3]) if item[0] != CONSTANT]
+            found = [self._annotated(item, scope) for item in parts]
+            return frozenset().union(*found) if found and all(found) else _NONE
+        value = self.program.static_value(annotation, scope)
+        if isinstance(value, ClassValue):
+            return frozenset({self._instance(value.scope)})
+        name = dotted(annotation) or ""
+        if name in _SCALARS or (isinstance(value, External) and value.name in _SCALARS):
+            return _OTHER
+        if isinstance(value, External) and value.name.startswith(
+            ("tensorflow.", "numpy.", "keras.", "torch.")
+        ):
+            return _OTHER
+        return _NONE
+
+    def _call(self, call: Call, scope: Scope, depth: int) -> Atoms:
+        result: set[Atom] = set()
+        for atom in self.of(call.func, scope, depth + 1):
+            result |= self._result(atom, call, scope, depth)
+        return frozenset(result) or _UNKNOWN
+
+    def _result(self, atom: Atom, call: Call, scope: Scope, depth: int) -> Atoms:
+        kind = atom[0]
+        if kind == "C":
+            return frozenset({self._instance(atom[1])})
+        if kind == "f":
+            return self._returns(atom[1], depth)
+        if kind == "b":
+            method, owner = atom[1], atom[2]
+            made = self._returns(method, depth)
+            if owner[0] in ("C", "c") and owner[0] == "C":
+                # A class method of a subclass makes objects of the subclass.
+                return frozenset(
+                    self._instance(owner[1])
+                    if item[0] in ("i", "c") and item[0] == "i" and item[1] in self.program.bases(owner[1])[0]
+                    else item
+                    for item in made
+                )
+            return made
+        if kind == "g":
+            name, mapping = atom[1], atom[2]
+            if name in ("get", "pop", "setdefault") and call.args:
+                return self._item(mapping, constant(call.args[0]))
+            if name == "copy":
+                return frozenset({mapping})
+            return _UNKNOWN
+        if kind == "x":
+            return self._external(atom[1], call, scope, depth)
+        return _OTHER if atom == OTHER else _UNKNOWN
+
+    def _external(self, name: str, call: Call, scope: Scope, depth: int) -> Atoms:
+        if name in YAML_LOADS:
+            return frozenset({("m", ())})
+        if name in AS_DICT:
+            found = self.of(call.args[0], scope, depth + 1) if call.args else _UNKNOWN
+            return frozenset(
+                ("d", atom[1]) if atom[0] == "c" else OTHER if atom[0] in ("x", "o") else UNKNOWN
+                for atom in found
+            )
+        if name in _SAME:
+            sources = [*call.args, *(value for key, value in call.keywords if key is None)]
+            if name == "typing.cast":
+                sources = sources[1:]
+            return self._union(sources, scope, depth) if sources else _OTHER
+        if name == "getattr" and len(call.args) >= 2:
+            key = constant(call.args[1])
+            result: set[Atom] = set()
+            for atom in self.of(call.args[0], scope, depth + 1):
+                result |= self._attribute(atom, key, depth + 1) if isinstance(key, str) else _UNKNOWN
+            return frozenset(result)
+        if name in (
+            "next",
+            "iter",
+            "max",
+            "min",
+            "map",
+            "filter",
+            "zip",
+            "sorted",
+            "reversed",
+            "enumerate",
+            "functools.partial",
+            "super",
+            "locals",
+            "globals",
+            "eval",
+        ):
+            return _UNKNOWN
+        return frozenset({_outside(f"{name}()")})
+
+    def _returns(self, scope: Scope, depth: int) -> Atoms:
+        return self._remember(("r", id(scope)), lambda: self._returned(scope, depth))
+
+    def _returned(self, scope: Scope, depth: int) -> Atoms:
+        if scope.generator or scope.is_async:
+            return _UNKNOWN
+        if scope.returns is not None:
+            outer = self.program.outer(scope) or scope
+            annotated = self._annotated(scope.returns, outer)
+            if annotated:
+                return annotated
+        result: set[Atom] = set()
+        for event in scope.events():
+            if event.kind == "return" and event.value is not None:
+                result |= self.of(event.value, scope, depth + 1)
+        return frozenset(result) or _OTHER
+
+
+def _outside(name: str) -> Atom:
+    """Return a thing outside of the project; what is made of things made is not told apart any further."""
+    return ("x", name if len(name) <= 120 and name.count("(") <= 2 else "?")
+
+
+def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:
+    for single, part in _pairs(target, value):
+        if single[0] == NAME:
+            found.setdefault(single[1], []).append((part, how if part is value or how == "=" else "?"))
+
+
+def _pairs(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """Yield each single target with the part of the value it gets."""
+    if target[0] == ITEMS:
+        parts = value[2] if value[0] == ITEMS and len(value[2]) == len(target[2]) else None
+        for index, inner in enumerate(target[2]):
+            yield from _pairs(inner, parts[index] if parts is not None else ("?",))
+    elif target[0] == STARRED:
+        yield from _pairs(target[1], ("?",))
+    else:
+        yield target, value

@@ -1,0 +1,490 @@
+"""What runs: modules and functions that nothing can run, and switches that an entry point sets for what it imports."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.inference.reachability import Reached, plain_names
+from cfgfix.code.model.expressions import dotted, text
+from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.summary import CALL, NAME, Call, Expr, Scope
+from cfgfix.code.tensorflow.requirements import MAX_LEVELS
+
+_SETS_UP = frozenset(
+    {
+        "getLogger",
+        "get_logger",
+        "namedtuple",
+        "TypeVar",
+        "filterwarnings",
+        "set_verbosity",
+        "dataclass",
+        "function",
+    }
+)
+"""Last names of calls and decorators that modules make while they are imported, and that run nothing and register nothing."""
+_BEGINS = frozenset({"main", "cli", "run", "app", "train"})
+"""Functions that a command installed with a package may begin with."""
+
+
+_PACKAGED = ("setup.py", "setup.cfg", "pyproject.toml")
+_TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
+
+
+@functools.lru_cache(maxsize=65_536)
+def is_test(path: str) -> bool:
+    """Tell whether a file is test code, by its name or its folder's."""
+    return bool(_TEST.search(path.replace("\\", "/")))
+
+
+def never_run(program: Program, scope: Scope) -> bool:
+    """Tell whether a function is private by its name and nothing in the program names it."""
+    name = scope.name
+    if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
+        return False
+    return not program.flow.callers(scope) and not _what_runs(program).mentions(scope)
+
+
+def uncalled(program: Program, scope: Scope) -> bool:
+    """Tell whether nothing that runs names a function or class of a program: it is there, and no run comes to it.
+
+    It is asked of what stands at the top of a module, of programs that begin somewhere. What a library offers is for others.
+    """
+    if any(_never_named_inside(inner) for inner in _up_to_the_top(scope)):
+        return True
+    top = _top(scope)
+    if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
+        return False
+    if is_test(top.module.path):
+        # A test is found by its name.
+        return False
+    known: dict[int, bool] = program.facts.setdefault("uncalled", {})
+    found = known.get(id(top))
+    if found is None:
+        found = known[id(top)] = stands_alone(program, top.module) and top not in _what_runs(program)
+    return found
+
+
+def unnamed(program: Program, scope: Scope) -> bool:
+    """Tell whether nothing in a program names the method that a scope is, or stands in, and no other class may call it.
+
+    A class that is derived from another may override what that one calls.
+    """
+    known: dict[int, bool] = program.facts.setdefault("unnamed", {})
+    found = known.get(id(scope))
+    if found is None:
+        found = known[id(scope)] = any(_unnamed(program, inner) for inner in _up_to_the_top(scope))
+    return found
+
+
+def _unnamed(program: Program, scope: Scope) -> bool:
+    if scope.kind != "function" or scope.parent <= 0 or scope.decorators or scope.name.startswith("__"):
+        return False
+    owner = scope.module.summary.scopes[scope.parent]
+    if owner.kind != "class" or owner.parent != 0 or is_test(scope.module.path):
+        return False
+    return (
+        all(base[0] == NAME and base[1] == "object" for base in owner.bases)
+        and stands_alone(program, scope.module)
+        and not program.flow.callers(scope)
+        and not _what_runs(program).mentions(scope)
+    )
+
+
+_MOST = 400
+"""Most scopes that are looked at on the way back to where a program begins."""
+
+
+def comes_to(program: Program, scope: Scope) -> bool:
+    """Tell whether calls lead to a scope from the statements of a script or notebook, as far as calls are followed."""
+    seen: set[int] = set()
+    pending = [scope]
+    while pending and len(seen) < _MOST:
+        here = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        if here is here.module.scope:
+            if here.module.path.endswith(".ipynb") or _begins(here.module):
+                return True
+            continue
+        pending += [site.scope for site in program.flow.callers(here)]
+        if here.parent > 0 or here.kind != "function":
+            # What stands in a class or a function is entered through it.
+            pending.append(here.module.summary.scopes[here.parent])
+    return False
+
+
+def never_given(program: Program, scope: Scope, name: str) -> bool:
+    """Tell whether no call of a program gives a function another value for a parameter than its default.
+
+    Calls are taken by the name of what they call, and names of arguments wherever they stand: what has the same name may be meant. A text
+    with the parameter's name may be a key that becomes an argument. What a package offers, others call; but not what is private by its name.
+    """
+    if scope.kind != "function" or scope.decorators:
+        return False
+    private = scope.name.startswith("_") and not scope.name.startswith("__")
+    if not (private or stands_alone(program, scope.module)) or is_test(scope.module.path):
+        return False
+    position = next((number for number, item in enumerate(scope.params) if item[0] == name), -1)
+    if position < 0:
+        return False
+    key = id(scope), name
+    known: dict[tuple[int, str], bool] = program.facts.setdefault("never given", {})
+    found = known.get(key)
+    if found is None:
+        owner = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
+        method = owner is not None and owner.kind == "class"
+        called = owner.name if method and owner is not None and scope.name == "__init__" else scope.name
+        default = scope.params[position][2]
+        found = known[key] = default is not None and not any(
+            _gives(call, called, name, position - method, default)
+            for module in program.modules
+            for item in module.summary.scopes
+            for call in item.calls
+        )
+        # A file that was not read may call it as it likes.
+        found = known[key] = found and not (
+            _what_runs(program).has_text(name) or _what_runs(program).written({name, called})
+        )
+    return found
+
+
+def _gives(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
+    """Tell whether a call may give a parameter, and another value than its default or what came in under its name."""
+    for keyword, value in call.keywords:
+        if keyword == name and value[:2] not in ((NAME, name), default[:2]):
+            return True
+    last = call.func[1] if call.func[0] == NAME else call.method
+    if last not in (called, "super", "__init__"):
+        return False
+    if any(keyword is None for keyword, _ in call.keywords) or call.opaque:
+        return True
+    return len(call.args) > position and call.args[position][:2] not in ((NAME, name), default[:2])
+
+
+def stands_alone(program: Program, module: Module) -> bool:
+    """Tell whether all that calls a module's code is at hand: its program begins somewhere and is no package for others."""
+    return _begins_somewhere(program) and not _installed(program, module) and _whole_folder(program, module)
+
+
+def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
+    """Yield a scope and those around it, the module left out."""
+    while scope.parent >= 0:
+        yield scope
+        scope = scope.module.summary.scopes[scope.parent]
+
+
+def _never_named_inside(scope: Scope) -> bool:
+    """Tell whether a function inside another is named nowhere in that one; from elsewhere nobody can."""
+    if scope.kind != "function" or scope.decorators or scope.parent <= 0:
+        return False
+    scopes = scope.module.summary.scopes
+    outer: Scope = scopes[scope.parent]
+    if outer.kind != "function" or scope.name in outer.outer:
+        return False
+    inside = [item for item in scopes[outer.number :] if outer in _up_to_the_top(item)]
+    return all(scope.name not in plain_names(item) for item in inside if item is not scope) and not any(
+        call.func[:2] in ((NAME, "locals"), (NAME, "vars")) for call in outer.calls
+    )
+
+
+def _top(scope: Scope) -> Scope:
+    """Return the function or class at the top of a module that a scope is, or stands in; a module for its own scope."""
+    top = scope
+    while top.parent > 0:
+        top = scope.module.summary.scopes[top.parent]
+    return top
+
+
+def _what_runs(program: Program) -> Reached:
+    found: Reached | None = program.facts.get("reached")
+    if found is None:
+        begins = [item.path for item in program.modules if is_test(item.path) or not _does_nothing(item)]
+        found = program.facts["reached"] = Reached(program, begins, _imports(program))
+    return found
+
+
+def for_python_two(module: Module) -> bool:
+    """Tell whether a module is for Python 2, which no TensorFlow from 2.2 on runs with: it calls an `xrange` that it makes nowhere."""
+    scopes = module.summary.scopes
+    return any(
+        call.func[0] == NAME and call.func[1] == "xrange" for scope in scopes for call in scope.calls
+    ) and not any(
+        "xrange" in scope.names or "xrange" in scope.imports or "xrange" in scope.children or scope.stars
+        for scope in scopes
+    )
+
+
+def _installed(program: Program, module: Module) -> bool:
+    """Tell whether a module is of a package that is installed: then others call what the program does not call itself.
+
+    Scripts in a folder of their own beside it, such as examples, are not.
+    """
+    folder = os.path.dirname(os.path.abspath(module.path))
+    known: dict[str, bool] = program.facts.setdefault("installed", {})
+    found = known.get(folder)
+    if found is None:
+        places = [folder]
+        if os.path.isfile(os.path.join(folder, "__init__.py")):
+            while len(places) <= MAX_LEVELS and not os.path.exists(os.path.join(places[-1], ".git")):
+                places.append(os.path.dirname(places[-1]))
+        found = known[folder] = any(
+            os.path.isfile(os.path.join(place, name)) for place in places for name in _PACKAGED
+        )
+    return found
+
+
+def _imported(module: Module) -> Iterator[str]:
+    """Yield the dotted names that a module imports, inside its functions too."""
+    for scope in module.summary.scopes:
+        yield from scope.stars
+        if scope.imports:
+            for event in scope.events():
+                if event.kind == "import":
+                    yield from (source for _, source in event.extra)
+
+
+def _imports(program: Program) -> dict[str, set[str]]:
+    """Return for the path of each module the paths of the modules that it imports."""
+    known: dict[str, set[str]] | None = program.facts.get("imports")
+    if known is None:
+        known = program.facts["imports"] = {
+            module.path: set(_others(program, module)) for module in program.modules
+        }
+    return known
+
+
+def _others(program: Program, module: Module) -> Iterator[str]:
+    """Yield the paths of the modules that a module imports."""
+    for source in _imported(module):
+        name = absolute(source, module)
+        path = program.path_of(name, module) or program.path_of(name.rpartition(".")[0], module)
+        if path is not None and path != module.path:
+            yield path
+
+
+def _imports_another(program: Program, module: Module) -> bool:
+    return next(_others(program, module), None) is not None
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    """Return what can be reached in a graph, the start included."""
+    seen = {start}
+    pending = [start]
+    while pending:
+        for path in graph.get(pending.pop(), ()):
+            if path not in seen:
+                seen.add(path)
+                pending.append(path)
+    return seen
+
+
+def reached_from(program: Program, module: Module) -> set[str]:
+    """Return the paths of what a run of a module comes to by imports, of those that import it, and of what these come to."""
+    graph = _imports(program)
+    found = _reached(graph, module.path)
+    for path in graph:
+        here = _reached(graph, path)
+        if module.path in here:
+            found |= here
+    return found
+
+
+def switched_by_entries(program: Program, module: Module, switched: Iterable[tuple[Module, bool]]) -> bool:
+    """Tell whether every module that a run may begin with, and that imports this one, throws a switch.
+
+    Args:
+        program: The program.
+        module: The module in question.
+        switched: The modules that throw the switch, and whether they do so while they are imported; the others only when they
+            are what the run begins with.
+    """
+    whole = {item.path for item, _ in switched}
+    while_imported = {item.path for item, early in switched if early}
+    graph = _imports(program)
+    backwards: dict[str, set[str]] = {}
+    for path, targets in graph.items():
+        for target in targets:
+            backwards.setdefault(target, set()).add(path)
+    entries = [path for path in _reached(backwards, module.path) if not backwards.get(path)]
+    return bool(entries) and all(
+        path in whole or not while_imported.isdisjoint(_reached(graph, path)) for path in entries
+    )
+
+
+def unused(program: Program, module: Module) -> bool:
+    """Tell whether nothing runs a module: it does nothing by itself, and no other file of the program mentions its name.
+
+    It is asked of programs alone that begin somewhere and whose modules import one another; a library is for others to import. Where
+    not all files of the module's folder are looked at, as with those of one commit, nobody knows.
+    """
+    known: dict[str, bool] = program.facts.setdefault("unused", {})
+    found = known.get(module.path)
+    if found is None:
+        found = known[module.path] = (
+            _does_nothing(module)
+            and _word(module) not in _often_imported(program)
+            and _begins_somewhere(program)
+            and _whole_folder(program, module)
+            and not _mentioned(program, module)
+        )
+    return found
+
+
+def never_imported(program: Program, module: Module) -> bool:
+    """Tell whether nothing imports a module that only defines something, in a program that begins somewhere.
+
+    What has its path or its dotted name in a text may import it by that.
+    """
+    known: dict[str, bool] = program.facts.setdefault("never imported", {})
+    found = known.get(module.path)
+    if found is None:
+        found = known[module.path] = (
+            _does_nothing(module)
+            and _begins_somewhere(program)
+            and _whole_folder(program, module)
+            and not any(module.path in targets for targets in _imports(program).values())
+            and not _named_as_file(program, module)
+        )
+    return found
+
+
+def _named_as_file(program: Program, module: Module) -> bool:
+    folder = os.path.basename(os.path.dirname(os.path.abspath(module.path))).encode()
+    word = _word(module).encode()
+    shown = re.compile(
+        rb"(?<!\w)(?:"
+        + re.escape(word)
+        + rb"\.py|"
+        + re.escape(folder)
+        + rb"[./\\]"
+        + re.escape(word)
+        + rb")(?!\w)"
+    )
+    return any(
+        file.path != module.path and word in data and shown.search(data) is not None
+        for file in program.files.values()
+        for data in (program.content_of(file.path),)
+    )
+
+
+def _word(module: Module) -> str:
+    return os.path.basename(module.path).removesuffix(".py")
+
+
+def _often_imported(program: Program) -> set[str]:
+    """Return the parts of the names that modules import from: nearly all of what is imported, and cheap to have."""
+    found: set[str] | None = program.facts.get("imported names")
+    if found is None:
+        found = program.facts["imported names"] = {
+            part
+            for module in program.modules
+            for scope in module.summary.scopes
+            if scope.imports
+            for source in scope.imports.values()
+            for part in source.split(".")
+        }
+    return found
+
+
+def _begins_somewhere(program: Program) -> bool:
+    found: bool | None = program.facts.get("begins")
+    if found is None:
+        found = program.facts["begins"] = any(_begins(module) for module in program.modules) and any(
+            _imports_another(program, module) for module in program.modules
+        )
+    return found
+
+
+def _begins(module: Module) -> bool:
+    """Tell whether a module is a script: it loops, opens or calls something when it is run, or asks whether it is what is run."""
+    scope = module.scope
+    if scope is None or is_test(module.path) or os.path.basename(module.path) == "setup.py":
+        return False
+    for event in scope.body:
+        if event.kind in ("for", "while", "with"):
+            return True
+        if event.value is None:
+            continue
+        if event.kind == "if" and "__name__" in text(event.value, scope):
+            return True
+        if (
+            event.kind == "expr"
+            and event.value[0] == CALL
+            and not _only_sets_up(scope.calls[event.value[1]].func)
+        ):
+            return True
+    return False
+
+
+def _whole_folder(program: Program, module: Module) -> bool:
+    """Tell whether all Python files of a module's folder are files of the program."""
+    folder = os.path.dirname(module.path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return False
+    return all(
+        os.path.normpath(os.path.join(folder, name)) in program.files
+        for name in names
+        if name.endswith(".py")
+    )
+
+
+def _does_nothing(module: Module) -> bool:
+    """Tell whether a module only defines something when it is run."""
+    scope = module.scope
+    return (
+        scope is not None
+        and module.path.endswith(".py")
+        and os.path.basename(module.path) not in ("__init__.py", "__main__.py", "setup.py", "conftest.py")
+        and all(
+            event.kind in ("define", "import", "assign", "annotate", "pass", "expr", "try")
+            for event in scope.body
+        )
+        and _BEGINS.isdisjoint(scope.children)
+        and all(_only_sets_up(call.func) for call in scope.calls)
+        and all(
+            decorator[0] == CALL or _only_sets_up(decorator)
+            for number in scope.children.values()
+            for decorator in module.summary.scopes[number].decorators
+        )
+    )
+
+
+def _only_sets_up(called: Expr) -> bool:
+    return (dotted(called) or "").rpartition(".")[2] in _SETS_UP
+
+
+MAX_SEARCHED = 100
+"""Most names of modules that all files are searched for; of a program with more nobody knows."""
+
+
+def _mentioned(program: Program, module: Module) -> bool:
+    """Tell whether another file of the program has the name of a module in it, be it in a text or a comment."""
+    known: dict[str, bool] | None = program.facts.get("mentioned")
+    if known is None:
+        known = program.facts["mentioned"] = _mentions(program)
+    return known.get(module.path, True)
+
+
+def _mentions(program: Program) -> dict[str, bool]:
+    """Return for the modules that do nothing whether another file mentions them; what the modules at hand import needs no reading."""
+    imported = {part for item in program.modules for source in _imported(item) for part in source.split(".")}
+    words = {}
+    for module in program.modules:
+        if _word(module) not in imported and _does_nothing(module):
+            words[module.path] = _word(module).encode()
+    if len(words) > MAX_SEARCHED:
+        return {}
+    found = dict.fromkeys(words, False)
+    for file in program.files.values():
+        data = program.content_of(file.path)
+        for path, word in words.items():
+            if not found[path] and path != file.path and word in data:
+                found[path] = re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", data) is not None
+    return found

@@ -1,0 +1,58 @@
+"""Which environment variables a program sets, and to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.model.expressions import constant, dotted
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+
+Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
+
+
+def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
+    """Yield the environment variables that a scope sets: name, value, statement, place."""
+    for event in scope.events():
+        if event.kind == "assign" and len(event.targets) == 1:
+            target = event.targets[0]
+            if (
+                target[0] == SUBSCRIPT
+                and target[1][0] in (ATTRIBUTE, NAME)
+                and dotted(target[1]) in ("os.environ", "environ")
+            ):
+                name = constant(target[2])
+                if isinstance(name, str):
+                    yield name, event.value, event, target[-1]
+        elif event.kind == "expr" and event.value is not None and event.value[0] == CALL:
+            call = scope.calls[event.value[1]]
+            if len(call.args) == 2 and dotted(call.func) in (
+                "os.environ.setdefault",
+                "environ.setdefault",
+                "os.putenv",
+            ):
+                name = constant(call.args[0])
+                if isinstance(name, str):
+                    yield name, call.args[1], event, call.place
+
+
+def environment_of(program: Program, module: Module) -> list[Variable]:
+    """Return the environment variables that a module sets: scope, name, value, statement, place; listed once."""
+    known: dict[int, list[Variable]] = program.facts.setdefault("variables", {})
+    found = known.get(id(module))
+    if found is None:
+        words = module.summary.words
+        if "environ" not in words and "putenv" not in words:
+            return []
+        found = [(scope, *item) for scope in module.summary.scopes for item in sets(scope)]
+        known[id(module)] = found
+    return found
+
+
+def other_backend(program: Program, scope: Scope) -> bool:
+    """Tell whether the file of a scope has Keras run on JAX or PyTorch: `os.environ["KERAS_BACKEND"] = "jax"`."""
+    module = scope.module
+    return "environ" in module.summary.words and any(
+        name == "KERAS_BACKEND" and value is not None and constant(value) in ("jax", "torch")
+        for _, name, value, *_ in environment_of(program, module)
+    )

@@ -1,0 +1,398 @@
+"""Guards around a place: is the code there ready for a name not to be there, and is it reached at all?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.model import comments as remarks
+from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    COMPARE,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    UNARY,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+
+_READY = re.compile(
+    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|i[ns]_eager|eager_(?:execution|mode)|version|compat|legacy|type_checking|theano|cntk"
+    r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
+    re.IGNORECASE,
+)
+"""What a test says that asks which release is there or whether a name is."""
+_FOR_ONE = re.compile(r"(?:^|_)(?:v1|tf_?1)(?:_|$)|_v1x?$")
+"""Names of functions, in lower case, that say that they are for TensorFlow 1: `get_config_proto_v1`."""
+_SHARP = re.compile(
+    r"""hasattr|\bdir\(|["']2\.[1-9]|\(2, [1-9]|version\w*\.startswith\(\(?["']1|keras_?[23](?![0-9])""",
+    re.IGNORECASE,
+)
+"""What asks for a name, for a release of TensorFlow 2 behind the first, for TensorFlow 1, or for Keras 2 or 3."""
+_KERAS = re.compile(r"keras_?[123](?![0-9])", re.IGNORECASE)
+_EAGER = re.compile(r"\w*(?:executing_eagerly|i[ns]_eager|eager_(?:execution|mode))\w*", re.IGNORECASE)
+_SURE = re.compile(r"hasattr|executing_eagerly|version|\bdir\(", re.IGNORECASE)
+"""What the value of a name says that is tested later: `HAS_IT = hasattr(tf, "it")`."""
+
+
+def expects_absence(
+    scope: Scope,
+    block: int,
+    place: Place | None = None,
+    *,
+    keras: bool = True,
+    eager: bool = True,
+    tries: bool = True,
+) -> bool:
+    """Tell whether a place is only reached where a name is there, or is ready for it not to be.
+
+    Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
+
+    Args:
+        scope: The scope it stands in.
+        block: Its block.
+        place: The span of the expression itself, so that `hasattr(a, "b") and a.b` in one expression counts too.
+        keras: Whether asking for Keras 2 or 3 counts, which says nothing of a name that no TensorFlow has.
+        eager: Whether asking for eager execution counts, which says nothing of a name that every release has.
+        tries: Whether standing in a `try`, and asking whether an import succeeded, count; around a call they are as a rule for
+            something else.
+    """
+    if place is not None and ready_inline(scope, block, place, keras=keras, eager=eager):
+        return True
+    here: Scope | None = scope
+    line = place[0] if place is not None else 0
+    while here is not None:
+        if here.kind == "function" and (_FOR_ONE.search(here.name.lower()) or _has_a_twin_for_two(here)):
+            return True
+        if _left_before(here, block, line):
+            return True
+        line = here.place[0]
+        for item in here.block_chain(block):
+            if tries and item.kind in ("try", "except"):
+                return True
+            if (
+                item.kind == "if"
+                and item.test is not None
+                and _asks(item.test, here, keras=keras, eager=eager, imports=tries)
+            ):
+                return True
+            if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
+                return True
+        outer = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        if outer is not None and any(
+            _asks(decorator, outer) or _skips(decorator, outer) for decorator in here.decorators
+        ):
+            # `@skipIf(version < ...)`.
+            return True
+        block = here.block
+        here = outer
+    return place is not None and _said_to_fail(scope, place)
+
+
+_FAILS = re.compile(r"\b(?:does|do|wo)n't work", re.IGNORECASE)
+
+
+def _said_to_fail(scope: Scope, place: Place) -> bool:
+    """Tell whether a comment behind a statement says that it does not work: it is there to show that."""
+    return "n't work" in scope.module.summary.words and any(
+        _FAILS.search(said) for said in remarks.behind(scope, place[0], place[2])
+    )
+
+
+def _skips(decorator: Expr, scope: Scope) -> bool:
+    """Tell whether a decorator keeps a test from running: `@unittest.skip("why")`."""
+    func = scope.calls[decorator[1]].func if decorator[0] == CALL else decorator
+    return (dotted(func) or "") in ("unittest.skip", "pytest.mark.skip", "skip")
+
+
+def _left_before(scope: Scope, block: int, line: int) -> bool:
+    """Tell whether a statement before a line asks for a release or a name and ends the function where the answer is no.
+
+    `assert hasattr(tf, "x")`, and `if not hasattr(tf, "x"): self.skipTest("old")`; a plain `return` or `raise` there is a
+    guard of the blocks themselves. That TensorFlow 2 is there at all says nothing: most programs ask for it.
+    """
+    around: set[int] = set()
+    while block >= 0:
+        around.add(block)
+        block = scope.blocks[block].parent
+    for event in scope.events():
+        if event.place[2] >= line or event.block not in around or event.value is None:
+            continue
+        ends = event.kind == "assert" or (
+            event.kind == "if" and bool(event.bodies) and _ends(event.bodies[0][1], scope)
+        )
+        if ends and _asks(event.value, scope, sharp=True):
+            return True
+    return False
+
+
+def _ends(body: list[Event], scope: Scope) -> bool:
+    """Tell whether a suite ends with a call that does not come back."""
+    last = body[-1].value if body and body[-1].kind == "expr" else None
+    if last is None or last[0] != CALL:
+        return False
+    func = scope.calls[last[1]].func
+    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+    return name in ("skipTest", "skip", "exit", "_exit", "fail", "abort")
+
+
+def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
+    """Tell whether a place stands in `a if test else b`, or behind `and` or `or`, whose test asks for a release or a name."""
+    return any(
+        _asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, block, place)
+    )
+
+
+def _other_backend(test: Expr) -> bool:
+    """Tell whether a test holds only where Keras runs on something else than TensorFlow: `K.backend() == "theano"`."""
+    return (
+        test[0] == COMPARE
+        and len(test[2]) == 1
+        and test[2][0][0] == "=="
+        and constant(test[2][0][1]) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
+    )
+
+
+_TWIN = re.compile(r"(?:tf|tensorflow)$", re.IGNORECASE)
+
+
+def _has_a_twin_for_two(scope: Scope) -> bool:
+    """Tell whether a function `convert_to_tf` has a `convert_to_tf2` beside it, which makes it the one for TensorFlow 1."""
+    return (
+        _TWIN.search(scope.name) is not None
+        and scope.parent >= 0
+        and any(
+            f"{scope.name}{end}" in scope.module.summary.scopes[scope.parent].children
+            for end in ("2", "_2", "_v2")
+        )
+    )
+
+
+def _asks(
+    test: Expr,
+    scope: Scope,
+    *,
+    keras: bool = True,
+    eager: bool = True,
+    sharp: bool = False,
+    imports: bool = True,
+) -> bool:
+    """Tell whether a test asks for a release or a name, itself or through a name that was given such a test.
+
+    With `sharp` only for a name, or for a release behind 2.0; `imports` counts a name that tells whether an import succeeded.
+    """
+    shown = text(test, scope)
+    ready, sure = (_SHARP, _SHARP) if sharp else (_READY, _SURE)
+    if not keras:
+        shown = _KERAS.sub("", shown)
+    if not eager:
+        shown = _EAGER.sub("", shown)
+    if ready.search(shown):
+        return True
+    for part in walk(test, scope):
+        # What a comprehension hides from the text: `tuple(int(x) for x in tf.__version__.split("."))`.
+        asks = part[0] == ATTRIBUTE and part[2] == "__version__"
+        if asks and not sharp and (keras or dotted(part) != "keras.__version__"):
+            return True
+        if part[0] != NAME:
+            continue
+        here: Scope | None = scope
+        while here is not None and part[1] not in here.names:
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        if here is None or here.kind == "class":
+            continue
+        if imports and not sharp and _tells_of_import(here, part[1]):
+            return True
+        for event in here.events():
+            if event.kind == "define":
+                inner = here.module.summary.scopes[event.extra]
+                if inner.name == part[1] and _answers(inner, sure, keras):
+                    return True
+            if event.kind not in ("assign", "annotate") or event.value is None:
+                continue
+            if (
+                any(target[0] == NAME and target[1] == part[1] for target in event.targets)
+                and event.value[0] in (CALL, COMPARE, BOOLEAN, UNARY)
+                and sure.search(text(event.value, here))
+            ):
+                return True
+            if (
+                not sharp
+                and any(
+                    target[0] == ITEMS and any(item[:2] == part[:2] for item in target[2])
+                    for target in event.targets
+                )
+                and _of_version(event.value, here, keras)
+            ):
+                # `major, minor, _ = [int(part) for part in keras.__version__.split(".")]`
+                return True
+    return False
+
+
+def _of_version(expr: Expr, scope: Scope, keras: bool) -> bool:
+    return any(
+        part[0] == ATTRIBUTE
+        and part[2] == "__version__"
+        and (keras or scope.imports.get(dotted(part[1]) or "") != "keras")
+        for part in walk(expr, scope)
+    )
+
+
+def _answers(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:
+    """Tell whether what a function returns asks for a release or a name."""
+    shown = [text(event.value, scope) for event in scope.events() if event.kind == "return"]
+    return any(sure.search(item if keras else item.replace("keras.__version__", "")) for item in shown)
+
+
+def _tells_of_import(scope: Scope, name: str) -> bool:
+    """Tell whether a name gets one value where imports succeed and another in the handler of their failure."""
+    kinds = {
+        scope.blocks[event.block].kind
+        for event in scope.events()
+        if event.kind == "assign" and any(target[:2] == (NAME, name) for target in event.targets)
+    }
+    return (
+        "except" in kinds
+        and len(kinds) > 1
+        and any(
+            event.kind == "import" and scope.blocks[event.block].kind == "try" for event in scope.events()
+        )
+    )
+
+
+_NO_WAY_BACK = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
+
+
+def never_reached(scope: Scope, block: int, place: Place) -> bool:
+    """Tell whether a statement before a place leaves its function, or its module, whatever happens.
+
+    `raise`, `return` and `sys.exit()` that stand in no condition of their own; a module that raises while it is imported has
+    no function that anybody calls.
+    """
+    around: set[int] = set()
+    here = block
+    while here >= 0:
+        around.add(here)
+        here = scope.blocks[here].parent
+    for event in scope.events():
+        if event.block in around and event.place[2:] <= place[:2] and _leaves(event, scope):
+            return True
+    module = scope.module.scope
+    return (
+        scope is not module
+        and module is not None
+        and any(event.block == 0 and event.kind == "raise" for event in module.body)
+    )
+
+
+def _leaves(event: Event, scope: Scope) -> bool:
+    if event.kind in ("raise", "return"):
+        return True
+    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+        return False
+    return dotted(scope.calls[event.value[1]].func) in _NO_WAY_BACK
+
+
+def statement_of(scope: Scope, block: int, place: Place) -> Event | None:
+    """Return the innermost statement around a span that stands in a block, or None."""
+    found: Event | None = None
+    line = place[0]
+    for event in scope.events():
+        around = event.place
+        if around[0] > line:
+            break
+        if (
+            around[2] >= line
+            and around[:2] <= place[:2]
+            and place[2:] <= around[2:]
+            and event.kind != "define"
+        ):
+            found = event
+            if event.block == block and not event.bodies:
+                return event
+    return found
+
+
+def before_in_expression(scope: Scope, block: int, place: Place) -> Iterator[tuple[Expr, bool]]:
+    """Yield what decides inside its own statement whether an expression is computed, each with the value it must have.
+
+    For `c` of `a and c`, `c if a else d` that is `a`, True; for `c` of `a or c` it is `a`, False.
+    """
+    event = statement_of(scope, block, place)
+    if event is None:
+        return
+    managers = event.extra if event.kind == "with" else ()
+    tops = [top for top in (event.value, *event.targets, *managers) if top is not None]
+    for part in (part for top in tops for part in walk(top, scope)):
+        if part[0] == BOOLEAN:
+            for number, operand in enumerate(part[2]):
+                if number and _holds_place(operand, scope, place):
+                    for earlier in part[2][:number]:
+                        yield earlier, part[1] == "and"
+        elif part[0] == CHOICE:
+            for position, wanted in ((2, True), (3, False)):
+                if _holds_place(part[position], scope, place):
+                    yield part[1], wanted
+
+
+def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
+    return any(place_of(part, scope) == place for part in walk(expr, scope))
+
+
+def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> str:
+    """Return the parameter without whose default a place is reached, or empty text.
+
+    Under `if x is None` or `if x == "a"` where `x` is a parameter whose default is something else, and for `x or here()` where the
+    default counts as true, only a caller that gives another value comes to the place.
+    """
+    defaults = {name: constant(default) for name, _, default, _ in scope.params if default is not None}
+    if not defaults:
+        return ""
+    tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
+    if place is not None:
+        tests += before_in_expression(scope, block, place)
+    for given, branch in tests:
+        test, wanted = unnegated(given, branch)
+        if test[0] == NAME:
+            value = defaults.get(test[1])
+            if value is not None and isinstance(value, (bool, int, float, str)) and bool(value) is not wanted:
+                return str(test[1])
+        elif test[0] == COMPARE and len(test[2]) == 1 and test[1][0] == NAME and test[2][0][1][0] == CONSTANT:
+            operator, other = test[2][0][0], test[2][0][1][1]
+            value = defaults.get(test[1][1])
+            same = operator in ("is", "==")
+            if (
+                isinstance(value, (bool, int, float, str))
+                and (same or operator in ("is not", "!="))
+                and (value == other) is not (same is wanted)
+                and (other is None or type(other) is type(value))
+            ):
+                return str(test[1][1])
+    return ""
+
+
+def unnegated(test: Expr, holds: bool) -> tuple[Expr, bool]:
+    """Return what stands behind `not`, any number of times, and whether that holds."""
+    while test[0] == UNARY and test[1] == "not":
+        test, holds = test[2], not holds
+    return test, holds
+
+
+def literals(test: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
+    """Yield what a test that holds, or does not, says of its parts: each with whether it holds.
+
+    `a and not b` that holds says a and not b; `a or b` that does not says neither; any other test says itself.
+    """
+    test, holds = unnegated(test, holds)
+    if test[0] == BOOLEAN and (test[1] == "and") is holds:
+        for operand in test[2]:
+            yield unnegated(operand, holds)
+    else:
+        yield test, holds

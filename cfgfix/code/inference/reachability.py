@@ -1,0 +1,353 @@
+"""What a run comes to: from what a program begins with, by the names that it uses."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from cfgfix.code.model.expressions import children, dotted
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, SUBSCRIPT, Expr, Scope
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NAMES = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*")
+"""A text that may name something: `step`, `models.unet`, `package.module:function`."""
+_BYTES = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*")
+
+MAX_SEARCHED = 3
+"""Most functions and classes whose names all files are searched for, one by one."""
+
+
+class Part:
+    """A function or class at the top of a module, or the module's own statements.
+
+    Attributes:
+        unit: The function or class; None for the module's statements.
+        plain: The names that it uses as they stand; they are the file's own, and where it imports all of a module also that one's.
+        wide: What may name something of any file: attributes, imported names under the names they have there, names in texts.
+        free: The same without the attributes of what is certainly no module of the program: of a method's own object, of what another
+            package has or makes. `checkpoint.restore` is no function `restore`.
+        texts: The names in texts alone.
+    """
+
+    __slots__ = ("free", "plain", "texts", "unit", "wide")
+
+    def __init__(self, unit: Scope | None) -> None:
+        self.unit = unit
+        self.plain: set[str] = set()
+        self.wide: set[str] = set()
+        self.free: set[str] = set()
+        self.texts: set[str] = set()
+
+
+class Reached:
+    """Which functions and classes at the top of a program's modules are named by something that runs.
+
+    Names are taken as they stand, without asking what they mean: what has the name of something that runs is held to run. A text
+    that is a name counts too, so that what is looked up by its name is found.
+
+    Args:
+        program: The program.
+        begins: The paths of the modules that a run may begin with.
+        imports: For the path of each module the paths of those that it imports.
+    """
+
+    def __init__(self, program: Program, begins: Iterable[str], imports: Mapping[str, Iterable[str]]) -> None:
+        self._program = program
+        self._modules = {module.path: module for module in program.modules if module.summary.scopes}
+        self._parts: dict[str, list[Part]] = {}
+        self._importers: dict[str, list[str]] = {}
+        for path, targets in imports.items():
+            for target in targets:
+                self._importers.setdefault(target, []).append(path)
+        self._imports = imports
+        self._roots = {
+            name.removesuffix(".py") for file in program.files.values() for name in file.path.split(os.sep)
+        }
+        """Names that an import of a module of the program may begin with."""
+        self._entered: set[str] = set()
+        for path in begins:
+            self._enter(path)
+        # What a config names, code may look up.
+        self._chosen = {
+            word
+            for config in program.facts.get("configs", ())
+            for leaf in config.leaves.values()
+            for value in (leaf if isinstance(leaf, (list, tuple)) else (leaf,))
+            if isinstance(value, str) and _NAMES.fullmatch(value)
+            for word in _WORD.findall(value)
+        }
+        self._elsewhere: set[str] | None = None
+        self._taken: set[int] | None = None
+        self._searched = 0
+
+    def __contains__(self, unit: Scope) -> bool:
+        """Tell whether something that runs names a function or class."""
+        if self._taken is None:
+            # What names it stands as a rule in its own file and those that import it. Where nothing does there, the files in which its
+            # name stands are looked at; all of them together only where that is asked for often.
+            if self._is_named(unit, self._importing):
+                return True
+            self._searched += 1
+            if self._searched <= MAX_SEARCHED:
+                return self._is_named(unit, self._mentioning)
+            self._taken = self._all()
+        return id(unit) in self._taken
+
+    def mentions(self, scope: Scope) -> bool:
+        """Tell whether any code at hand names a function, be it run or not: its own file as it stands, any file in another way."""
+        return any(
+            scope.name in part.wide or (module is scope.module and scope.name in part.plain)
+            for module in self._modules.values()
+            for part in self._parts_of(module)
+        )
+
+    def has_text(self, name: str) -> bool:
+        """Tell whether a text of the code, or of a config, is a name or has one in it."""
+        return name in self._chosen or any(
+            name in part.texts for module in self._modules.values() for part in self._parts_of(module)
+        )
+
+    def _enter(self, path: str) -> None:
+        """Run a module, and what it imports."""
+        pending = [path]
+        while pending:
+            here = pending.pop()
+            if here in self._modules and here not in self._entered:
+                self._entered.add(here)
+                pending.extend(self._imports.get(here, ()))
+
+    def _parts_of(self, module: Module) -> list[Part]:
+        """Return the names that each function and class of a module uses, and those of its own statements."""
+        found = self._parts.get(module.path)
+        if found is None:
+            body = Part(None)
+            found = self._parts[module.path] = [body]
+            aliases: dict[str, str] = {}
+            stars = False
+            owners: list[Part] = []
+            for scope in module.summary.scopes:
+                for bound, source in scope.imports.items():
+                    aliases[bound] = source.rpartition(".")[2]
+                stars = stars or bool(scope.stars)
+                part = owners[scope.parent] if scope.parent > 0 else body
+                if scope.parent == 0 and scope.kind in ("function", "class"):
+                    part = Part(scope)
+                    found.append(part)
+                owners.append(part)
+                _collect(scope, part, self._roots)
+            for part in found:
+                others = [aliases[word] for word in part.plain & aliases.keys()]
+                part.wide.update(others)
+                part.free.update(others)
+                if stars:
+                    part.wide |= part.plain
+                    part.free |= part.plain
+        return found
+
+    def _is_named(self, unit: Scope, places: Callable[[Scope], Iterator[str]]) -> bool:
+        """Tell whether names lead from something that runs to a function or class, by way of the modules that may name each."""
+        pending, seen = [unit], {id(unit)}
+        while pending:
+            here = pending.pop()
+            if here.name in self._chosen:
+                return True
+            if here.decorators and self._runs(here.module.path):
+                # A decorator may have registered it.
+                return True
+            for path in places(here):
+                if path not in self._modules:
+                    # A file that has nothing to do with TensorFlow was not read; what it names may run.
+                    return True
+                for part in self._parts_of(self._modules[path]):
+                    own = path == here.module.path
+                    if here.name not in part.free and not (own and here.name in part.plain):
+                        continue
+                    if part.unit is None:
+                        if self._runs(path):
+                            return True
+                    elif id(part.unit) not in seen:
+                        seen.add(id(part.unit))
+                        pending.append(part.unit)
+        return False
+
+    def _runs(self, path: str) -> bool:
+        """Tell whether a module is run or imported, or a file that was not read has its name."""
+        if path in self._entered:
+            return True
+        if self._elsewhere is None:
+            self._elsewhere = self.written({_word(path) for path in self._modules})
+        if _word(path) in self._elsewhere:
+            self._enter(path)
+        return path in self._entered
+
+    def _mentioning(self, unit: Scope) -> Iterator[str]:
+        """Yield the paths of the files in which the name of a function or class stands."""
+        word = unit.name.encode()
+        pattern = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
+        for file in self._program.files.values():
+            data = self._program.content_of(file.path)
+            if word in data and (file.path in self._modules or pattern.search(data)):
+                yield file.path
+
+    def _importing(self, unit: Scope) -> Iterator[str]:
+        """Yield the paths of the module of a function or class, and of those that import it, directly or by way of others."""
+        path = unit.module.path
+        seen, pending = {path}, [path]
+        while pending:
+            here = pending.pop()
+            if here in self._modules:
+                yield here
+            for other in self._importers.get(here, ()):
+                if other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+
+    def _all(self) -> set[int]:
+        """Return the functions and classes, by identity, that names lead to from all that runs."""
+        units: dict[str, list[Part]] = {}
+        own: dict[str, dict[str, list[Part]]] = {}
+        for path, module in self._modules.items():
+            here = own[path] = {}
+            for part in self._parts_of(module):
+                if part.unit is not None:
+                    units.setdefault(part.unit.name, []).append(part)
+                    here.setdefault(part.unit.name, []).append(part)
+        elsewhere = self.written({*units, *(_word(path) for path in self._modules)})
+        for path in self._modules:
+            if _word(path) in elsewhere:
+                self._enter(path)
+        taken: set[int] = set()
+        known: set[str] = set()
+        waiting: list[Part] = []
+
+        def take(parts: Iterable[Part]) -> None:
+            for part in parts:
+                if part.unit is not None and id(part.unit) not in taken:
+                    taken.add(id(part.unit))
+                    waiting.append(part)
+
+        for name in (elsewhere | self._chosen) & units.keys():
+            take(units[name])
+        for path in self._entered:
+            parts = self._parts_of(self._modules[path])
+            waiting.append(parts[0])
+            take(part for part in parts[1:] if part.unit is not None and part.unit.decorators)
+        paths = {id(part): path for path in self._modules for part in self._parts[path]}
+        while waiting:
+            part = waiting.pop()
+            names = part.free - known
+            known |= names
+            for name in names & units.keys():
+                take(units[name])
+            here = own[paths[id(part)]]
+            for name in part.plain & here.keys():
+                take(here[name])
+        return taken
+
+    def written(self, wanted: set[str]) -> set[str]:
+        """Return which of some words stand in files that are no modules at hand."""
+        found: set[str] = set()
+        for file in self._program.files.values():
+            if file.path not in self._modules:
+                data = self._program.content_of(file.path)
+                found |= wanted & {word.decode() for word in set(_BYTES.findall(data))}
+        return found
+
+
+def _word(path: str) -> str:
+    return os.path.basename(path).removesuffix(".py")
+
+
+def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
+    """Add the names that a scope uses, and its texts that are names."""
+    exprs: list[Expr] = []
+    for event in scope.events():
+        if event.value is not None:
+            exprs.append(event.value)
+        if event.targets:
+            exprs += event.targets
+        if event.kind in ("with", "match", "assert"):
+            exprs += event.extra or ()
+    for call in scope.calls:
+        exprs.append(call.func)
+        exprs += call.args
+        if call.keywords:
+            exprs += [value for _, value in call.keywords]
+    _gather(exprs, scope, part, roots)
+    if scope.parent >= 0:
+        outer: Scope = scope.module.summary.scopes[scope.parent]
+        defaults = [default for _, _, default, _ in scope.params if default is not None]
+        _gather([*scope.bases, *scope.decorators, *defaults], outer, part, roots)
+
+
+def plain_names(scope: Scope) -> set[str]:
+    """Return the names that a scope uses as they stand."""
+    part = Part(None)
+    _collect(scope, part, frozenset())
+    return part.plain
+
+
+_DEPTH = 4
+"""How many calls are followed to what an object came from."""
+_MOST = 4
+"""Most statements that may bind a name whose objects are asked about."""
+
+
+def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 0) -> bool:
+    """Tell whether what an attribute is taken of is certainly no module of the program."""
+    if depth > _DEPTH:
+        return False
+    while owner[0] in (ATTRIBUTE, SUBSCRIPT):
+        owner = owner[1]
+    if owner[0] == CALL:
+        return _of_others(scope.calls[owner[1]].func, scope, roots, depth + 1)
+    if owner[0] != NAME:
+        return bool(owner[0] == CONSTANT)
+    here: Scope | None = scope
+    while here is not None and owner[1] not in here.names and owner[1] not in here.imports:
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    if here is None:
+        return False
+    source = here.imports.get(owner[1])
+    if source is not None:
+        return not source.startswith(".") and source.partition(".")[0] not in roots and source != "importlib"
+    if here.params and here.params[0][0] == owner[1] and here.parent >= 0:
+        return bool(here.module.summary.scopes[here.parent].kind == "class")
+    events = here.binding(owner[1])
+    return 0 < len(events) <= _MOST and all(
+        event.kind == "assign"
+        and event.value is not None
+        and event.value[0] == CALL
+        and any(target[:2] == owner[:2] for target in event.targets)
+        and here.calls[event.value[1]].func[0] == ATTRIBUTE
+        and (dotted(here.calls[event.value[1]].func) or "importlib").partition(".")[0] != owner[1]
+        and "import_module" not in (dotted(here.calls[event.value[1]].func) or "")
+        and _of_others(here.calls[event.value[1]].func, here, roots, depth + 1)
+        for event in events
+    )
+
+
+def _gather(pending: list[Expr], scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
+    plain, wide, free = part.plain, part.wide, part.free
+    while pending:
+        expr = pending.pop()
+        kind = expr[0]
+        if kind == NAME:
+            plain.add(expr[1])
+        elif kind == ATTRIBUTE:
+            wide.add(expr[2])
+            if expr[2] not in free and not _of_others(expr[1], scope, roots):
+                free.add(expr[2])
+            pending.append(expr[1])
+        elif kind == CONSTANT:
+            if isinstance(expr[1], str) and _NAMES.fullmatch(expr[1]):
+                words = _WORD.findall(expr[1])
+                wide.update(words)
+                free.update(words)
+                part.texts.update(words)
+        elif kind != CALL:
+            # Calls are listed by themselves.
+            pending.extend(children(expr, scope))

@@ -1,0 +1,1016 @@
+"""Which TensorFlow and which Keras a program, its files and its single names are meant for.
+
+What the requirement files ask for, what stands beside it, what a file is written for, and which of its names that release does
+not have. Rules ask here before they hold a release against anybody.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cfgfix.code.inference.entry_points import comes_to
+from cfgfix.code.inference.guards import behind_a_default, expects_absence
+from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
+from cfgfix.code.tensorflow.api import WHOLE, Api, Presence, load
+from cfgfix.code.tensorflow.requirements import NOTHING, before_keras_3
+from cfgfix.core.records import dataclass
+
+IMPORTS = (
+    b"import tensorflow",
+    b"from tensorflow import",
+    b"from tensorflow.keras",
+    b"from tensorflow.compat",
+    b"from tensorflow.contrib",
+    b"from tensorflow.data",
+    b"from tensorflow.distribute",
+    b"from tensorflow.config",
+    b"import keras",
+    b"from keras",
+)
+"""How files come to have TensorFlow's and Keras's public names; its own modules import `tensorflow.python` and are passed over."""
+
+
+NEVER_IN_TWO = ("tensorflow.contrib", "tensorflow.examples")
+"""Modules of TensorFlow 1 that `tf.compat.v1` does not have either (release notes of TensorFlow 2.0.0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name of TensorFlow in the code.
+
+    Attributes:
+        raw: Its dotted name as imported.
+        scope, place, block: Where it stands; the place is the whole dotted expression.
+        expr: The expression, None for an import statement.
+        presence: Where it is there.
+    """
+
+    raw: str
+    scope: Scope
+    place: Place
+    block: int
+    expr: Expr | None
+    presence: Presence
+
+
+def api(program: Program) -> Api:
+    """Return the table for the project's requirement, read once."""
+    found: Api | None = program.facts.get("api")
+    if found is None:
+        requirement = program.facts.get("requirement", NOTHING)
+        if _imports(program, "tensorflow_addons"):
+            requirement = before_keras_3(requirement, "the code")
+        found = program.facts["api"] = load(requirement)
+    return found
+
+
+def references(program: Program) -> list[Reference]:
+    """Return every name of TensorFlow in the program that the table knows something about."""
+    found: list[Reference] | None = program.facts.get("references")
+    if found is not None:
+        return found
+    found = []
+    table = api(program)
+    if not table.admitted:
+        program.facts["references"] = found
+        return found
+    legacy = keras_is_two(program)
+    known: dict[str, Presence | None] = {}
+    for module in program.modules:
+        rebound = _rebound(module)
+        for scope in module.summary.scopes:
+            for expr, block in scope.references:
+                raw = program.static_name(expr, scope)
+                if raw is None:
+                    continue
+                choice = _meanings(program, rebound, expr, scope, block) if rebound else None
+                if choice:
+                    # What has the name, or is not known to lack it, is what the code means where several may be meant.
+                    raw = max(choice, key=lambda name: _found(table.presence(name), table))
+                if raw not in known:
+                    known[raw] = table.presence(raw)
+                presence = known[raw]
+                if presence is not None and not (legacy and presence.name.startswith("keras.")):
+                    found.append(Reference(raw, scope, expr[-1], block, expr, presence))
+            if not scope.imports:
+                continue
+            for event in scope.events():
+                if event.kind != "import":
+                    continue
+                for _, source in event.extra:
+                    if not source.startswith("tensorflow."):
+                        continue
+                    presence = table.presence(source)
+                    if presence is not None and not (legacy and presence.name.startswith("keras.")):
+                        found.append(Reference(source, scope, event.place, event.block, None, presence))
+    program.facts["references"] = found
+    return found
+
+
+_Imports = dict[int, dict[str, list[tuple[Event, str]]]]
+
+
+def _rebound(module: Module) -> _Imports:
+    """Return the names of a module that several imports bind: by number of the scope, in order."""
+    found: _Imports = {}
+    for scope in module.summary.scopes:
+        if not scope.imports:
+            continue
+        names: dict[str, list[tuple[Event, str]]] = {}
+        for event in scope.events():
+            if event.kind == "import":
+                for name, source in event.extra:
+                    if name:
+                        names.setdefault(name, []).append((event, source))
+        several = {name: items for name, items in names.items() if len({source for _, source in items}) > 1}
+        if several:
+            found[scope.number] = several
+    return found
+
+
+def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, block: int) -> list[str]:
+    """Return the dotted names an expression may have where several imports bind its first name.
+
+    Seen from inside the scope of the imports, the last one on the way there hides those before it; one in a branch
+    beside it may or may not have run.
+    """
+    head, _, rest = (dotted(expr) or "").partition(".")
+    here: Scope | None = scope
+    while here is not None and head not in here.imports:
+        here = program.outer(here)
+    found = rebound.get(here.number, {}).get(head) if here is not None else None
+    if here is None or not found:
+        return []
+    around = {0}
+    if here is scope:
+        around.update(scope.block_numbers(block))
+        found = [item for item in found if item[0].place < expr[-1]] or found
+    sources: list[str] = []
+    for event, source in found:
+        if event.block in around:
+            sources.clear()
+        if source not in sources:
+            sources.append(source)
+    return [f"{name}.{rest}" if rest else name for name in (absolute(item, here.module) for item in sources)]
+
+
+def _found(presence: Presence | None, table: Api) -> int:
+    """Return in how many of the releases asked for a name is there; a name the table does not know is in all."""
+    return (table.admitted if presence is None else presence.mask & table.admitted).bit_count()
+
+
+def with_other_releases(program: Program) -> frozenset[int]:
+    """Return the modules, by identity, whose own folder asks for Keras 2.
+
+    A collection of projects has requirements in each project's folder. What the newest release lacks says nothing of such a
+    module, and Keras 3 is what took most away.
+    """
+    found: frozenset[int] | None = program.facts.get("with other releases")
+    if found is None:
+        below = program.facts.get("requirement", NOTHING).below
+        versions = api(program).releases
+        three = next(number for number, text in enumerate(api(program).versions) if text == "2.16")
+        apart = {
+            folder
+            for folder, asked in below
+            if asked.keras_2 or max(asked.admitted(versions), default=0) < three
+        }
+        found = program.facts["with other releases"] = _modules_below(program, apart)
+    return found
+
+
+def with_old_releases(program: Program) -> frozenset[int]:
+    """Return the modules, by identity, whose own folder asks for releases before the inspected ones alone.
+
+    A name that no inspected release has may be in theirs.
+    """
+    found: frozenset[int] | None = program.facts.get("with old releases")
+    if found is None:
+        below = program.facts.get("requirement", NOTHING).below
+        versions = api(program).releases
+        apart = {folder for folder, asked in below if asked.text and not asked.admitted(versions)}
+        found = program.facts["with old releases"] = _modules_below(program, apart)
+    return found
+
+
+def _modules_below(program: Program, apart: set[str]) -> frozenset[int]:
+    newer = {folder for folder, _ in program.facts.get("requirement", NOTHING).below} - apart
+    return frozenset(
+        id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
+    )
+
+
+def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
+    """Tell whether the nearest folder above a path that is in one of two sets is in the first."""
+    while apart and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        if path in apart or path in newer:
+            return path in apart
+    return False
+
+
+def _imports(program: Program, package: str) -> bool:
+    return any(
+        source.partition(".")[0] == package
+        for module in program.modules
+        for scope in module.summary.scopes
+        for source in scope.imports.values()
+    )
+
+
+def keras_is_two(program: Program) -> bool:
+    """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
+    found: bool | None = program.facts.get("keras is two")
+    if found is None:
+        found = program.facts["keras is two"] = _asks_for_keras_two(program)
+    return found
+
+
+def _asks_for_keras_two(program: Program) -> bool:
+    if program.facts.get("requirement", NOTHING).keras_2 or _imports(program, "tensorflow_gnn"):
+        # TensorFlow GNN refuses Keras 3 while it is imported (tensorflow_gnn 1.0.3, `_check_keras_version`).
+        return True
+    for module in program.modules:
+        if "TF_USE_LEGACY_KERAS" not in module.summary.words and "tf_keras" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            if any(source.split(".")[0] == "tf_keras" for source in scope.imports.values()):
+                return True
+            for call in scope.calls:
+                if any(item[0] == CONSTANT and item[1] == "TF_USE_LEGACY_KERAS" for item in call.args):
+                    return True
+            if "environ" in module.summary.words:
+                for event in scope.events():
+                    if any("TF_USE_LEGACY_KERAS" in text(target, scope) for target in event.targets):
+                        return True
+    return False
+
+
+def absence_expected(reference: Reference, *, keras: bool = True) -> bool:
+    """Tell whether the code around a name is ready for it not to be there."""
+    return expects_absence(reference.scope, reference.block, reference.place, keras=keras)
+
+
+def callers_ask(program: Program, scope: Scope, depth: int = 3) -> bool:
+    """Tell whether a function is called in the program, and only from where its callers ask for a release or a name first."""
+    if scope.kind != "function" or depth == 0:
+        return False
+    sites = program.flow.callers(scope)
+    return bool(sites) and all(
+        expects_absence(site.scope, site.call.block, site.call.place, eager=False, tries=False)
+        or callers_ask(program, site.scope, depth - 1)
+        for site in sites
+    )
+
+
+def doubtful(program: Program, reference: Reference) -> bool:
+    """Tell whether a name of TensorFlow may be something else, or is never looked up.
+
+    It may be another name where its first part is bound in more than one way, or where the program sets it itself
+    (`tf.tensor = tf.convert_to_tensor`); an annotation is not looked up under `from __future__ import annotations`.
+    """
+    return rebound(program, reference.raw, reference.expr, reference.scope)
+
+
+def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool:
+    """Tell the same of a dotted name by the expression that has it; None for an import statement."""
+    if any(raw == name or raw.startswith(name + ".") for name in _set_by_program(program)):
+        return True
+    if expr is None:
+        return False
+    head = expr
+    while head[0] == ATTRIBUTE:
+        head = head[1]
+    return (
+        _assigned(scope, head[1])
+        or _in_annotation(expr, scope)
+        or any(
+            # `global tf; import tensorflow.compat.v1 as tf` in a function.
+            head[1] in item.outer and head[1] in item.imports
+            for item in scope.module.summary.scopes
+        )
+    )
+
+
+def _set_by_program(program: Program) -> set[str]:
+    """Return the names of TensorFlow, Keras and NumPy that the program sets."""
+    found: set[str] | None = program.facts.get("set_by_program")
+    if found is None:
+        found = set()
+        for module in program.modules:
+            for scope, _, target in module.stores():
+                # What is set is an attribute of an import, and so a reference.
+                name = program.static_name(target, scope) if scope.references else None
+                if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
+                    found.add(name)
+        for site in program.flow.named("builtins.setattr"):
+            call = site.call
+            if len(call.args) == 3:
+                name = program.static_name(call.args[0], site.scope)
+                last = constant(call.args[1])
+                if (
+                    name is not None
+                    and name.startswith(("tensorflow", "keras", "numpy"))
+                    and isinstance(last, str)
+                ):
+                    found.add(f"{name}.{last}")
+        program.facts["set_by_program"] = found
+    return found
+
+
+def _binder(scope: Scope, name: str) -> Scope | None:
+    """Return the scope, from one outwards, that imports a name."""
+    here: Scope | None = scope
+    while here is not None and name not in here.imports and name not in here.names:
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return here
+
+
+def _assigned(scope: Scope, name: str) -> bool:
+    """Tell whether a name is assigned as well in the scope that imports it."""
+    here = _binder(scope, name)
+    return here is not None and any(
+        target[:2] == (NAME, name) for event in here.events() for target in event.targets
+    )
+
+
+def bound_twice(scope: Scope, name: str) -> bool:
+    """Tell whether a name is imported from several places, or imported and assigned, in the scope that binds it."""
+    here = _binder(scope, name)
+    if here is None:
+        return False
+    sources: set[str] = set()
+    assigned = 0
+    for event in here.events():
+        if event.kind == "import":
+            sources.update(source for bound, source in event.extra if bound == name)
+        elif any(target[:2] == (NAME, name) for target in event.targets):
+            assigned += 1
+    return len(sources) + assigned > 1
+
+
+def _in_annotation(name: Expr, scope: Scope) -> bool:
+    """Tell whether a name only stands in an annotation that Python does not evaluate."""
+    later = any(
+        item.get("annotations") == "__future__.annotations"
+        for item in (here.imports for here in scope.module.summary.scopes)
+    )
+
+    def holds(expr: Expr | None) -> bool:
+        return expr is not None and any(part[-1] == name[-1] for part in walk(expr, scope))
+
+    for event in scope.events():
+        # The annotation of a local variable is never evaluated.
+        if event.kind == "annotate" and (later or scope.kind == "function") and holds(event.extra):
+            return True
+    return later and any(
+        holds(inner.returns) or any(holds(annotation) for _, annotation, _, _ in inner.params)
+        for inner in scope.module.summary.scopes
+        if inner.kind == "function" and inner.parent == scope.number
+    )
+
+
+def for_others(program: Program, module: Module) -> bool:
+    """Tell whether a module is for other releases than those that are asked for, by how it is imported or what it says."""
+    return id(module) in _for_another_release(program) or _says_one(program, module)
+
+
+def _for_another_release(program: Program) -> set[int]:
+    """Return the modules that the program only imports under a test of a version, by identity.
+
+    What such a module lacks under the newest release says nothing: it may be the one for the older.
+    """
+    found: set[int] | None = program.facts.get("for_another_release")
+    if found is not None:
+        return found
+    # Modules that are read already: a lookup by import would read others for nothing.
+    modules = {module.name: id(module) for module in program.modules}
+    tested: set[int] = set()
+    plain: set[int] = set()
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for star in scope.stars:
+                # `import *` does not say under which test it stands.
+                plain.add(modules.get(absolute(star, module), 0))
+            if not scope.imports:
+                continue
+            for event in scope.events():
+                if event.kind != "import":
+                    continue
+                targets = set()
+                for _, source in event.extra:
+                    name = absolute(source, module)
+                    # `from a.b import c`: c is a module or a name of one.
+                    target = modules.get(name) or modules.get(name.rpartition(".")[0])
+                    if target is not None and target != id(module):
+                        targets.add(target)
+                if not targets:
+                    continue
+                under = any(
+                    scope.blocks[number].kind == "if"
+                    and scope.blocks[number].test is not None
+                    and "version" in text(scope.blocks[number].test, scope).lower()
+                    for number in scope.block_numbers(event.block)
+                )
+                (tested if under else plain).update(targets)
+    found = program.facts["for_another_release"] = (tested - plain) | _named_for_one(program)
+    return found
+
+
+_SAYS_ONE = re.compile(r"\b(?:tensorflow|tf)\s*(?:version\s*)?v?1\.(?:\d+|x)\b", re.IGNORECASE)
+_SAYS_TWO = re.compile(r"\b(?:tensorflow|tf)\s*(?:version\s*)?v?2\b", re.IGNORECASE)
+_HEAD = 40
+
+
+def _says_one(program: Program, module: Module) -> bool:
+    """Tell whether a file says before its first import that it is for TensorFlow 1: `# Uses the TF 1.x summary writer`."""
+    known: dict[int, bool] = program.facts.setdefault("says one", {})
+    found = known.get(id(module))
+    if found is None:
+        head: list[str] = []
+        if module.path.endswith(".py"):
+            for line in module.source_file().text.splitlines()[:_HEAD]:
+                if line.startswith(("import ", "from ")):
+                    break
+                head.append(line)
+        said = "\n".join(head)
+        found = known[id(module)] = _SAYS_ONE.search(said) is not None and _SAYS_TWO.search(said) is None
+    return found
+
+
+_NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
+
+
+_FOLDER = re.compile(
+    r"(?P<named>(?:\w{1,40}[_-])?(?:tf|tensorflow)_?v?)(?P<major>1)(?:[._]?x)?|v(?P<other>1)x", re.IGNORECASE
+)
+
+
+def _named_for_one(program: Program) -> set[int]:
+    """Return the modules whose file or folder is named for TensorFlow 1, `train_tf1.py`, beside its twin for 2, `train_tf2.py`, by identity."""
+    names = {os.path.splitext(module.path)[0]: module for module in program.modules}
+    found = _in_folders_for_one(names)
+    for path, module in names.items():
+        folder, name = os.path.split(path)
+        match = _NAMED.search(name)
+        if match is not None and match["major"] == "1":
+            at = match.start("major")
+            if os.path.join(folder, f"{name[:at]}2{name[at + 1 :]}") in names:
+                found.add(id(module))
+    return found
+
+
+def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
+    """Return the modules, given by path, below a folder named for TensorFlow 1, by identity; one called `v1x` beside its twin for 2 alone."""
+    folders: set[str] = set()
+    for path in names:
+        folder = os.path.dirname(path)
+        while folder not in folders and folder != os.path.dirname(folder):
+            folders.add(folder)
+            folder = os.path.dirname(folder)
+    found: set[int] = set()
+    for folder in folders:
+        above, last = os.path.split(folder)
+        match = _FOLDER.fullmatch(last)
+        if match is None:
+            continue
+        at = match.start("other" if match["named"] is None else "major")
+        below = {id(module) for path, module in names.items() if path.startswith(folder + os.sep)}
+        beside = os.path.join(above, "") if above else ""
+        # What is named `tf1` needs no twin where the program is for TensorFlow 2 beside it.
+        if os.path.join(above, f"{last[:at]}2{last[at + 1 :]}") in folders or (
+            match["named"] is not None
+            and any(path.startswith(beside) for path in names if id(names[path]) not in below)
+        ):
+            found |= below
+    return found
+
+
+def shown(name: str) -> str:
+    """Return a name of the table as people write it."""
+    if name.startswith("keras"):
+        return "tf." + name
+    return "tf" + name[len("tensorflow") :]
+
+
+def values_of(table: Api, reference: Reference) -> dict[str, object]:
+    """Return what the messages about a missing name are filled with."""
+    presence = reference.presence
+    end, seen = table.end(presence.mask)
+    return {
+        "name": shown(presence.name),
+        "fate": "does not exist in",
+        "gone": table.since(presence.mask),
+        "end": end,
+        "seen": seen,
+        "asked": asked_for(table),
+    }
+
+
+def asked_for(table: Api) -> str:
+    """Return in words which release is asked for, and by what."""
+    if table.requirement.installed:
+        return (
+            f"TensorFlow {table.requirement.text.partition('==')[2]} is installed in {table.requirement.path}"
+        )
+    if table.requirement.inferred:
+        return "the code imports tensorflow_addons, which ends before TensorFlow 2.16"
+    if table.requirement.stated:
+        end = table.requirement.text.rpartition("<")[2]
+        return f"{table.requirement.path} asks for {table.requirement.stated}, which ends before TensorFlow {end}"
+    if table.requirement.text:
+        return f"{table.requirement.path} asks for {table.requirement.text}"
+    if table.requirement.whatever:
+        return f"{table.requirement.path} asks for TensorFlow of any release"
+    if table.requirement.keras:
+        return f"{table.requirement.path} asks for {table.requirement.keras}"
+    if table.requirement.below:
+        return "no requirement found for all of it says which release is meant"
+    if table.requirement.computed:
+        return f"which release {table.requirement.path} asks for only running it tells"
+    return "no requirement found says which release is meant"
+
+
+def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
+    """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
+    if not table.admitted or (table.computed and presence.mask):
+        return None
+    if presence.mask & table.admitted == table.admitted:
+        return None
+    if not presence.mask & table.admitted:
+        return (where_known(table, "error"), "medium") if presence.mask else ("error", "high")
+    if presence.mask & table.newest:
+        # Only older releases lack it: the requirement is too wide, which is another matter.
+        return None
+    return where_known(table, "warning"), "medium"
+
+
+def where_known(table: Api, severity: str) -> str:
+    """Return a severity, or info where no requirement says which release is meant: some have the name, and one of them may be."""
+    return severity if table.requirement.known else "info"
+
+
+def where_keras_known(table: Api, severity: str) -> str:
+    """Return a severity of what Keras lacks, or info where nothing says which release of TensorFlow, or of Keras, is meant."""
+    return severity if table.requirement.known or table.requirement.keras else "info"
+
+
+def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
+    """Yield the names that are not there; none of a file for TensorFlow 1, which `only_old` tells of once."""
+    for reference, severity, confidence in missing_names(program):
+        if written_for_one(program, reference.scope):
+            continue
+        if reference.expr is None or not _fails_at_keras(program, reference.scope.module):
+            yield reference, severity, confidence
+
+
+_ONE_ONLY = re.compile(
+    r"tensorflow\.(?:contrib|Session|InteractiveSession|placeholder|get_variable|variable_scope|app|flags|gfile"
+    r"|ConfigProto|global_variables_initializer|initialize_all_variables|layers|logging|python_io|get_default_graph"
+    r"|train\.(?:\w+Optimizer|Saver|Session\w+|Monitored\w+|Scaffold|get_(?:or_create_)?global_step)|summary\.FileWriter|estimator\.inputs|reset_default_graph"
+    r"|get_collection|add_to_collection|GraphKeys|placeholder_with_default)(?:\.|$)"
+)
+"""Names of TensorFlow 1 that programs for it are built on; each of them alone says what a file is written for."""
+
+
+_TWO = (
+    "tensorflow.function.",
+    "tensorflow.GradientTape.",
+    "tensorflow.config.",
+    "tensorflow.data.AUTOTUNE.",
+    "tensorflow.random.set_seed.",
+    "tensorflow.distribute.Strategy.",
+    "tensorflow.distribute.get_strategy.",
+    "tensorflow.keras.mixed_precision.",
+    "tensorflow.summary.create_file_writer.",
+    "tensorflow.saved_model.load.",
+    "tensorflow.debugging.enable_check_numerics.",
+)
+"""Beginnings of names that a program for TensorFlow 2 uses and one for TensorFlow 1 as a rule does not."""
+
+
+_BRIDGE = ("tensorflow.compat.v1.", "tensorflow.compat.v2.")
+"""Names that programs on the way use: TensorFlow 1.13 to 1.15 has them too."""
+
+
+MANY = 6
+"""From so many places on, old names in a file without newer ones are one finding where TensorFlow 2 is asked for: to convert the
+file is one decision."""
+
+
+FEW = 3
+"""From so many places on, old names say what a file is written for even where none of them is in `_ONE_ONLY`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eras:
+    """Which files are written for TensorFlow 1.
+
+    Attributes:
+        old: Their names of TensorFlow 1, by the identity of the module.
+        two: Whether any file of the program uses TensorFlow 2.
+    """
+
+    old: dict[int, list[Reference]]
+    two: bool
+
+
+def written_for_one(program: Program, scope: Scope) -> bool:
+    """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
+    table = api(program)
+    if table.requirement.text and not table.admitted:
+        # None of the inspected releases: TensorFlow 1, unless an early one of TensorFlow 2 is asked for.
+        return not table.requirement.of_two(range(4))
+    written = eras(program)
+    if id(scope.module) in written.old or _from_inside_one(program, scope.module):
+        return True
+    return bool(written.old) and not written.two and table.requirement.admits_one()
+
+
+def _from_inside_one(program: Program, module: Module) -> bool:
+    """Tell whether a module imports from `tensorflow._api.v1`, which only TensorFlow 1 has as its own."""
+    known: dict[int, bool] = program.facts.setdefault("inside one", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = any(
+            source.startswith("tensorflow._api.v1")
+            for item in module.summary.scopes
+            for source in item.imports.values()
+        )
+    return found
+
+
+def admits_one(program: Program, module: Module) -> bool:
+    """Tell whether what the nearest folder with requirements asks for may be TensorFlow 1."""
+    requirement = api(program).requirement
+    below = dict(requirement.below)
+    folder = os.path.abspath(module.path)
+    while below and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        if folder in below:
+            own = below[folder]
+            return own.admits_one() if own.text or own.computed else requirement.admits_one()
+    return requirement.admits_one()
+
+
+def eras(program: Program) -> Eras:
+    """Return which files are written for TensorFlow 1, found once."""
+    found: Eras | None = program.facts.get("eras")
+    if found is not None:
+        return found
+    old: dict[int, list[Reference]] = {}
+    later: set[int] = set()
+    for reference, _, _ in missing_names(program):
+        if is_old(reference.presence) and not absence_expected(reference):
+            old.setdefault(id(reference.scope.module), []).append(reference)
+    if old:
+        modules = {id(module): module for module in program.modules}
+        two = {number for number, module in modules.items() if uses_two(program, module)}
+        later = two | {number for number, module in modules.items() if uses_two(program, module, _BRIDGE)}
+        strong = {
+            number
+            for number, items in old.items()
+            if any(_ONE_ONLY.match(item.presence.name) for item in items)
+        }
+        paths = (
+            {modules[number].path for number in strong - two},
+            {modules[number].path for number in later - strong},
+        )
+        for number, items in list(old.items()):
+            if not admits_one(program, modules[number]):
+                # TensorFlow 2 is asked for: one finding stands for all only where nothing in the file is newer.
+                plain = number not in later and len(items) >= MANY
+            elif number in two:
+                # `tf.contrib` was never in TensorFlow 2, whatever else the file uses.
+                plain = any(item.presence.name.startswith(NEVER_IN_TWO) for item in items)
+            else:
+                plain = (
+                    number in strong or not later or len(items) >= FEW or _among_old(modules[number], *paths)
+                )
+            if not plain:
+                del old[number]
+    found = program.facts["eras"] = Eras(old, bool(later))
+    return found
+
+
+def is_old(presence: Presence) -> bool:
+    """Tell whether a name is one of TensorFlow 1 and of no TensorFlow 2."""
+    return bool(presence.old and not presence.mask) or presence.name.startswith(NEVER_IN_TWO)
+
+
+def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
+    """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule, found once for each file.
+
+    The last releases of TensorFlow 1 had many of them for who asked for eager execution.
+    """
+    known: dict[tuple[int, tuple[str, ...]], bool] = program.facts.setdefault("uses two", {})
+    found = known.get((id(module), names))
+    if found is None:
+        found = known[id(module), names] = _uses(program, module, names)
+    return found
+
+
+def _uses(program: Program, module: Module, names: tuple[str, ...]) -> bool:
+    if names is _TWO and _asks_for_eager(program, module):
+        return False
+    for scope in module.summary.scopes:
+        if any(f"{source}.".startswith(names) for source in scope.imports.values()):
+            return True
+        for expr, _ in scope.references:
+            name = program.static_name(expr, scope)
+            if name is not None and f"{name}.".startswith(names):
+                return True
+    return False
+
+
+def _asks_for_eager(program: Program, module: Module) -> bool:
+    """Tell whether a file calls `tf.enable_eager_execution`, which only TensorFlow 1 has."""
+    return any(
+        program.static_name(expr, scope) == "tensorflow.enable_eager_execution"
+        for scope in module.summary.scopes
+        for expr, _ in scope.references
+    )
+
+
+def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
+    """Tell whether more files near a module are built on TensorFlow 1 than use TensorFlow 2: in the nearest folder with any."""
+    folder = os.path.dirname(module.path)
+    while True:
+        start = folder + os.sep if folder else ""
+        first = sum(path.startswith(start) for path in strong)
+        second = sum(path.startswith(start) for path in two)
+        if first or second or not folder:
+            return first > second
+        folder = os.path.dirname(folder)
+
+
+def missing_names(program: Program) -> Iterator[tuple[Reference, str, str]]:
+    """Yield the names that the releases asked for do not have, with severity and confidence."""
+    found: list[tuple[Reference, str, str]] | None = program.facts.get("missing names")
+    if found is None:
+        found = program.facts["missing names"] = list(_look_up(program))
+    yield from found
+
+
+def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
+    table = api(program)
+    seen: set[tuple[int, str, int]] = set()
+    failing: dict[int, list[str]] = {}
+    ready: dict[int, list[str]] = {}
+    graded = []
+    for reference in references(program):
+        grade = _grade(table, reference.presence)
+        if grade is None or for_others(program, reference.scope.module) or _over_updates(reference):
+            continue
+        graded.append((reference, grade))
+        if reference.expr is None:
+            names = ready if absence_expected(reference) else failing
+            names.setdefault(id(reference.scope.module), []).append(reference.raw)
+    for reference, grade in graded:
+        # A package that is gone as a whole is told once in a file.
+        line = 0 if reference.presence.name == WHOLE else reference.place[0]
+        key = (id(reference.scope.module), reference.presence.name, line)
+        if key in seen or doubtful(program, reference):
+            continue
+        if reference.expr is not None and any(
+            reference.raw == name or reference.raw.startswith(name + ".")
+            for name in failing.get(id(reference.scope.module), ())
+        ):
+            # The import of it raises first, and is told.
+            continue
+        if callers_ask(program, reference.scope):
+            continue
+        seen.add(key)
+        severity, confidence = grade
+        if severity != "info" and is_old(reference.presence) and _may_be_meant(program, reference):
+            severity = "info"
+        if reference.expr is not None and _brought_by(reference, ready.get(id(reference.scope.module), ())):
+            # The file is ready for the import to fail: what needs it is for the releases that have it.
+            severity = "info"
+        place = reference.place if reference.expr is not None else None
+        if severity == "error" and behind_a_default(reference.scope, reference.block, place):
+            # Only a caller that gives another value than the default comes to the name.
+            severity = "warning"
+        yield reference, severity, confidence
+
+
+def _fails_at_keras(program: Program, module: Module) -> bool:
+    """Tell whether a file is imported no further than its imports from standalone Keras, which are told."""
+    return any(item.scope is module.scope for item in failing_imports(program, module))
+
+
+def _may_be_meant(program: Program, reference: Reference) -> bool:
+    """Tell whether an old name may be in its place: where its file uses nothing of TensorFlow 2, or TensorFlow 1 may be asked for.
+
+    In files that use TensorFlow 2 themselves readers agreed with 28 of 34 findings where nothing says that TensorFlow 1 may be meant. In
+    others they agreed with 16 of 21 about what runs while a file is imported, with 6 of 14 about what a script's calls lead to (the 8 stand
+    in one program), and with 16 of 50 about the rest: most of that is kept for TensorFlow 1, or nothing comes to it
+    (`benchmarks/precision`).
+    """
+    requirement = api(program).requirement
+    if requirement.text and not requirement.installed and admits_one(program, reference.scope.module):
+        return True
+    module = reference.scope.module
+    if uses_two(program, module):
+        return False
+    scope = reference.scope
+    while scope.kind == "class" and scope.parent >= 0:
+        # A class's statements run where those around it do.
+        scope = module.summary.scopes[scope.parent]
+    return _unknown_for(program, module) or not (scope is module.scope or comes_to(program, scope))
+
+
+def _unknown_for(program: Program, module: Module) -> bool:
+    """Tell whether nothing says which TensorFlow a module is for."""
+    requirement = api(program).requirement
+    return admits_one(program, module) and not (requirement.installed or requirement.whatever)
+
+
+def _over_updates(reference: Reference) -> bool:
+    """Tell whether a name stands in `for update in self.updates`, a loop that has no turns in TensorFlow 2.
+
+    Keras runs the updates of a layer when `add_update` is called, and keeps none (TensorFlow 2.3 and tf_keras 2.21,
+    `engine/base_layer.py`, `add_update` and `updates`).
+    """
+    return any(
+        block.kind == "for"
+        and block.test is not None
+        and block.test[0] == ATTRIBUTE
+        and block.test[2] == "updates"
+        for block in reference.scope.block_chain(reference.block)
+    )
+
+
+def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
+    """Tell whether a name is a part of what some imports bring, and begins with the very name that one of them binds."""
+    head = reference.expr
+    while head is not None and head[0] == ATTRIBUTE:
+        head = head[1]
+    if head is None or head[0] != NAME:
+        return False
+    here = _binder(reference.scope, head[1])
+    return here is not None and here.imports.get(head[1]) in names
+
+
+def before_the_table(table: Api) -> bool:
+    """Tell whether the project may be meant for releases of TensorFlow 2 older than the inspected ones, 2.0 to 2.3."""
+    return not table.requirement.text or any(table.requirement.admits((2, minor, 0)) for minor in range(4))
+
+
+def is_tf_keras(program: Program, scope: Scope) -> bool:
+    """Tell whether a module's Keras is TensorFlow's."""
+    return not standalone(program, scope.module)
+
+
+def keras_of_release(program: Program, scope: Scope) -> bool:
+    """Tell whether a module's Keras is the one that comes with TensorFlow: `tf.keras`, or the package `keras` beside it.
+
+    TensorFlow from 2.6 on installs the Keras of its own number, from 2.16 on Keras 3 (METADATA of its wheels); a project may have a package
+    of that name itself.
+    """
+    known: dict[int, bool] = program.facts.setdefault("keras of the release", {})
+    module = scope.module
+    found = known.get(id(module))
+    if found is None:
+        heads = standalone(program, module)
+        found = known[id(module)] = "tf_keras" not in heads and (
+            "keras" not in heads or program.path_of("keras", module) is None
+        )
+    return found
+
+
+def standalone(program: Program, module: Module) -> frozenset[str]:
+    """Return which packages of Keras beside TensorFlow's own a module imports from: `keras`, `tf_keras`."""
+    known: dict[int, frozenset[str]] = program.facts.setdefault("standalone", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = frozenset(
+            source.partition(".")[0]
+            for item in module.summary.scopes
+            if item.imports
+            for source in item.imports.values()
+            if source.startswith(("keras", "tf_keras")) and source.partition(".")[0] in ("keras", "tf_keras")
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FailingImport:
+    """An import from standalone Keras of what the newest one does not have.
+
+    Attributes:
+        name: What is gone: a module, or a name of one.
+        whole: Whether it is a module.
+        mask: One bit for each inspected release that has it.
+        source: The dotted name that is imported.
+        scope, place, block: Where the import stands.
+    """
+
+    name: str
+    whole: bool
+    mask: int
+    source: str
+    scope: Scope
+    place: Place
+    block: int
+
+
+def failing_imports(program: Program, module: Module) -> list[FailingImport]:
+    """Return the imports of a module from standalone Keras that fail with the newest release, where nothing is ready for that."""
+    known: dict[int, list[FailingImport]] = program.facts.setdefault("failing imports", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = list(_failing(program, module))
+    return found
+
+
+def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
+    table = api(program)
+    if "keras" not in standalone(program, module) or table.silent or module.scope is None:
+        return
+    if not keras_of_release(program, module.scope) or for_others(program, module):
+        return
+    for scope in module.summary.scopes:
+        if not any(source.startswith("keras.") for source in scope.imports.values()):
+            continue
+        for event in scope.events() if not written_for_one(program, scope) else ():
+            for _, source in event.extra if event.kind == "import" else ():
+                whole = table.keras_module(source)
+                gone = whole or table.keras_name(source)
+                if (
+                    gone is not None
+                    and not gone[1] & table.newest
+                    and not expects_absence(scope, event.block, event.place)
+                ):
+                    yield FailingImport(
+                        gone[0], whole is not None, gone[1], source, scope, event.place, event.block
+                    )
+
+
+def as_written(program: Program, scope: Scope, name: str) -> str:
+    """Return a name of Keras as a file has it: `keras.Model` where it imports the package, else `tf.keras.Model`."""
+    return f"tf.{name}" if is_tf_keras(program, scope) else name
+
+
+def keras_three(program: Program) -> str:
+    """Tell whether the project's `tf.keras` is Keras 3: `all` or `some` of the releases it asks for, or empty for none."""
+    table = api(program)
+    workers = table.accepts("keras.Model.fit", "workers")
+    if table.silent or workers is None or keras_is_two(program) or workers & table.newest:
+        return ""
+    return "some" if workers & table.admitted else "all"
+
+
+def _of_the_copy(program: Program, module: Module) -> bool:
+    """Tell whether the only Keras that a file names is the copy of Keras 2 inside TensorFlow, `tensorflow.python.keras`."""
+    known: dict[int, bool] = program.facts.setdefault("of the copy", {})
+    found = known.get(id(module))
+    if found is None:
+        found = known[id(module)] = any(
+            f"{source}.".startswith("tensorflow.python.keras.")
+            for item in module.summary.scopes
+            for source in item.imports.values()
+        ) and not re.search(r"\b(?:tf|tensorflow)\.keras\b", module.source_file().text)
+    return found
+
+
+def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:
+    """Return the severity of what only Keras 3 refuses in a file; None where no Keras 3 comes to it.
+
+    The severity is None, the rule's own, where every release that is asked for has Keras 3; a warning where another may be
+    meant too, and info where nothing says which.
+    """
+    three = keras_three(program)
+    if (
+        not three
+        or not keras_of_release(program, scope)
+        or _of_the_copy(program, scope.module)
+        or written_for_one(program, scope)
+    ):
+        return None
+    table = api(program)
+    two = three == "some" or table.requirement.of_two(range(16))
+    if two and id(scope.module) in without_three(program):
+        return None
+    return (where_keras_known(table, "warning") if two else None,)
+
+
+def without_three(program: Program) -> frozenset[int]:
+    """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
+    found: frozenset[int] | None = program.facts.get("without three")
+    if found is None:
+        newest = api(program).newest
+        found = program.facts["without three"] = frozenset(
+            id(reference.scope.module)
+            for reference, _, _ in missing(program)
+            if reference.presence.mask and not reference.presence.mask & newest
+        ) | frozenset(
+            id(module)
+            for module in program.modules
+            if any(item.scope is module.scope for item in failing_imports(program, module))
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Summaries of Python files, their expressions, and the program that links them."""

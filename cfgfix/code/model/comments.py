@@ -1,0 +1,22 @@
+"""Comments beside code: what whoever wrote it said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.model.summary import Scope
+
+
+def above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[str]:
+    """Yield the lines right above a line that begin with one of some signs, the nearest first, without their indentation."""
+    lines = scope.module.source_file().text.splitlines()
+    number = line - 2
+    while 0 <= number < len(lines) and lines[number].lstrip().startswith(signs):
+        yield lines[number].lstrip()
+        number -= 1
+
+
+def behind(scope: Scope, first: int, last: int) -> list[str]:
+    """Return what stands behind the `#` of some lines, both ends included; empty text for those without one."""
+    lines = scope.module.source_file().text.splitlines()
+    return [line.partition("#")[2] for line in lines[first - 1 : last]]

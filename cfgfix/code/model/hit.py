@@ -1,0 +1,201 @@
+"""What a check of Python source yields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.model.values import Site, ways_to
+from cfgfix.core.records import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One place on the way to a hit, or beside it.
+
+    Attributes:
+        scope: The scope it stands in.
+        place: Its span.
+        block: The block it stands in, whose guards count for the state of the finding; -1 for none.
+        label: What happens there, in a few words.
+    """
+
+    scope: Scope
+    place: Place
+    block: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One change of Python source, by what it does to a node; `source/rewrite.py` carries it out.
+
+    Kinds, each about the node at `place`:
+        `replace`: the expression becomes `text`;
+        `wrap`: the expression becomes the argument of `text`, such as `int`;
+        `rename`: the last name of the dotted expression becomes `text`;
+        `unchain`: the method call at `place` is dropped from its chain, `a.b().c()` without `.b()`;
+        `keyword`: the call gets the keyword `name=text`, or an existing one of that name the value `text`;
+        `drop-keyword`: the call loses the keyword `name`;
+        `rename-keyword`: the keyword `name` of the call is called `text`;
+        `name-argument`: the positional argument number `text` of the call, from 0, is given by its name `name`;
+        `signature`: the call's `output_types` and `output_shapes` become `output_signature=text`;
+        `drop-statement`: the statement goes, with what stands on its line; `pass` where it was the only one;
+        `drop-item`: the dictionary loses the key `name`;
+        `append`: the link `text`, such as `.prefetch(2)`, is put behind the call, laid out like the chain;
+        `move-link`: the method call goes before or `behind` the one at `target`; `statement` is the statement that goes
+            with it, where there is nothing else in it;
+        `move-statement`: the statement and `others` go before or `behind` the one at `target`, unless they use names of
+            `without`;
+        `insert`: the lines of `text` are put before or `behind` the statement;
+        `decorate`: the line `text` is put right above the definition;
+        `lines`: the statement, or what begins it, becomes the lines of `text`.
+    """
+
+    kind: str
+    scope: Scope
+    place: Place
+    text: str = ""
+    name: str = ""
+    target: Place | None = None
+    behind: bool = False
+    statement: Place | None = None
+    others: tuple[Place, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to a hit.
+
+    Attributes:
+        steps: The places on it, in order.
+        via: The operand `via` of the message for this way; empty where it is the same for all.
+    """
+
+    steps: tuple[Step, ...]
+    via: str = ""
+
+
+class Entry(Protocol):
+    """What knows every way to a hit: one of them decides whether it takes effect, not the first that was met."""
+
+    def flow(self) -> tuple[Step, ...]:
+        """Return the steps of the way that was met first."""
+
+    def ways(self, block: int, place: Place) -> Iterator[Way]:
+        """Yield the ways to a place, the one that was met first before the others."""
+
+
+class Calls:
+    """The calls by which the scope of a site was entered."""
+
+    __slots__ = ("_site",)
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def flow(self) -> tuple[Step, ...]:
+        """Return the calls that were met first as steps."""
+        return steps_to(self._site.scope, self._site.through)
+
+    def ways(self, block: int, place: Place) -> Iterator[Way]:
+        """Yield each way as steps; the function was run with the same values for all of them."""
+        del block, place
+        for path in ways_to(self._site):
+            yield Way(steps_to(self._site.scope, path))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place that a check found.
+
+    Attributes:
+        scope: The scope it stands in.
+        place: The span to show: narrow, such as the method's name in a chain.
+        block: The block it stands in, for the guards around it.
+        values: Operands of the rule's message.
+        flow: The way to it from the hot root, in order, without the place itself.
+        entry: What knows the way, the others there are, and how the root itself is come to; None where `flow` is all.
+        needs: Further blocks whose guards must hold, as `(scope, block)`.
+        related: Other places with their labels.
+        severity, confidence: Where they differ from the rule's.
+        rewrites: The fix, empty for none.
+        safety, title: Where they differ from the rule's fix.
+        no_fix: Why there is no fix here although the rule usually has one.
+        notes: Further lines for a reader.
+        seen: Whether there is nothing to confirm at its place: the hit is about the file as a whole.
+    """
+
+    scope: Scope
+    place: Place
+    block: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    flow: tuple[Step, ...] = ()
+    entry: Entry | None = None
+    needs: tuple[tuple[Scope, int], ...] = ()
+    related: tuple[Step, ...] = ()
+    severity: str | None = None
+    confidence: str | None = None
+    rewrites: tuple[Rewrite, ...] = ()
+    safety: str | None = None
+    title: str | None = None
+    no_fix: str | None = None
+    notes: tuple[str, ...] = ()
+    seen: bool = False
+
+
+class Check(Protocol):
+    """A function of a module in `cfgfix/code/checks/`: the program in, hits out.
+
+    The rule file names it: `check: source.<module>` means the function `check` of that module, and
+    `check: source.<module>.<function>` another one. The module's `NEEDLES` are byte strings of which a file must
+    hold at least one to matter for the rules of that module.
+    """
+
+    def __call__(self, program: Program) -> Iterable[Hit]:
+        """Yield what is wrong."""
+
+
+def at(site: Site, *, label: str = "", whole: bool = False) -> Step:
+    """Return the place of a call: its last name, or the whole call."""
+    return Step(site.scope, site.call.place if whole else site.call.name_place, site.call.block, label)
+
+
+def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
+    """Return a hit at a call; unless its flow or entry is given, the calls it was reached through are its ways."""
+    step = at(site, whole=whole)
+    if fields.get("flow") is None and fields.get("entry") is None:
+        fields["entry"] = Calls(site)
+    return Hit(step.scope, step.place, step.block, **fields)
+
+
+def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:
+    """Return the calls on the way to a scope as steps, each named by the function that is really entered there.
+
+    A call may enter one of several functions; the scope that the next call stands in says which one this way takes.
+    """
+    entered = [*(site.scope for site in path[1:]), scope]
+    return tuple(
+        at(
+            site,
+            label=f"calls {inner.qualname}"
+            if any(target.scope is inner for target in site.targets) and inner.kind != "lambda"
+            else f"calls {site_name(site)}",
+        )
+        for site, inner in zip(path, entered, strict=False)
+    )
+
+
+def site_name(site: Site) -> str:
+    """Return a short name of what a site calls."""
+    if site.targets:
+        return site.targets[0].scope.qualname
+    func = site.call.func
+    if func[0] == "a":
+        return str(func[2])
+    if func[0] == "n":
+        return str(func[1])
+    return site.name.rsplit(".", 1)[-1] or "it"

@@ -1,0 +1,732 @@
+"""The summaries of a project, linked: modules by name, names to what they stand for, classes with their bases.
+
+Modules outside the prefilter are summarised when something asks for them. What a function does with datasets and
+callbacks is in `flow.py`, which runs on top of this.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from cfgfix.code.model import python_files as discover
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.python_files import PythonFile
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CHOICE,
+    NAME,
+    Event,
+    Expr,
+    ModuleSummary,
+    Place,
+    Scope,
+    broken,
+    pack,
+    summarise,
+    unpack,
+)
+from cfgfix.code.model.summary_cache import SummaryStore, digest, dump, undump
+from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.source_file import SourceFile
+
+FRAMEWORKS = (b"tensorflow", b"keras")
+"""A file without any of these bytes can only matter when another file calls into it."""
+CONFIG_NEEDLES = (
+    b"@dataclass", b"s.dataclass", b"@attr", b"@define", b"@frozen",
+    b"BaseModel", b"BaseSettings", b"BaseConfig", b"(Config)", b"NamedTuple",
+)  # fmt: skip
+NEEDLE_RULES, NEEDLE_FRAMEWORK, NEEDLE_CONFIG = 1, 2, 4
+"""Bits of what a file's bytes hold: something a selected rule asks for, a framework's name, a config class."""
+
+_FOLDS = (
+    ("tensorflow.compat.v2.", "tensorflow."),
+    ("tensorflow.compat.v1.", "tensorflow."),
+    ("tensorflow.keras.", "keras."),
+    ("tensorflow.python.keras.", "keras."),
+    ("tensorflow.contrib.", "tensorflow.contrib."),
+    ("tf_keras.", "keras."),
+    ("keras.api.", "keras."),
+    ("keras.src.", "keras."),
+    ("keras.preprocessing.image_dataset", "keras.utils.image_dataset"),
+    ("keras.preprocessing.text_dataset", "keras.utils.text_dataset"),
+    ("keras.preprocessing.timeseries_dataset", "keras.utils.timeseries_dataset"),
+    ("tensorflow.python.data.ops.dataset_ops.Dataset", "tensorflow.data.Dataset"),
+    ("tensorflow.data.experimental.AUTOTUNE", "tensorflow.data.AUTOTUNE"),
+    ("keras.engine.training.Model", "keras.Model"),
+    ("keras.models.Model", "keras.Model"),
+    ("keras.training.Model", "keras.Model"),
+    ("keras.models.Sequential", "keras.Sequential"),
+    ("keras.layers.experimental.preprocessing.", "keras.layers."),
+    ("keras.layers.Layer", "keras.Layer"),
+    ("tensorflow.Module", "tensorflow.Module"),
+    ("tensorflow.function", "tensorflow.function"),
+)
+
+
+@functools.lru_cache(maxsize=16_384)
+def fold(name: str) -> str:
+    """Return the canonical form of a full dotted name: compatibility prefixes and moved modules folded away."""
+    if name.startswith(("tensorflow", "keras", "tf_keras")):
+        if name in ("tensorflow.keras", "tf_keras"):
+            return "keras"
+        for old, new in _FOLDS:
+            if name.startswith(old):
+                name = new + name[len(old) :]
+    return name
+
+
+POOL_BYTES = 3 * 1024 * 1024
+"""Source that takes about a second to summarise; below it other processes cost more than they save."""
+
+
+def _sides(base: Expr) -> tuple[Expr, ...]:
+    """Return what a base of a class may be: `Layer if HAS_TENSORFLOW else object` is a layer where it is used as one."""
+    if base[0] != CHOICE:
+        return (base,)
+    return tuple(side for side in (base[2], base[3]) if side[:2] != (NAME, "object"))
+
+
+class Module:
+    """One file of the project, summarised.
+
+    Attributes:
+        path: As shown to the user.
+        folder: The folder it lies in, normalised.
+        name: Dotted name from its import root; a package's `__init__.py` has the package's name.
+        is_package: Whether it is an `__init__.py`.
+        summary: What it does.
+        needles: What its bytes hold.
+        file: The discovered file.
+        content: Bytes that stand for those on disk, or None.
+    """
+
+    __slots__ = (
+        "_stores",
+        "content",
+        "file",
+        "folder",
+        "is_package",
+        "name",
+        "needles",
+        "path",
+        "summary",
+    )
+
+    def __init__(
+        self, file: PythonFile, name: str, *, is_package: bool, summary: ModuleSummary, needles: int
+    ) -> None:
+        self.file = file
+        self.path = file.path
+        self.folder = os.path.normpath(os.path.dirname(file.path))
+        self.name = name
+        self.is_package = is_package
+        self.summary = summary
+        self.needles = needles
+        self.content: bytes | None = None
+        self._stores: list[tuple[Scope, Event, Expr]] | None = None
+        for scope in summary.scopes:
+            scope.module = self
+
+    def stores(self) -> list[tuple[Scope, Event, Expr]]:
+        """Return the assignments to attributes, `a.b = value`: scope, statement, target; listed once."""
+        found = self._stores
+        if found is None:
+            found = self._stores = [
+                (scope, event, target)
+                for scope in self.summary.scopes
+                for event in scope.events()
+                if event.kind == "assign"
+                for target in event.targets
+                if target[0] == ATTRIBUTE
+            ]
+        return found
+
+    def source_file(self) -> SourceFile:
+        """Read the text again, for places and code frames; a notebook's joined cells.
+
+        A file that is gone or has become unreadable gives empty text.
+        """
+        data = self.content if self.content is not None else discover.read_bytes(self.path)
+        if isinstance(data, str):
+            return SourceFile.from_text("", self.path)
+        if not self.path.endswith(".ipynb"):
+            try:
+                return SourceFile.from_bytes(data, self.path)
+            except UnreadableError:
+                pass
+        decoded = discover.decode(data, self.path)
+        return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", self.path)
+
+    def cell(self, line: int) -> str | None:
+        """Return in words where in a notebook a line of the joined text stands; None for a plain file."""
+        cells = self.summary.cells
+        if not cells:
+            return None
+        start, number = max((item for item in cells if item[0] <= line), default=cells[0])
+        return f"cell {number}, line {max(1, line - start)}"
+
+    @property
+    def scope(self) -> Scope | None:
+        """The module's own scope; None for a file that could not be read."""
+        return self.summary.scopes[0] if self.summary.scopes else None
+
+
+MAX_REEXPORTS = 60
+"""Most steps from a name to where it is defined, through modules that import it from one another."""
+
+
+class _Search:
+    """One search for where a name is defined: how deep it is, and what it has looked through, by module and name."""
+
+    __slots__ = ("depth", "seen")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.seen: set[tuple[int, str]] = set()
+
+
+class Program:
+    """The files of a project and what links them.
+
+    Args:
+        files: The discovered files.
+        store: Where summaries are kept.
+        needles: Byte strings of the selected rules; a file with a framework's name and none of these is not read
+            unless something refers to it.
+        overlay: Contents that stand for those on disk, by path.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[PythonFile],
+        store: SummaryStore,
+        needles: Iterable[bytes],
+        overlay: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self._store = store
+        self._overlay = overlay or {}
+        # What most files hold is looked for first.
+        self._needles = tuple(sorted(needles, key=lambda needle: (needle not in FRAMEWORKS, len(needle))))
+        self._loaded: dict[str, Module] = {}
+        self._loading: dict[str, int] = {}
+        self.files = {os.path.normpath(file.path): file for file in files}
+        self._names: dict[str, str] | None = None
+        self._found: dict[tuple[str, int], Value] = {}
+        self._members: dict[tuple[int, str], Value] = {}
+        self._bits: dict[str, int] = {}
+        self.modules: list[Module] = []
+        """Modules that the prefilter lets through, in order of path."""
+        self.problems: list[Module] = []
+        """Files that could not be read."""
+        self.flow: Any = None
+        """The runs over the program (`flow.Flow`), once made."""
+        self.facts: dict[str, Any] = {}
+        """What checks found out once for all of them, by name."""
+        self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
+        self._heads: dict[tuple[int, str], str | None] = {}
+
+    def scan(self, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
+        """Read the bytes of every file that is not known yet, and summarise those that matter.
+
+        With several jobs and enough to read, other processes do the reading; what comes out is the same.
+
+        Args:
+            jobs: Most processes at once.
+            progress: Called with the number of files done and of all files.
+        """
+        if jobs > 1:
+            self._scan_in_processes(jobs)
+        for number, key in enumerate(self.files):
+            if progress is not None:
+                progress(number, len(self.files))
+            bits = self._scan_file(key)
+            self._bits[key] = bits
+            if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
+                module = self._load(key)
+                if module is not None:
+                    self.modules.append(module)
+
+    def _scan_in_processes(self, jobs: int) -> None:
+        """Let other processes read and summarise what is not known yet, where that takes long enough to pay."""
+        unknown = [
+            (key, file.path, file.stamp)
+            for key, file in self.files.items()
+            if file.path not in self._overlay and self._store.by_stamp(key, file.stamp) is None
+        ]
+        if sum(stamp[0] for _, _, stamp in unknown) < POOL_BYTES:
+            return
+        import multiprocessing
+        import threading
+        from concurrent.futures import ProcessPoolExecutor
+
+        if "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
+            # Starting anew costs a process as much as it saves, and a fork beside threads may hang.
+            return
+        # Large files first, so that no process is left with one at the end.
+        unknown.sort(key=lambda item: -item[2][0])
+        context = multiprocessing.get_context("fork")
+        try:
+            with ProcessPoolExecutor(jobs, context, _begin_child, (self._needles,)) as pool:
+                chunk = max(1, min(16, len(unknown) // (4 * jobs)))
+                results = pool.map(_summarised, [path for _, path, _ in unknown], chunksize=chunk)
+                for (key, _, stamp), (content, bits, packed) in zip(unknown, results, strict=True):
+                    self._store.put(key, stamp, content, bits, packed)
+        except (OSError, RuntimeError):
+            # What is not done yet is done here, one file after the other.
+            return
+
+    def _scan_file(self, key: str) -> int:
+        file = self.files[key]
+        known = self._store.by_stamp(key, file.stamp) if file.path not in self._overlay else None
+        if known is not None:
+            return known
+        data = self._read(file.path)
+        if isinstance(data, str):
+            self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken(data))
+            return NEEDLE_FRAMEWORK | NEEDLE_RULES
+        content = digest(data)
+        known = self._store.by_content(key, file.stamp, content)
+        if known is not None:
+            return known
+        bits = _needles_of(data, self._needles)
+        if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
+            self._keep(key, file, content, bits, _summarise(data, file.path))
+        else:
+            self._store.put(key, file.stamp, content, bits, None)
+        return bits
+
+    def _read(self, path: str) -> bytes | str:
+        data = self._overlay.get(path)
+        return data if data is not None else discover.read_bytes(path)
+
+    def _keep(self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary) -> None:
+        self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.writes else None)
+        self._make(key, file, summary, bits)
+
+    def _make(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
+        name, is_package = dotted_name(file.path, file.root or discover.package_root(file.path))
+        module = Module(file, name, is_package=is_package, summary=summary, needles=bits)
+        module.content = self._overlay.get(file.path)
+        self._loaded[key] = module
+        if summary.problem is not None and bits & NEEDLE_FRAMEWORK:
+            self.problems.append(module)
+        return module
+
+    def _load(self, key: str) -> Module | None:
+        """Return the module of a file, summarising it if need be; None where the file is gone."""
+        found = self._loaded.get(key)
+        if found is not None:
+            return found
+        file = self.files.get(key)
+        if file is None:
+            return None
+        packed = self._store.packed(key, file.stamp)
+        kept = _unpacked(packed) if packed is not None else None
+        if kept is not None:
+            return self._make(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
+        raw = self._read(file.path)
+        if isinstance(raw, str):
+            return self._make(key, file, broken(raw), 0)
+        bits = _needles_of(raw, self._needles)
+        self._keep(key, file, digest(raw), bits, _summarise(raw, file.path))
+        return self._loaded[key]
+
+    def all_modules(self, bits: int = 0, words: tuple[bytes, ...] = ()) -> Iterator[Module]:
+        """Yield every module whose bytes hold all of `bits`, summarising what is not yet: for whole-project questions.
+
+        Where there are words, a file that is not summarised yet must hold one of them.
+        """
+        for key in list(self.files):
+            if self._bits.get(key, 0) & bits == bits:
+                if words and key not in self._loaded:
+                    data = self.content_of(self.files[key].path)
+                    if not any(word in data for word in words):
+                        continue
+                module = self._load(key)
+                if module is not None and module.summary.scopes:
+                    yield module
+
+    # Names
+
+    def _index(self) -> dict[str, str]:
+        names = self._names
+        if names is None:
+            names = {}
+            for key, file in self.files.items():
+                if key.endswith(".py"):
+                    name, _ = dotted_name(file.path, file.root or discover.package_root(file.path))
+                    names.setdefault(name, key)
+                    # Namespace folders without `__init__.py`: the path from the working folder is a name too.
+                    parts = key[:-3].replace(os.sep, "/").split("/")
+                    if parts and parts[-1] == "__init__":
+                        parts.pop()
+                    while len(parts) > 1:
+                        names.setdefault(".".join(parts), key)
+                        parts = parts[1:] if len(parts) <= 6 else parts[-6:]
+            self._names = names
+        return names
+
+    def module(self, name: str, importer: Module | None = None) -> Module | None:
+        """Return the project's module of that dotted name, or None; relative names start with dots."""
+        key = self._key_of(name, importer)
+        return self._load(key) if key is not None else None
+
+    def path_of(self, name: str, importer: Module | None = None) -> str | None:
+        """Return the path of the project's module of that dotted name without reading it, or None."""
+        key = self._key_of(name, importer)
+        return self.files[key].path if key is not None else None
+
+    def _key_of(self, name: str, importer: Module | None) -> str | None:
+        if importer is not None:
+            name = absolute(name, importer)
+        names = self._index()
+        if importer is not None and "." not in name:
+            # A script sees the modules beside it.
+            folder = importer.folder
+            beside = f"{folder}{os.sep}{name}.py" if folder != "." else f"{name}.py"
+            if beside in self.files:
+                return beside
+        return names.get(name)
+
+    def content_of(self, path: str) -> bytes:
+        """Return the content of a file; empty where it cannot be read."""
+        data = self._read(path)
+        return b"" if isinstance(data, str) else data
+
+    def find(self, name: str, importer: Module | None = None) -> Value:
+        """Return what a dotted import source stands for: a module, class or function of the project, or an external."""
+        key = (name, id(importer))
+        known = self._found.get(key)
+        if known is None:
+            known = self._found[key] = self._find(name, importer, _Search())
+        return known
+
+    def _find(self, name: str, importer: Module | None, search: _Search) -> Value:
+        if importer is not None:
+            name = absolute(name, importer)
+        if search.depth > MAX_REEXPORTS:
+            return External(name)
+        module = self.module(name, importer)
+        if module is not None:
+            return ModuleValue(module)
+        head, _, last = name.rpartition(".")
+        if head:
+            above = self.module(head, importer)
+            if above is None and "." in head:
+                search.depth += 1
+                outer = self._find(head, importer, search)
+                search.depth -= 1
+                if isinstance(outer, ClassValue):
+                    child = outer.scope.children.get(last)
+                    if child is not None:
+                        return self.defined(outer.scope.module.summary.scopes[child])
+                above = outer.module if isinstance(outer, ModuleValue) else None
+            if above is not None:
+                return self._member(above, last, search)
+        return External(name)
+
+    def member(self, module: Module, name: str) -> Value:
+        """Return what a module's top-level name stands for, through re-exports."""
+        key = (id(module), name)
+        known = self._members.get(key)
+        if known is None:
+            known = self._members[key] = self._member(module, name, _Search())
+        return known
+
+    def _member(self, module: Module, name: str, search: _Search) -> Value:
+        scope = module.scope
+        key = (id(module), name)
+        if scope is None or search.depth > MAX_REEXPORTS or key in search.seen:
+            # What was looked through before in one search has no answer: with `import *` in a circle there are many ways to it.
+            return External(f"{module.name}.{name}")
+        search.seen.add(key)
+        child = scope.children.get(name)
+        if child is not None:
+            return self.defined(module.summary.scopes[child])
+        search.depth += 1
+        try:
+            source = scope.imports.get(name)
+            if source is not None:
+                return self._find(source, module, search)
+            if module.is_package or not scope.names:
+                inner = self.module(f"{module.name}.{name}")
+                if inner is not None:
+                    return ModuleValue(inner)
+            for star in scope.stars:
+                found = self._find(star, module, search)
+                if isinstance(found, ModuleValue) and found.module is not module:
+                    value = self._member(found.module, name, search)
+                    if not isinstance(value, External):
+                        return value
+        finally:
+            search.depth -= 1
+        return External(f"{module.name}.{name}")
+
+    def defined(self, scope: Scope) -> Value:
+        """Return the value of a function or class definition."""
+        return ClassValue(scope) if scope.kind == "class" else Function(scope)
+
+    def imported(self, scope: Scope, name: str) -> Value | None:
+        """Return what a name stands for through an import that this scope or one around it makes, or None."""
+        here: Scope | None = scope
+        while here is not None:
+            source = here.imports.get(name)
+            if source is not None:
+                return self.find(source, here.module)
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        return None
+
+    def static_name(self, expr: Expr, scope: Scope) -> str | None:
+        """Return the full dotted name an expression has by imports alone, such as `tensorflow.keras.Model`; or None.
+
+        A name that a scope on the way binds otherwise gives None.
+        """
+        below: list[str] = []
+        while expr[0] == ATTRIBUTE:
+            below.append(expr[2])
+            expr = expr[1]
+        if expr[0] != NAME:
+            return None
+        key = id(scope), expr[1]
+        if key not in self._heads:
+            self._heads[key] = _imported_as(expr[1], scope)
+        full = self._heads[key]
+        if full is None or not below:
+            return full
+        below.append(full)
+        return ".".join(reversed(below))
+
+    # Classes
+
+    def bases(self, scope: Scope) -> tuple[list[Scope], list[str]]:
+        """Return a class with its project base classes, nearest first, and the canonical names of external bases."""
+        known = self._mro.get(id(scope))
+        if known is not None:
+            return known
+        classes: list[Scope] = [scope]
+        outside: list[str] = []
+        self._mro[id(scope)] = (classes, outside)
+        outer = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
+        for base in (part for item in scope.bases for part in _sides(item)):
+            value = self.static_value(base, outer)
+            if isinstance(value, ClassValue):
+                inner, others = self.bases(value.scope)
+                classes += [item for item in inner if item not in classes]
+                outside += others
+            elif isinstance(value, External):
+                outside.append(fold(value.name))
+        return classes, outside
+
+    def static_value(self, expr: Expr, scope: Scope) -> Value | None:
+        """Return what a dotted expression stands for by definitions and imports alone, or None."""
+        text = dotted(expr)
+        if text is None:
+            return None
+        head, *rest = text.split(".")
+        here: Scope | None = scope
+        value: Value | None = None
+        while here is not None and value is None:
+            if head in here.children and head not in here.imports:
+                value = self.defined(here.module.summary.scopes[here.children[head]])
+            elif head in here.imports:
+                value = self.find(here.imports[head], here.module)
+            elif head in here.names:
+                return None
+            elif here.parent < 0:
+                for star in here.stars:
+                    found = self.find(star, here.module)
+                    if isinstance(found, ModuleValue):
+                        member = self.member(found.module, head)
+                        if not isinstance(member, External):
+                            value = member
+                            break
+            here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+        for part in rest:
+            if isinstance(value, ModuleValue):
+                value = self.member(value.module, part)
+            elif isinstance(value, External):
+                value = External(f"{value.name}.{part}")
+            elif isinstance(value, ClassValue):
+                child = value.scope.children.get(part)
+                value = self.defined(value.scope.module.summary.scopes[child]) if child is not None else None
+            else:
+                return None
+        return value
+
+    def method(self, owner: Scope, name: str) -> Scope | None:
+        """Return the method of a class by name, looked for in its bases in order."""
+        for scope in self.bases(owner)[0]:
+            child = scope.children.get(name)
+            if child is not None:
+                found: Scope = scope.module.summary.scopes[child]
+                return found
+        return None
+
+    def is_subclass(self, owner: Scope, names: frozenset[str]) -> bool:
+        """Tell whether a class has one of some external classes (canonical names) among its bases."""
+        return any(name in names for name in self.bases(owner)[1])
+
+    def owner(self, scope: Scope) -> Scope | None:
+        """Return the class a method belongs to, or None."""
+        if scope.kind != "function" or scope.parent < 0:
+            return None
+        above: Scope = scope.module.summary.scopes[scope.parent]
+        return above if above.kind == "class" else None
+
+    def outer(self, scope: Scope) -> Scope | None:
+        """Return the scope around a scope, or None for a module."""
+        return scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
+
+    def save(self) -> None:
+        """Keep the summaries for the next run."""
+        self._store.save()
+
+
+def is_keras_model(program: Program, owner: Scope) -> bool:
+    """Tell whether a class of the project is a Keras model."""
+    return any(
+        name in ("keras.Model", "keras.Sequential") or name.startswith("keras.applications.")
+        for name in program.bases(owner)[1]
+    )
+
+
+def is_keras_part(program: Program, owner: Scope) -> bool:
+    """Tell whether a class of the project is a Keras model or layer."""
+    return is_keras_model(program, owner) or any(
+        name == "keras.Layer" or name.startswith("keras.layers.") for name in program.bases(owner)[1]
+    )
+
+
+def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
+    """Return what some bytes hold."""
+    bits = 0
+    if any(needle in data for needle in FRAMEWORKS):
+        bits |= NEEDLE_FRAMEWORK
+        if any(needle in data for needle in needles):
+            bits |= NEEDLE_RULES
+    # What is summarised in any case is not looked through for them: its classes are known then.
+    if bits == NEEDLE_FRAMEWORK | NEEDLE_RULES or any(needle in data for needle in CONFIG_NEEDLES):
+        bits |= NEEDLE_CONFIG
+    return bits
+
+
+def _summarise(data: bytes, path: str) -> ModuleSummary:
+    decoded = discover.decode(data, path)
+    if isinstance(decoded, str):
+        return broken(decoded)
+    text, cells = decoded
+    summary = summarise(text, path)
+    summary.cells = cells
+    if cells and summary.problem is not None:
+        # One cell that does not parse must not hide the others.
+        repaired = _without_broken_cells(text, cells, path)
+        if repaired is not None:
+            return repaired
+    return summary
+
+
+def _unpacked(packed: bytes) -> ModuleSummary | None:
+    """Return a summary from the store, or None where it is damaged."""
+    data = undump(packed)
+    try:
+        return unpack(data) if data is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
+# In another process
+
+
+_CHILD: list[tuple[bytes, ...]] = []
+"""The needles, in a process that only summarises."""
+
+
+def _begin_child(needles: tuple[bytes, ...]) -> None:
+    gc.disable()
+    _CHILD[:] = [needles]
+
+
+def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
+    """Return the content's hash, the needles and the packed summary of a file."""
+    data = discover.read_bytes(path)
+    if isinstance(data, str):
+        return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
+    bits = _needles_of(data, _CHILD[0])
+    if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
+        return digest(data), bits, None
+    return digest(data), bits, dump(pack(_summarise(data, path)))
+
+
+def dotted_name(path: str, root: str) -> tuple[str, bool]:
+    """Return the dotted name of a file below an import root, and whether it is a package's `__init__.py`."""
+    if root == ".":
+        inner = path
+    elif root and path.startswith(root + os.sep) and ".." not in path:
+        inner = path[len(root) + 1 :]
+    else:
+        inner = os.path.relpath(path, root or ".")
+    stem = inner[: -len(".py")] if inner.endswith(".py") else inner.rsplit(".", 1)[0]
+    parts = [part for part in stem.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
+    is_package = bool(parts) and parts[-1] == "__init__"
+    if is_package:
+        parts.pop()
+        if not parts:
+            parts = [os.path.basename(os.path.abspath(root or "."))]
+    return ".".join(parts), is_package
+
+
+def _imported_as(name: str, scope: Scope) -> str | None:
+    """Return the full dotted name that an import gives a name as a scope sees it, or None."""
+    here: Scope | None = scope
+    while here is not None:
+        source = here.imports.get(name)
+        if source is not None:
+            return absolute(source, here.module)
+        if name in here.names and not (here.kind == "class" and here is not scope):
+            return None
+        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
+    return None
+
+
+def absolute(name: str, importer: Module) -> str:
+    """Return an import source without leading dots, as seen from a module."""
+    if not name.startswith("."):
+        return name
+    level = len(name) - len(name.lstrip("."))
+    parts = importer.name.split(".")
+    drop = level - 1 if importer.is_package else level
+    base = parts[: len(parts) - drop] if drop else parts
+    rest = name[level:]
+    return ".".join([*base, rest] if rest else base)
+
+
+def _without_broken_cells(text: str, cells: tuple[tuple[int, int], ...], path: str) -> ModuleSummary | None:
+    """Summarise a notebook leaving out the cells that are no Python on their own; None where none is left."""
+    lines = text.split("\n")
+    starts = [start for start, _ in cells]
+    good = False
+    for begin, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
+        body = "\n".join(lines[begin - 1 : end - 1])
+        if summarise(body, path).problem is None:
+            good = True
+            continue
+        for index in range(begin - 1, min(end - 1, len(lines))):
+            lines[index] = ""
+    if not good:
+        return None
+    summary = summarise("\n".join(lines), path)
+    summary.cells = cells
+    return summary if summary.problem is None else None
+
+
+def start_of(place: Place) -> tuple[int, int]:
+    """Return where a place begins: 1-based line, UTF-8 column from 0."""
+    return place[0], place[1]
+
+
+Loader = Callable[[str], Module | None]

@@ -1,0 +1,284 @@
+"""Summaries and results, kept between runs in the user's cache folder.
+
+A file that looks unchanged (size, time, inode) is not read; one that was only touched is recognised by the hash of
+its bytes. A whole tree that is unchanged, asked the same question, is answered without looking at any summary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from cfgfix.code.model.summary import VERSION
+from cfgfix.core import cache as caching
+
+try:
+    # `hashlib` has the same function, and loads OpenSSL beside it, which takes longer than all other imports of this file.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+MAX_ENTRIES = 60_000
+"""Most files of one store; beyond it the store is begun anew."""
+
+Stamp = tuple[int, ...]
+_Entry = tuple[Stamp, bytes, int, int, int]
+_MAGIC = b"cfgfix-1"
+_HEAD = len(_MAGIC) + 8
+_LEFT_BEHIND = 3600
+"""Seconds after which a store that is still being written is taken for one that nobody writes any more."""
+
+
+def digest(data: bytes) -> bytes:
+    """Return a short, collision-free name for some bytes."""
+    return blake2b(data, digest_size=16).digest()
+
+
+class SummaryStore:
+    """The summaries of one tree of files, in one file.
+
+    An entry is `(stamp, hash of the bytes, needles found, start, length)` of the packed summary in the store's file,
+    start -1 for a file without one. Packed summaries are written as they come and read one by one, so that a run holds
+    none of them twice; the list of entries stands at the end of the file, and where it begins, at its start.
+
+    Args:
+        name: Tells the tree from others.
+        needles: What is looked for in the files.
+        enabled: Whether there is a store at all.
+        writes: Whether what is new may be kept.
+    """
+
+    __slots__ = (
+        "_changed",
+        "_end",
+        "_entries",
+        "_fresh",
+        "_key",
+        "_name",
+        "_new",
+        "_old",
+        "_temporary",
+        "writes",
+    )
+
+    def __init__(
+        self, name: str, needles: Sequence[bytes], *, enabled: bool = True, writes: bool = True
+    ) -> None:
+        self._name = f"source-{name}.summaries"
+        self._key: Any = ("source", VERSION, tuple(needles), _makers() if enabled else ())
+        self._entries: dict[str, _Entry] = {}
+        self._fresh: set[str] = set()
+        self._changed = False
+        self._old: BinaryIO | None = None
+        self._new: BinaryIO | None = None
+        self._temporary = ""
+        self._end = 0
+        self.writes = enabled and writes
+        if enabled:
+            self._open()
+
+    def close(self) -> None:
+        """Close the store's files; what was not saved is dropped."""
+        self._drop_new()
+        if self._old is not None:
+            self._old.close()
+            self._old = None
+
+    def by_stamp(self, path: str, stamp: Stamp) -> int | None:
+        """Return the needles of a file that looks unchanged, or None."""
+        entry = self._entries.get(path)
+        return entry[2] if entry is not None and entry[0] == stamp else None
+
+    def by_content(self, path: str, stamp: Stamp, content: bytes) -> int | None:
+        """Return the needles of a file whose bytes are the same, or None."""
+        entry = self._entries.get(path)
+        if entry is None or entry[1] != content:
+            return None
+        self._entries[path] = (stamp, *entry[1:])
+        self._changed = True
+        return entry[2]
+
+    def packed(self, path: str, stamp: Stamp) -> bytes | None:
+        """Return the packed summary of a file that looks unchanged, or None where there is none of it."""
+        entry = self._entries.get(path)
+        if entry is None or entry[0] != stamp or entry[3] < 0:
+            return None
+        if path not in self._fresh or self._new is None:
+            return self._read(self._old, entry)
+        found = self._read(self._new, entry)
+        self._new.seek(self._end)
+        return found
+
+    def put(self, path: str, stamp: Stamp, content: bytes, needles: int, packed: bytes | None) -> None:
+        """Keep what was found out about a file."""
+        if len(self._entries) >= MAX_ENTRIES:
+            self._entries.clear()
+            self._drop_new()
+        start = length = -1
+        if packed is not None and self._begin() and self._new is not None:
+            start, length = self._end, len(packed)
+            try:
+                self._new.write(packed)
+                self._end += length
+            except OSError:
+                self._give_up()
+                return
+            self._fresh.add(path)
+        else:
+            self._fresh.discard(path)
+        self._entries[path] = (stamp, content, needles, start, length)
+        self._changed = True
+
+    def keep_only(self, paths: set[str]) -> None:
+        """Drop the entries of files that are no more."""
+        for path in [path for path in self._entries if path not in paths]:
+            del self._entries[path]
+            self._fresh.discard(path)
+            self._changed = True
+
+    def save(self) -> None:
+        """Write the store if anything changed; failing to is no failure."""
+        if not self._changed or not self._begin() or self._new is None:
+            return
+        entries: dict[str, _Entry] = {}
+        try:
+            for path, entry in self._entries.items():
+                start, length = entry[3:]
+                if start >= 0 and path not in self._fresh:
+                    packed = self._read(self._old, entry)
+                    if packed is None:
+                        continue
+                    start = self._end
+                    self._new.write(packed)
+                    self._end += length
+                entries[path] = (*entry[:3], start, length)
+            self._new.write(marshal.dumps((caching.FORMAT, self._key, entries)))
+            self._new.seek(0)
+            self._new.write(_MAGIC + self._end.to_bytes(8, "little"))
+            self._new.close()
+            self._new = None
+            if self._old is not None:
+                self._old.close()
+                self._old = None
+            os.replace(self._temporary, os.path.join(os.path.dirname(self._temporary), self._name))
+            self._temporary = ""
+        except (OSError, ValueError):
+            self._give_up()
+        # The entries tell of a file that is closed: nothing more is read from it.
+        self._entries.clear()
+        self._fresh.clear()
+        self._changed = False
+
+    def _open(self) -> None:
+        """Read the list of entries, where there is a sound one for this key."""
+        place = caching.cache_folder()
+        if place is None:
+            self.writes = False
+            return
+        stream: BinaryIO | None = None
+        try:
+            stream = open(os.path.join(place, self._name), "rb")  # noqa: SIM115 - open as long as the store is
+            head = stream.read(_HEAD)
+            if head.startswith(_MAGIC):
+                stream.seek(int.from_bytes(head[len(_MAGIC) :], "little"))
+                found_format, found_key, entries = marshal.loads(stream.read())  # noqa: S302 - from the user's own cache folder
+                if found_format == caching.FORMAT and found_key == self._key and isinstance(entries, dict):
+                    self._entries, self._old, stream = entries, stream, None
+        except (OSError, ValueError, EOFError, TypeError, OverflowError):
+            pass
+        finally:
+            if stream is not None:
+                stream.close()
+
+    @staticmethod
+    def _read(stream: BinaryIO | None, entry: _Entry) -> bytes | None:
+        if stream is None:
+            return None
+        try:
+            stream.seek(entry[3])
+            packed = stream.read(entry[4])
+        except (OSError, ValueError):
+            return None
+        return packed if len(packed) == entry[4] else None
+
+    def _begin(self) -> bool:
+        """Tell whether there is a new file to write to; the first call begins it."""
+        if self._new is not None or not self.writes:
+            return self.writes
+        place = caching.cache_folder()
+        if place is None:
+            self.writes = False
+            return False
+        self._temporary = os.path.join(place, f"{self._name}.{os.getpid()}.tmp")
+        try:
+            _sweep(place)
+            self._new = open(self._temporary, "w+b")  # noqa: SIM115 - open until the store is saved or closed
+            self._new.write(bytes(_HEAD))
+            self._end = _HEAD
+        except OSError:
+            self._give_up()
+        return self.writes
+
+    def _drop_new(self) -> None:
+        """Forget the new file; its entries go with it."""
+        if self._new is not None:
+            self._new.close()
+            self._new = None
+        if self._temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(self._temporary)
+            self._temporary = ""
+        for path in self._fresh:
+            self._entries.pop(path, None)
+        self._fresh.clear()
+
+    def _give_up(self) -> None:
+        self.writes = False
+        with contextlib.suppress(OSError):
+            self._drop_new()
+
+
+def _makers() -> tuple[tuple[str, int, int], ...]:
+    """Return what tells whether the code that makes summaries has changed: name, time and size of each of its files."""
+    with os.scandir(os.path.dirname(os.path.abspath(__file__))) as scan:
+        files = [
+            entry for entry in scan if entry.name.partition(".")[0] in ("program", "python_files", "summary")
+        ]
+        return tuple(sorted((entry.name, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in files))
+
+
+def _sweep(place: str) -> None:
+    """Remove what a run that was killed while it wrote has left behind."""
+    with os.scandir(place) as scan:
+        for entry in scan:
+            if entry.name.startswith("source-") and entry.name.endswith(".tmp"):
+                with contextlib.suppress(OSError):
+                    if entry.stat().st_mtime < time.time() - _LEFT_BEHIND:
+                        os.unlink(entry.path)
+
+
+def load_result(name: str, key: object) -> Any:
+    """Return the kept result for a tree and a question, or None."""
+    return caching.load(f"scan-{name}.marshal", ("scan", VERSION, key))
+
+
+def store_result(name: str, key: object, result: Any) -> None:
+    """Keep the result for a tree and a question."""
+    caching.store(f"scan-{name}.marshal", ("scan", VERSION, key), result)
+
+
+def dump(value: Any) -> bytes:
+    """Return marshalled bytes."""
+    return marshal.dumps(value)
+
+
+def undump(data: bytes) -> Any:
+    """Return what `dump` wrote, or None where the bytes are damaged."""
+    try:
+        return marshal.loads(data)  # noqa: S302 - from the user's own cache folder
+    except (ValueError, EOFError, TypeError):
+        return None

@@ -1,0 +1,647 @@
+"""Run the selected source rules over a project's Python files: files in, findings out, kept for the next run."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from cfgfix.code.fixes.rewrite import changes, confirm
+from cfgfix.code.inference.conditions import UNKNOWN, Conditions
+from cfgfix.code.inference.entry_points import (
+    for_python_two,
+    is_test,
+    never_given,
+    never_imported,
+    never_run,
+    uncalled,
+    unnamed,
+    unused,
+)
+from cfgfix.code.inference.flow import MAX_WAYS, Flow
+from cfgfix.code.inference.guards import behind_a_default, never_reached
+from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.model.hit import Hit, Way
+from cfgfix.code.model.positions import CannotRewriteError, Offsets
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.python_files import PythonFile, clear_package_cache
+from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.tensorflow.requirements import FILES, find_requirement
+from cfgfix.core.edits import Fix, ReplaceText, Safety
+from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.core.records import dataclass, replace
+from cfgfix.core.source_file import SourceFile
+from cfgfix.rules.expression import Missing
+from cfgfix.rules.rule import Rule
+
+PREFIX = "source."
+TEACHING = frozenset(
+    {
+        "TFD001",
+        "TFD003",
+        "TFD004",
+        "TFD005",
+        "TFD006",
+        "TFD008",
+        "TFD013",
+        "TFD027",
+        "TFD035",
+        "TFD037",
+        "TFD042",
+    }
+    | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
+)
+"""Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
+SHOWN = frozenset(
+    {
+        "TFD033",
+        "TFF002",
+        "TFF005",
+        "TFF006",
+        "TFF007",
+        "TFF008",
+        "TFF009",
+        "TFF013",
+        "TFF020",
+        "TFF021",
+        "TFF028",
+        "DEP010",
+        "GPU001",
+        "GPU003",
+        "GPU005",
+        "GPU008",
+    }
+)
+"""Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
+PUT_ASIDE = frozenset(
+    {
+        "archive",
+        "archived",
+        "attic",
+        "backup",
+        "backups",
+        "dead_code",
+        "deadcode",
+        "debugging",
+        "deprecated",
+        "graveyard",
+        "obsolete",
+        "playground",
+        "sandbox",
+        "scraps",
+        "scratch",
+        "trash",
+        "unused",
+    }
+)
+"""Folders inside a program of what nobody runs any more and nobody has deleted, and of what is only tried: all is only info there."""
+_KEPT_COPY = re.compile(r"[._-](?:bak|backup)\d?\.(?:py|ipynb)$")
+"""Names of files that are kept beside what has taken their place."""
+MAX_FINDINGS = 200
+"""Most findings of one rule in one file."""
+MOST_TEXT = 1_000_000
+"""Characters of text that are held while findings are made, beside the text at work."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFacts:
+    """What one config says, for guards.
+
+    Attributes:
+        path: Its file, for messages.
+        leaves: Key paths and their values as the project's loader gives them.
+    """
+
+    path: str
+    leaves: Mapping[tuple[str, ...], Any]
+
+    def lookup(self) -> Callable[[tuple[str, ...]], Any]:
+        """Return the function that finds the value of a key by the end of its path."""
+        by_last: dict[str, list[tuple[tuple[str, ...], Any]]] = {}
+        for path, value in self.leaves.items():
+            by_last.setdefault(path[-1], []).append((path, value))
+
+        def look(path: tuple[str, ...]) -> Any:
+            found = by_last.get(path[-1], [])
+            exact = [value for key, value in found if key[-len(path) :] == path]
+            if not exact and len(path) > 1:
+                section = path[-2].replace("_config", "").replace("_cfg", "")
+                exact = [value for key, value in found if len(key) > 1 and key[-2] == section]
+            if not exact and len(path) == 1:
+                exact = [value for _, value in found]
+            if not exact:
+                return UNKNOWN
+            first = exact[0]
+            return first if all(type(v) is type(first) and v == first for v in exact) else UNKNOWN
+
+        return look
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What a scan came to.
+
+    Attributes:
+        findings: By path, ordered by place.
+        scanned: How many files were read as Python or known from before.
+        cached: Whether all of it was known from the run before.
+        marked: Files with suppression comments.
+        looked_in: Requirement files that were looked for.
+    """
+
+    findings: dict[str, list[Finding]]
+    scanned: int
+    cached: bool
+    marked: tuple[str, ...] = ()
+    looked_in: tuple[str, ...] = ()
+
+
+def source_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules whose check reads Python source."""
+    return [rule for rule in rules if rule.check is not None and rule.check.startswith(PREFIX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What carries a source rule out.
+
+    Attributes:
+        function: Yields what the rule finds in a program.
+        needles: Byte strings of which a file must hold one.
+        passed_over: Which modules, by identity, the function's room says nothing of; None for no such room.
+    """
+
+    function: Callable[[Program], Iterable[Hit]]
+    needles: tuple[bytes, ...]
+    passed_over: Callable[[Program, object], frozenset[int]] | None
+
+
+def check_function(rule: Rule) -> Check:
+    """Return what carries a source rule out."""
+    assert rule.check is not None
+    name, _, function = rule.check[len(PREFIX) :].partition(".")
+    module = importlib.import_module(f"cfgfix.code.checks.{name}")
+    return Check(
+        getattr(module, function or "check"), tuple(module.NEEDLES), getattr(module, "passed_over", None)
+    )
+
+
+def scan(
+    files: Sequence[PythonFile],
+    rules: Iterable[Rule],
+    configs: Sequence[ConfigFacts],
+    *,
+    severity: Callable[[Rule, Severity], Severity],
+    key: object,
+    overlay: Mapping[str, bytes] | None = None,
+    use_cache: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+    tensorflow: str = FILES,
+) -> ScanResult:
+    """Return what the rules find in the files under the configs.
+
+    Args:
+        files: The files, as discovered.
+        rules: The selected rules; those that do not read source are passed over.
+        configs: What the guards are judged under; none means every key is unknown.
+        severity: A rule's severity as the settings want it.
+        key: What else the result depends on (the rules' content, the tool's version), for the caches.
+        overlay: Contents that stand for those on disk, by path.
+        use_cache: Whether to keep and use results between runs.
+        progress: Called with the number of files read and of all files.
+        tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
+    """
+    chosen = source_rules(rules)
+    if not chosen or not files:
+        return ScanResult({}, len(files), cached=False)
+    # A text that is being typed is judged with what is known of the other files, and nothing is kept of it.
+    keep, use_cache = use_cache, use_cache and not overlay
+    requirement = find_requirement([file.path for file in files], tensorflow)
+    name, question = "", None
+    if keep:
+        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+    if use_cache:
+        facts = cache.digest(
+            cache.dump(
+                (
+                    [(file.path, file.stamp) for file in files],
+                    [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
+                    [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
+                    repr(key),
+                    repr(replace(requirement, looked_in=())),
+                )
+            )
+        )
+        question = facts
+        known = cache.load_result(name, question)
+        if known is not None:
+            kept, marked = known
+            return ScanResult(
+                {path: [_unpack(item) for item in items] for path, items in kept.items()},
+                len(files),
+                cached=True,
+                marked=marked,
+                looked_in=requirement.looked_in,
+            )
+    clear_package_cache()
+    checks = [(rule, check_function(rule)) for rule in chosen]
+    needles = sorted({needle for _, check in checks for needle in check.needles})
+    with contextlib.closing(
+        cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
+    ) as store:
+        program = Program(files, store, needles, overlay or {})
+        program.facts["requirement"] = requirement
+        program.facts["configs"] = tuple(configs)
+        program.scan(_jobs(), progress)
+        Flow(program).run()
+        conditions: list[tuple[ConfigFacts | None, Conditions]] = [
+            (config, Conditions(program, config.lookup())) for config in configs
+        ]
+        conditions = conditions or [(None, Conditions(program, None))]
+        folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
+        maker = _Maker(program, conditions, severity, folder)
+        for rule, check in checks:
+            passed_over = check.passed_over(program, check.function) if check.passed_over else ()
+            for hit in check.function(program):
+                if id(hit.scope.module) not in passed_over:
+                    maker.add(rule, hit)
+        for items in maker.findings.values():
+            items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+        marked = tuple(module.path for module in program.modules if module.summary.suppressions)
+        if use_cache:
+            store.keep_only(set(program.files))
+            program.save()
+            packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
+            cache.store_result(name, question, (packed, marked))
+    if progress is not None:
+        progress(len(files), len(files))
+    return ScanResult(
+        maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
+    )
+
+
+def _jobs() -> int:
+    """Return how many processes may read files: one, or `CFGFIX_JOBS`.
+
+    One is the default by measurement (`benchmarks/scan.py`): linking and judging stay in this process, and handing the
+    summaries over costs more CPU than reading them elsewhere saves on machines that share their CPUs.
+    """
+    wanted = os.environ.get("CFGFIX_JOBS", "")
+    return max(1, min(int(wanted), 64)) if wanted.isdigit() else 1
+
+
+class _Maker:
+    """Hits to findings."""
+
+    def __init__(
+        self,
+        program: Program,
+        conditions: Sequence[tuple[ConfigFacts | None, Conditions]],
+        severity: Callable[[Rule, Severity], Severity],
+        folder: str,
+    ) -> None:
+        self._program = program
+        self._folder = folder
+        """What the program's files have in common; the folders above it say nothing of them."""
+        self.findings: dict[str, list[Finding]] = {}
+        self._conditions = conditions
+        self._severity = severity
+        self._seen: dict[tuple[str, str, Place], tuple[Hit, list[_Verdict], int]] = {}
+        self._offsets: dict[str, Offsets] = {}
+        self._sources: dict[str, SourceFile] = {}
+        self._held = 0
+        self._confirmed: dict[tuple[int, Place], bool] = {}
+        self._count: dict[tuple[str, str], int] = {}
+
+    def add(self, rule: Rule, hit: Hit) -> None:
+        module: Module = hit.scope.module
+        path = module.path
+        identity = (rule.id, path, hit.place)
+        if never_reached(hit.scope, hit.block, hit.place):
+            return
+        if hit.entry is not None:
+            hit = replace(hit, flow=hit.entry.flow())
+        verdicts = self._verdicts(hit)
+        if _best(verdicts).state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
+            # What is only worth knowing is not worth knowing where it does not happen.
+            return
+        previous = self._seen.get(identity)
+        if previous is not None:
+            # The same place once more: what takes effect is the one to show.
+            shown, before, index = previous
+            together = [min(pair, key=_rank) for pair in zip(before, verdicts, strict=True)]
+            if all(new is old for new, old in zip(together, before, strict=True)):
+                return
+            if _rank(_best(together)) < _rank(_best(before)):
+                shown = hit
+            finding = self._finding(rule, shown, module, together)
+            if finding is not None:
+                self.findings[path][index] = finding
+                self._seen[identity] = (shown, together, index)
+            return
+        if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
+            return
+        key = (id(hit.scope), hit.place)
+        confirmed = True if hit.seen else self._confirmed.get(key)
+        if confirmed is None:
+            confirmed = self._confirmed[key] = confirm(hit.scope, hit.place, self._offsets_of(module))
+        if not confirmed:
+            return
+        finding = self._finding(rule, hit, module, verdicts)
+        if finding is None:
+            return
+        items = self.findings.setdefault(path, [])
+        self._seen[identity] = (hit, verdicts, len(items))
+        self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
+        items.append(finding)
+
+    def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
+        """Return the severity of a hit before the settings have their say."""
+        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        if (
+            not rule.id.startswith("DEP")
+            and hit.flow
+            and is_test(hit.flow[0].scope.module.path)
+            and not is_test(path)
+        ):
+            # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
+            return Severity.INFO
+        if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
+            return Severity.INFO
+        if _KEPT_COPY.search(path):
+            return Severity.INFO
+        if path.endswith(".ipynb") and (
+            rule.id in SHOWN
+            # A warning about a name: some release of those that may be meant has it, and a notebook ran with one of its day.
+            or (severity is Severity.WARNING and (rule.id in TEACHING or rule.id.startswith("DEP")))
+        ):
+            return Severity.INFO
+        if severity is not Severity.INFO and (self._unused(hit) or for_python_two(hit.scope.module)):
+            return Severity.INFO
+        # A method may be what a library calls; a function of the module's own is called by its name.
+        if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
+            return Severity.INFO
+        fails = severity is Severity.ERROR or rule.id.startswith("DEP")
+        if severity is not Severity.INFO:
+            given = behind_a_default(hit.scope, hit.block, hit.place)
+            if given and never_given(self._program, hit.scope, given):
+                # Nothing in the program asks for the way that leads here.
+                return Severity.INFO
+        if severity is not Severity.INFO and self._out_of_reach(hit, fails=fails):
+            # It would fail or be slow, and nothing in the program comes to it.
+            return Severity.WARNING if fails and not rule.id.startswith("DEP") else Severity.INFO
+        if (
+            severity is Severity.ERROR
+            and rule.id.startswith("DEP")
+            and hit.scope is hit.scope.module.scope
+            and never_imported(self._program, hit.scope.module)
+        ):
+            # It fails where it is imported, and nothing imports it.
+            return Severity.INFO
+        return severity
+
+    def _out_of_reach(self, hit: Hit, *, fails: bool) -> bool:
+        """Tell whether nothing that runs comes to a hit, or to what it is reached from.
+
+        A script often calls today what it did not call yesterday: what its functions cost is told even where none of them is called.
+        """
+        scopes = (hit.scope, *(step.scope for step in hit.flow[:1]))
+        return (fails and uncalled(self._program, hit.scope)) or any(
+            unnamed(self._program, scope) for scope in scopes
+        )
+
+    def _unused(self, hit: Hit) -> bool:
+        """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""
+        first = hit.flow[0].scope.module if hit.flow else hit.scope.module
+        return unused(self._program, first) or (
+            first is not hit.scope.module and unused(self._program, hit.scope.module)
+        )
+
+    def _verdicts(self, hit: Hit) -> list[_Verdict]:
+        """Return what each config makes of a hit: of all ways to it the one that comes nearest to taking effect."""
+        ways = iter((Way(hit.flow),)) if hit.entry is None else hit.entry.ways(hit.block, hit.place)
+        found: list[_Verdict | None] = [None] * len(self._conditions)
+        for way in itertools.islice(ways, MAX_WAYS):
+            guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]
+            guards += [(step.scope, step.block) for step in way.steps if step.block >= 0]
+            guards += list(hit.needs)
+            for number, (_, conditions) in enumerate(self._conditions):
+                known = found[number]
+                if known is None or known.state is not State.ACTIVE:
+                    new = _Verdict(*conditions.state(guards), way)
+                    found[number] = new if known is None else min(known, new, key=_rank)
+            if all(item is not None and item.state is State.ACTIVE for item in found):
+                break
+        return [item for item in found if item is not None]
+
+    def _notes(self, verdicts: Sequence[_Verdict]) -> tuple[str, ...]:
+        """Return what to say of the state of a finding, and under which configs it is what."""
+        found = [(config, verdict) for (config, _), verdict in zip(self._conditions, verdicts, strict=True)]
+        if len(found) == 1:
+            config, verdict = found[0]
+            if verdict.state is State.DORMANT:
+                when = f"it takes effect when `{verdict.guard}` holds"
+                return (f"not with {config.path}: {when}" if config else when,)
+            if verdict.state is State.FALLBACK:
+                return (f"only reached after an error: {verdict.guard}",)
+            return ()
+        notes = []
+        active = [
+            config.path for config, verdict in found if verdict.state is State.ACTIVE and config is not None
+        ]
+        other = [
+            (config.path, verdict)
+            for config, verdict in found
+            if verdict.state is not State.ACTIVE and config is not None
+        ]
+        if other and active:
+            notes.append("active under " + ", ".join(active[:6]) + (" ..." if len(active) > 6 else ""))
+        notes += [
+            f"{verdict.state.value} under {path}: `{verdict.guard}` decides" for path, verdict in other[:4]
+        ]
+        return tuple(notes)
+
+    def _offsets_of(self, module: Module) -> Offsets:
+        found = self._offsets.get(module.path)
+        if found is None:
+            found = self._offsets[module.path] = Offsets(self._source_of(module).text)
+        return found
+
+    def _source_of(self, module: Module) -> SourceFile:
+        found = self._sources.get(module.path)
+        if found is None:
+            found = module.source_file()
+            # A text is read again rather than kept: what is held grows with what is found, not with the text it is in.
+            self._held += len(found.text)
+            while self._held > MOST_TEXT and self._sources:
+                path = next(iter(self._sources))
+                self._held -= len(self._sources.pop(path).text)
+                self._offsets.pop(path, None)
+            self._sources[module.path] = found
+        return found
+
+    def _location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+        module: Module = scope.module
+        start, end = self._offsets_of(module).span(place)
+        return self._source_of(module).location(start, max(start, end), label)
+
+    def _finding(self, rule: Rule, hit: Hit, module: Module, verdicts: Sequence[_Verdict]) -> Finding | None:
+        best = _best(verdicts)
+        state, way = best.state, best.way
+        notes = self._notes(verdicts)
+        source = self._source_of(module)
+        location = self._location(hit.scope, hit.place)
+        own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
+        if way.via:
+            own["via"] = way.via
+        scope = _Values(own)
+        fix, reason = self._fix(rule, hit, module, scope)
+        severity = self._severity(rule, self._level(rule, hit, module.path))
+        if state is not State.ACTIVE:
+            severity = Severity.INFO
+        cell = module.cell(location.line)
+        if cell is not None:
+            notes = (*notes, cell)
+        return Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=severity,
+            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
+            message=str(rule.message(scope)),
+            location=location,
+            related=tuple(self._location(step.scope, step.place, step.label) for step in hit.related),
+            state=state,
+            fix=fix,
+            no_fix_reason=reason,
+            notes=(*hit.notes, *notes),
+            flow=tuple(self._location(step.scope, step.place, step.label) for step in way.steps),
+            context=source.line_text(location.line).strip()[:200],
+        )
+
+    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: _Values) -> tuple[Fix | None, str | None]:
+        if not hit.rewrites:
+            return None, hit.no_fix or rule.no_fix
+        if module.path.endswith(".ipynb"):
+            return None, "a notebook is only read"
+        try:
+            found = changes(hit.rewrites, self._offsets_of(module))
+        except CannotRewriteError as error:
+            return None, str(error)
+        spec = rule.fixes[0] if rule.fixes else None
+        safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
+        title = hit.title or (str(spec.title(scope)) if spec else "")
+        return Fix(title, safety, found, spec.why if spec else ""), None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What a config makes of a hit.
+
+    Attributes:
+        state: Whether it takes effect.
+        guard: What decides that, as text.
+        way: The way to the hit that comes nearest to it.
+    """
+
+    state: State
+    guard: str
+    way: Way
+
+
+_ORDER = {State.ACTIVE: 0, State.FALLBACK: 1, State.DORMANT: 2}
+
+
+def _rank(verdict: _Verdict) -> int:
+    return _ORDER[verdict.state]
+
+
+def _best(verdicts: Sequence[_Verdict]) -> _Verdict:
+    return min(verdicts, key=_rank)
+
+
+class _Values:
+    """Operands of a message that has only its own names."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
+        self._own = own
+
+    def value(self, name: str) -> Any:
+        if name in self._own and self._own[name] is not None:
+            return self._own[name]
+        raise Missing(name)
+
+    def has(self, name: str) -> bool:
+        return self._own.get(name) is not None
+
+    def given(self, name: str) -> bool:
+        return self.has(name)
+
+    def tier(self, table: str, column: str, gib: float) -> Any:
+        raise Missing(f"{table}.{column} at {gib}")
+
+    def gpu(self, index: int, field: str) -> Any:
+        raise Missing(f"{field} of {index}")
+
+
+# Findings as data that `marshal` can write.
+
+
+def _pack_location(item: Location) -> tuple[Any, ...]:
+    return (
+        item.path,
+        item.start,
+        item.end,
+        item.line,
+        item.column,
+        item.end_line,
+        item.end_column,
+        item.label,
+    )
+
+
+def _pack(item: Finding) -> tuple[Any, ...]:
+    fix = None
+    if item.fix is not None:
+        fix = (
+            item.fix.title,
+            int(item.fix.safety),
+            [(c.start, c.end, c.new) for c in item.fix.changes if isinstance(c, ReplaceText)],
+            item.fix.why,
+        )
+    return (
+        item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
+        [_pack_location(other) for other in item.related], item.state.value, fix, item.no_fix_reason, item.notes,
+        [_pack_location(step) for step in item.flow], item.context,
+    )  # fmt: skip
+
+
+def _unpack(data: tuple[Any, ...]) -> Finding:
+    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
+        data
+    )
+    return Finding(
+        rule=rule,
+        name=name,
+        severity=Severity(severity),
+        confidence=Confidence(confidence),
+        message=message,
+        location=Location(*location),
+        related=tuple(Location(*item) for item in related),
+        state=State(state),
+        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
+        if fix
+        else None,
+        no_fix_reason=reason,
+        notes=notes,
+        flow=tuple(Location(*item) for item in flow),
+        context=context,
+    )
+
+
+__all__ = ["ConfigFacts", "ScanResult", "check_function", "scan", "source_rules"]

@@ -1,0 +1,1 @@
+"""What TensorFlow and Keras offer by release, and which release a project asks for."""

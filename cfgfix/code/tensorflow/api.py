@@ -1,0 +1,298 @@
+"""What TensorFlow's releases offer: names, members, parameters, from the table that `tools/make_api_table.py` makes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cfgfix.code.tensorflow.requirements import Requirement
+from cfgfix.core.records import dataclass
+
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_api.json")
+OPEN = frozenset(
+    {
+        "summary",
+        "lite",
+        "tpu",
+        "raw_ops",
+        "python",
+        "core",
+        "compiler",
+        "tools",
+        "security",
+        "dtensor",
+        "tsl",
+        "distribute.experimental.coordinator",
+        "distribute.experimental.rpc",
+    }
+)
+"""Parts of `tensorflow` whose content the table does not have: nothing is said about names in them."""
+WHOLE = "tensorflow.estimator"
+"""What a release dropped with all that it holds."""
+_KERAS_ALIASES = ("keras", "losses", "metrics", "optimizers", "initializers")
+"""Names of `tensorflow` that are Keras's own modules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """In which releases a name is there.
+
+    Attributes:
+        name: The part of the asked name that was found, or the first part that was not.
+        mask: One bit for each inspected release that has it.
+        old: The same for `tf.compat.v1`.
+        rest: What follows it in the asked name.
+    """
+
+    name: str
+    mask: int
+    old: int
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCall:
+    """How a layer that Keras brings is called.
+
+    Attributes:
+        params: The parameters of its `call` in the order of the last release before Keras 3, up to the first that a release of
+            Keras 3 has not; None where it has no more than its inputs, or an order of its own.
+        own_before: Whether its `__call__` was one of its own before Keras 3, with another order.
+        own: Whether it is one of its own in Keras 3, which takes the inputs alone by position.
+        takes_any: Whether some release of Keras 3 takes anything by position.
+    """
+
+    params: tuple[str, ...] | None
+    own_before: bool
+    own: bool
+    takes_any: bool
+
+
+class Api:
+    """The table, and which of its releases the project may install."""
+
+    def __init__(self, data: Mapping[str, Any], requirement: Requirement) -> None:
+        self._names: Mapping[str, Mapping[str, int]] = data["names"]
+        self._old: Mapping[str, Mapping[str, int]] = data["compat_v1"]
+        self._second: Mapping[str, int] = data["compat_v2"]
+        self._members: Mapping[str, Mapping[str, int]] = data["members"]
+        self._layers: Mapping[str, Mapping[str, Any]] = data["layers"]
+        self._file_names: Mapping[str, Mapping[str, int]] = data["file_names"]
+        self._values: Mapping[str, Mapping[str, int]] = data["values"]
+        self._modules: Mapping[str, Mapping[str, int]] = data["modules"]
+        self._alone: Mapping[str, Mapping[str, int]] = data["alone"]
+        self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
+        self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
+        self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
+        self._arguments: Mapping[str, Mapping[str, int]] = data["deprecated_arguments"]
+        self._raises: Mapping[str, int] = data["raises"]
+        self.releases: Sequence[str] = data["tensorflow"]
+        self.versions = [".".join(text.split(".")[:2]) for text in data["tensorflow"]]
+        self.requirement = requirement
+        self.computed = requirement.computed
+        # Of releases that only running a file tells, what no release has is all that can be said.
+        every = tuple(range(len(self.versions)))
+        admitted = every if requirement.computed else requirement.admitted(data["tensorflow"])
+        self.admitted = sum(1 << number for number in admitted)
+        self.newest = 1 << admitted[-1] if admitted else 0
+        self.wanted = 0 if self.computed else self.admitted if requirement.text else self.newest
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing can be said of names that some releases have: none is asked for, or only running a file tells which."""
+        return self.computed or not self.admitted
+
+    def presence(self, raw: str) -> Presence | None:
+        """Return in which releases a dotted name is there; None where the table cannot tell."""
+        parts = raw.split(".")
+        if parts[0] != "tensorflow" or len(parts) < 2:
+            return None
+        old = second = False
+        if parts[1:3] == ["compat", "v2"]:
+            parts, second = ["tensorflow", *parts[3:]], True
+        elif parts[1:3] == ["compat", "v1"]:
+            parts, old = ["tensorflow", *parts[3:]], True
+        if parts[1:2] == ["estimator"]:
+            # What it holds comes from another package; TensorFlow 2.16 dropped it as a whole, with `tf.compat.v1.estimator`.
+            there = self._names["tensorflow"].get("estimator", 0)
+            rest = ".".join(parts[2:])
+            return None if there & self.newest else Presence(WHOLE, there, there, rest)
+        if len(parts) < 2 or parts[1] in OPEN or ".".join(parts[1:4]) in OPEN:
+            return None
+        if parts[1] in _KERAS_ALIASES:
+            if old:
+                return None
+            first = self._old.get(f"tensorflow.compat.v1.{parts[1]}", {}) if len(parts) > 2 else {}
+            now = self._names.get(f"keras.{parts[1]}", {})
+            if parts[1] != "keras" and parts[2:] and parts[2] in first and not now.get(parts[2]):
+                # `tf.metrics.accuracy` is TensorFlow 1's, where `tf.metrics` was no part of Keras.
+                return Presence(".".join(parts[:3]), 0, first[parts[2]], ".".join(parts[3:]))
+            parts = parts[1:] if parts[1] == "keras" else ["keras", *parts[1:]]
+        name = parts[0]
+        everywhere = (1 << len(self.versions)) - 1
+        before = 0
+        for position, part in enumerate(parts[1:], 1):
+            if part.startswith("_"):
+                return None
+            rest = ".".join(parts[position:])
+            entries = self._names.get(name)
+            if entries is not None:
+                here = entries.get(part, 0)
+                before = self._old.get(name.replace("tensorflow", "tensorflow.compat.v1", 1), {}).get(part, 0)
+                here |= before if old else 0
+                if second and position == 1:
+                    here |= self._second.get(part, 0)
+            elif name in self._members and old:
+                # The classes of `tf.compat.v1` have members of their own: `Dataset.make_one_shot_iterator`.
+                return None
+            elif name in self._members:
+                here = self._members[name].get(part, 0)
+            else:
+                # What a class or function has inside is not in the table.
+                return (
+                    Presence(name, everywhere, before, rest)
+                    if everywhere & self.admitted != self.admitted
+                    else None
+                )
+            name = f"{name}.{part}"
+            everywhere &= here
+            if not everywhere & self.newest:
+                return Presence(name, everywhere, before, ".".join(parts[position + 1 :]))
+        return Presence(name, everywhere, before, "")
+
+    def has_now(self, name: str) -> bool:
+        """Tell whether all releases the project asks for have a name; without a requirement, the newest one."""
+        found = self.presence(name)
+        return bool(
+            self.wanted and found is not None and not found.rest and found.mask & self.wanted == self.wanted
+        )
+
+    def begins(self, name: str) -> bool:
+        """Tell whether a name of a package is the beginning of another that it has, as one is while it is being typed."""
+        package, _, last = name.rpartition(".")
+        return any(item != last and item.startswith(last) for item in self._names.get(package, ()))
+
+    def member(self, owner: str, name: str) -> int | None:
+        """Return in which releases a class has a member, or None where the table does not have the class."""
+        known = self._members.get(owner)
+        return None if known is None else known.get(name, 0)
+
+    def gone(self, owner: str, name: str) -> int:
+        """Return in which releases objects of a Keras class had a method or property that Keras 3 took away; 0 for all others."""
+        return self._gone.get(owner, {}).get(name, 0)
+
+    def was_called(self, owner: str, name: str) -> int:
+        """Return in which releases a member of a Keras class was a method that is a property in Keras 3; 0 for all others."""
+        return self._values.get(owner, {}).get(name, 0)
+
+    def keras_module(self, source: str) -> tuple[str, int] | None:
+        """Return the first part of a dotted import of standalone Keras that the newest one does not have, and in which releases it is there.
+
+        None where there is no such part. TensorFlow before 2.6 goes with a Keras of any number, which may have anything.
+        """
+        parts = source.split(".")
+        if parts[0] != "keras":
+            return None
+        before = (1 << self.versions.index("2.8")) - 1
+        for position in range(1, len(parts)):
+            package, last = ".".join(parts[:position]), parts[position]
+            mask = self._modules.get(package, {}).get(last)
+            if mask is not None:
+                return f"{package}.{last}", mask | before | self._names.get(package, {}).get(last, 0)
+        return None
+
+    def keras_name(self, source: str) -> tuple[str, int] | None:
+        """Return the part of a dotted name of standalone Keras up to what the newest one's module does not have, and where it is there.
+
+        None where there is no such part, or a whole module is gone. The releases are those of `keras_module`.
+        """
+        if self.keras_module(source) is not None:
+            return None
+        parts = source.split(".")
+        before = (1 << self.versions.index("2.8")) - 1
+        for position in range(1, len(parts)):
+            package, last = ".".join(parts[:position]), parts[position]
+            mask = self._alone.get(package, {}).get(last)
+            if mask is not None:
+                return f"{package}.{last}", mask | before
+        return None
+
+    def seen_of_keras(self, mask: int) -> str:
+        """Return in words with which newest release what `keras_module` or `keras_name` found was seen."""
+        return (
+            self.last(mask) if mask >> self.versions.index("2.8") else "Keras 2.3, before it was TensorFlow's"
+        )
+
+    def layer_call(self, name: str) -> LayerCall:
+        """Return how a layer of Keras is called, by its last name (`Dropout`)."""
+        entry = self._layers.get(name, {})
+        order = tuple(entry.get("order", ()))
+        return LayerCall(
+            order if len(order) > 1 and not entry.get("own_before") else None,
+            own_before="own_before" in entry,
+            own="own" in entry,
+            takes_any="any" in entry,
+        )
+
+    def file_endings(self, name: str) -> tuple[str, ...]:
+        """Return the ends of file names that a function of Keras takes in some release of Keras 3."""
+        return tuple(self._file_names[name])
+
+    def accepts(self, name: str, parameter: str) -> int | None:
+        """Return in which releases a callable takes a parameter; None where the table cannot tell for the newest one."""
+        entry = self._parameters.get(name)
+        if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
+            return None
+        # A callable that takes any keyword (`**kwargs`) is not known to refuse one, nor is what the table does not have: an attribute
+        # that holds a callable, as `compiled_loss` does in Keras 2.
+        known: int = entry["known"]
+        return (
+            int(entry["names"].get(parameter, 0))
+            | int(entry["open"])
+            | ((1 << len(self.versions)) - 1) & ~known
+        )
+
+    def deprecated(self, name: str) -> tuple[int, str] | None:
+        """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""
+        parts = name.split(".")
+        if parts[1:2] == ["keras"]:
+            name = ".".join(parts[1:])
+        found = self._deprecated.get(name)
+        return (found[0], found[1]) if found is not None else None
+
+    def deprecated_argument(self, name: str, argument: str) -> int:
+        """Return in which releases a parameter is marked as deprecated."""
+        return self._arguments.get(name, {}).get(argument, 0)
+
+    def raises(self, name: str) -> int:
+        """Return in which releases calling a name only raises."""
+        return self._raises.get(name, 0)
+
+    def since(self, mask: int) -> str:
+        """Return in words from which inspected release on a name is gone, for messages."""
+        if not mask:
+            return f"{self.versions[0]} to {self.versions[-1]}"
+        last = mask.bit_length() - 1
+        gone = self.versions[last + 1 :]
+        if not gone:
+            first = (mask & -mask).bit_length() - 1
+            return f"{self.versions[max(0, first - 1)]} and earlier"
+        return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
+
+    def last(self, mask: int) -> str:
+        """Return the newest inspected release that has a name."""
+        return self.versions[mask.bit_length() - 1] if mask else ""
+
+    def end(self, mask: int) -> tuple[str, str]:
+        """Return the end of its life that `since` looks at, `last` or `first`, and the inspected release there that has a name."""
+        if mask >> (len(self.versions) - 1) & 1:
+            return "first", self.versions[(mask & -mask).bit_length() - 1]
+        return "last", self.last(mask)
+
+
+def load(requirement: Requirement) -> Api:
+    """Read the table."""
+    with open(TABLE, encoding="utf-8") as stream:
+        return Api(json.load(stream), requirement)

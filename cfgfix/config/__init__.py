@@ -1,0 +1,1 @@
+"""What a config file is: documents, loaders, schemas, dialects and the checks of single values."""

@@ -1,0 +1,1 @@
+"""A config as overrides, includes and defaults make it."""

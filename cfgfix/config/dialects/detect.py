@@ -1,0 +1,140 @@
+"""Tell which dialect a document is written in, or that it is no training config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cfgfix.config.dialects.dialect import Dialect, shipped_table, signed
+from cfgfix.config.dialects.signatures import Pattern, table
+from cfgfix.config.document.compose import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, deref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.config.dialects.signatures import Row, Step
+
+MAX_CHILDREN = 200
+"""Most children of one node that a wildcard looks at; real configs keep far fewer beside each other."""
+
+
+def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
+    """Return the bits of the paths below `step` that exist below `node`.
+
+    No node is looked at twice for the same step, so that aliases and keys given often cannot make this long.
+    """
+    found, named, every, placed = step
+    if node.kind is ALIAS:
+        node = deref(node)
+    mark = (id(node), id(step))
+    if mark in seen:
+        return found
+    seen.add(mark)
+    if node.kind is MAPPING:
+        if named:
+            for key, value in node.items:
+                if key.kind is SCALAR:
+                    below = named.get(key.text)
+                    if below is not None:
+                        # Most steps are the last of their path: nothing below them is asked for.
+                        found |= _walk(value, below, seen) if below[1] or below[2] or below[3] else below[0]
+        if every is not None:
+            for _, value in node.items[:MAX_CHILDREN]:
+                found |= every[0] if value.kind is SCALAR else _walk(value, every, seen)
+    elif placed and node.kind is SEQUENCE:
+        items = node.items
+        for position, below in placed.items():
+            for child in items[:MAX_CHILDREN] if position == -1 else items[position : position + 1]:
+                found |= _walk(child, below, seen)
+    return found
+
+
+def _points(found: int, row: Row) -> int:
+    """Return how many telling keys a signature finds among these bits, or 0 where it does not hold."""
+    every, any_of, least, none_of, _ = row
+    if not (every or any_of) or found & none_of:
+        return 0
+    for group in every:
+        if not found & group:
+            return 0
+    hits = (found & any_of).bit_count()
+    return 0 if hits < least else hits + len(every)
+
+
+def exists(node: Node, pattern: Pattern) -> bool:
+    """Tell whether the document has a key path that fits the pattern."""
+    if not pattern:
+        return True
+    step: Step = (1, {}, None, {})
+    for name in reversed(pattern):
+        if name is None:
+            step = (0, {}, step, {})
+        elif isinstance(name, int):
+            step = (0, {}, None, {name: step})
+        else:
+            step = (0, {name: step}, None, {})
+    return _walk(node, step, set()) != 0
+
+
+def score(root: Node, dialect: Dialect) -> int:
+    """Return how many of a dialect's telling keys a document has, or 0 where its signature does not hold."""
+    return Index([dialect]).points(root)[0]
+
+
+class Index:
+    """The signatures of some dialects, ready to be tried."""
+
+    __slots__ = ("_rows", "_telling", "_tree", "dialects")
+
+    def __init__(self, dialects: Iterable[Dialect]) -> None:
+        self.dialects = tuple(dialects)
+        shipped = shipped_table(self.dialects)
+        if shipped is None:
+            shipped = table(signed(self.dialects))
+        self._tree, self._rows = shipped
+        self._telling: list[int] = []
+        """For each dialect the bits without any of which it does not score."""
+        for every, any_of, *_ in self._rows:
+            telling = any_of
+            for group in every:
+                telling |= group
+            self._telling.append(telling)
+
+    def points(self, root: Node) -> list[int]:
+        """Return what each dialect scores."""
+        root = deref(root)
+        found = _walk(root, self._tree, set()) if root.kind is MAPPING else 0
+        return [_points(found, row) for row in self._rows]
+
+    def detect(self, root: Node) -> Dialect | None:
+        """Return the dialect whose signature fits best, or None where none does.
+
+        A dialect of low confidence counts only where no other fits; of two that fit equally well, the first.
+        """
+        root = deref(root)
+        found = _walk(root, self._tree, set()) if root.kind is MAPPING else 0
+        if not found:
+            return None
+        best: tuple[bool, int] = (False, 0)
+        best_dialect: Dialect | None = None
+        for number, telling in enumerate(self._telling):
+            if not found & telling:
+                continue
+            row, dialect = self._rows[number], self.dialects[number]
+            points = _points(found, row)
+            if points and (not row[4], points) > best:
+                best, best_dialect = (not row[4], points), dialect
+        return best_dialect
+
+
+_last: Index | None = None
+
+
+def detect(root: Node, dialects: Iterable[Dialect]) -> Dialect | None:
+    """Return the dialect whose signature fits best, or None where none does; see `Index.detect`.
+
+    The index of the last dialects asked for is kept: a run asks for the same ones with every file.
+    """
+    global _last  # noqa: PLW0603 - a memory of one entry
+    wanted = tuple(dialects)
+    if _last is None or _last.dialects != wanted:
+        _last = Index(wanted)
+    return _last.detect(root)

@@ -1,0 +1,250 @@
+"""What a loader would make of nodes: plain data, without running any constructor."""
+
+from __future__ import annotations
+
+from cfgfix.config.document.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, TAG_PREFIX, Node, deref, is_merge
+from cfgfix.config.loaders.scalars import Loader, construct_scalar, resolve
+from cfgfix.core.errors import CfgfixError, ExitCode
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import SourceFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see `nodes`
+    from typing import Any
+
+
+class DataError(CfgfixError):
+    """A loader would refuse the document, or cfgfix cannot say what it would give.
+
+    `offset` is the place in the text.
+    """
+
+    def __init__(self, message: str, node: Node | None, source: SourceFile) -> None:
+        self.offset = node.start if node is not None else 0
+        line, column = source.position(self.offset)
+        super().__init__(message, code=ExitCode.FINDINGS, path=source.path, line=line, column=column)
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A value under a tag that is not one of YAML's own: what it says, never what a constructor would make of it.
+
+    `value` is the text of a scalar, or the data of a mapping or sequence.
+    """
+
+    tag: str
+    value: object
+
+    def __hash__(self) -> int:
+        # The value may be a list; equal ones still have equal tags.
+        return hash(self.tag)
+
+
+class Builder:
+    """Data of one document as one loader would give it; one builder per document, since aliases share their data."""
+
+    def __init__(self, source: SourceFile, loader: Loader) -> None:
+        self.source = source
+        self.loader = loader
+        self.done: dict[int, Any] = {}
+        self.flat: dict[int, list[tuple[Node, Node]]] = {}
+
+    def build(self, root: Node, recursive: Node | None = None, reused: Node | None = None) -> Any:
+        """Return the data of a node.
+
+        `recursive` is an alias within its own target and `reused` an anchor with a name that was taken, where the
+        document has one.
+
+        Raises:
+            DataError: The loader refuses it.
+        """
+        if recursive is not None:
+            raise self._refuse(f"*{recursive.anchor} stands inside the value it names", recursive)
+        if reused is not None and self.loader.yaml_version == "1.1":
+            raise self._refuse(f"{self.loader.title} refuses a second anchor &{reused.anchor}", reused)
+        return self._value(root, 0)
+
+    def _refuse(self, message: str, node: Node) -> DataError:
+        return DataError(message, node, self.source)
+
+    def _value(self, node: Node, depth: int) -> Any:
+        kind = node.kind
+        if kind is SCALAR:
+            return self.scalar(node)
+        if kind is ALIAS:
+            assert node.target is not None
+            node = node.target
+            if node.kind is SCALAR:
+                return self.scalar(node)
+        known = self.done.get(id(node), self)
+        if known is not self:
+            return known
+        if depth > _MAX_BUILD_DEPTH:
+            raise self._refuse("nested too deep", node)
+        result = self._sequence(node, depth + 1) if node.kind is SEQUENCE else self._mapping(node, depth + 1)
+        if node.anchor is not None:
+            self.done[id(node)] = result
+        return result
+
+    def scalar(self, node: Node) -> Any:
+        """Return the value of a scalar node.
+
+        Raises:
+            DataError: The loader refuses it.
+        """
+        tag = node.tag
+        loader = self.loader
+        if tag is None or tag == "!":
+            # Both loaders resolve a plain scalar under the tag `!`, where the standard says it is text.
+            if node.style:
+                return node.text
+            resolved = resolve(node.text, loader)
+            if resolved.error is not None:
+                raise self._refuse(resolved.error, node)
+            if resolved.tag in ("merge", "value"):
+                raise self._refuse(f"{loader.title} cannot read a plain {node.text} as a value", node)
+            return resolved.value
+        name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
+        if name in _SCALAR_TAGS:
+            try:
+                return construct_scalar(name, node.text, loader)
+            except (ValueError, OverflowError, KeyError, IndexError):
+                raise self._refuse(f"{loader.title} cannot read {node.text!r} as !!{name}", node) from None
+        if name == "binary":
+            return self._binary(node)
+        if name in _COLLECTION_TAGS:
+            raise self._refuse(f"!!{name} on a scalar", node)
+        return Tagged(tag, node.text)
+
+    def _binary(self, node: Node) -> bytes:
+        import base64
+
+        try:
+            return base64.decodebytes(node.text.encode("ascii"))
+        except ValueError:
+            raise self._refuse("!!binary is not valid base64", node) from None
+
+    def _sequence(self, node: Node, depth: int) -> Any:
+        name = self._collection_tag(node, "seq")
+        if name in ("omap", "pairs"):
+            return self._pairs(node, depth, name)
+        value = [self._value(item, depth) for item in node.items]
+        return value if name == "seq" else Tagged(str(node.tag), value)
+
+    def _collection_tag(self, node: Node, default: str) -> str:
+        """The short name of a collection's own tag, or an empty string for a foreign one."""
+        tag = node.tag
+        if tag is None or tag == "!":
+            return default
+        name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
+        fitting = ("map", "set") if default == "map" else ("seq", "omap", "pairs")
+        if name in fitting:
+            return name
+        if name in _SCALAR_TAGS or name in _COLLECTION_TAGS or name == "binary":
+            raise self._refuse(f"!!{name} on a {'mapping' if default == 'map' else 'sequence'}", node)
+        return ""
+
+    def _pairs(self, node: Node, depth: int, name: str) -> list[tuple[Any, Any]]:
+        result: list[tuple[Any, Any]] = []
+        for item in node.items:
+            entry = deref(item)
+            if entry.kind is not MAPPING or len(entry.items) != 1:
+                raise self._refuse(f"every entry of !!{name} must be a mapping with one key", item)
+            key, value = entry.items[0]
+            result.append((self._value(key, depth), self._value(value, depth)))
+        return result
+
+    def _mapping(self, node: Node, depth: int) -> Any:
+        name = self._collection_tag(node, "map")
+        loader = self.loader
+        items = node.items
+        merged = False
+        if any(is_merge(key) for key, _ in items):
+            items = self._flatten(node, 0)
+            merged = True
+        result: dict[Any, Any] = {}
+        # ruamel.yaml does not look for duplicates where keys are merged in; OmegaConf looks at what is written.
+        strict = loader.duplicate_keys == "error" and loader.name != "omegaconf" and not merged
+        if loader.name == "omegaconf":
+            self._refuse_written_twice(node)
+        for key_node, value_node in items:
+            key = self._key(key_node, depth)
+            if strict and key in result:
+                raise self._refuse(f"{loader.title} refuses the duplicate key {key!r}", key_node)
+            result[key] = self._value(value_node, depth)
+        if name == "map":
+            return result
+        return set(result) if name == "set" else Tagged(str(node.tag), result)
+
+    def _refuse_written_twice(self, node: Node) -> None:
+        seen: set[str] = set()
+        for key, _ in node.items:
+            scalar = deref(key)
+            if scalar.kind is not SCALAR or (
+                not scalar.style and resolve(scalar.text, self.loader).tag != "str"
+            ):
+                continue
+            if scalar.tag not in (None, "!", TAG_PREFIX + "str"):
+                continue
+            if scalar.text in seen:
+                raise self._refuse(f"{self.loader.title} refuses the duplicate key {scalar.text!r}", key)
+            seen.add(scalar.text)
+
+    def _key(self, node: Node, depth: int) -> Any:
+        scalar = deref(node)
+        if scalar.kind is SCALAR and not scalar.style and scalar.text == "=" and scalar.tag in (None, "!"):
+            return "="
+        key = self._value(node, depth)
+        if isinstance(key, list) and self.loader.yaml_version == "1.2":
+            key = tuple(key)
+        try:
+            hash(key)
+        except TypeError:
+            kind = "mapping" if scalar.kind is MAPPING else "sequence"
+            raise self._refuse(f"{self.loader.title} refuses a {kind} as a key", node) from None
+        return key
+
+    def _flatten(self, node: Node, depth: int) -> list[tuple[Node, Node]]:
+        """The entries of a mapping with its merge keys replaced by what they bring, as PyYAML orders them.
+
+        A circle of merges ends as it does there: a mapping that is being flattened gives what it has so far.
+        """
+        if depth > _MAX_BUILD_DEPTH:
+            raise self._refuse("merge keys nested too deep", node)
+        entries = self.flat.setdefault(id(node), list(node.items))
+        merged: list[tuple[Node, Node]] = []
+        seen_merge = False
+        index = 0
+        while index < len(entries):
+            key, value = entries[index]
+            if not is_merge(key):
+                index += 1
+                continue
+            if seen_merge and merged and self.loader.yaml_version == "1.2":
+                raise self._refuse(f"{self.loader.title} refuses a second merge key", key)
+            seen_merge = True
+            del entries[index]
+            target = deref(value)
+            if target.kind is MAPPING:
+                merged.extend(self._flatten(target, depth + 1))
+            elif target.kind is SEQUENCE:
+                parts = []
+                for item in target.items:
+                    part = deref(item)
+                    if part.kind is not MAPPING:
+                        raise self._refuse("a merge key takes mappings only", item)
+                    parts.append(list(self._flatten(part, depth + 1)))
+                for entry in reversed(parts):
+                    merged.extend(entry)
+            else:
+                raise self._refuse("a merge key takes a mapping or a list of mappings", value)
+            entries = self.flat[id(node)]
+        if merged:
+            entries = self.flat[id(node)] = merged + entries
+        return entries
+
+
+# Nodes nest at most `Limits.depth` deep; values reached through aliases are counted by `compose` as well.
+_MAX_BUILD_DEPTH = 200
+_SCALAR_TAGS = frozenset(("str", "int", "float", "bool", "null", "timestamp"))
+_COLLECTION_TAGS = frozenset(("map", "set", "seq", "omap", "pairs"))

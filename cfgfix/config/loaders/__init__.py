@@ -1,0 +1,1 @@
+"""What the YAML loaders make of a scalar."""

@@ -1,0 +1,137 @@
+"""Edits and fixes: pure data, and the rules for applying several edits to one text."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from itertools import pairwise
+
+from cfgfix.core.records import dataclass
+
+
+class Safety(enum.IntEnum):
+    """Whether a fix may be applied without being asked, ordered from held back to applied."""
+
+    DISPLAY = 1
+    """Shown, never applied."""
+    UNSAFE = 2
+    """May change numerics, data order or convergence, or may exceed memory."""
+    SAFE = 3
+    """Cannot change what the model learns and cannot make a working run fail."""
+
+    @property
+    def label(self) -> str:
+        """The name used in rule files and in every output format."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace `text[start:end]` by `new`; offsets count code points of the decoded text."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """Give the value at `path` a new scalar.
+
+    `text` is the exact YAML to write (for numbers whose spelling matters); without it the editor spells `value`.
+    """
+
+    path: tuple[str | int, ...]
+    value: object
+    text: str | None = None
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InsertKey:
+    """Add `key: value` to the mapping at `path`, after the sibling `after` or as the last entry."""
+
+    path: tuple[str | int, ...]
+    key: str
+    value: object
+    after: str | None = None
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteKey:
+    """Remove the entry at `path`; `occurrence` picks one of several equal keys, counted from 0."""
+
+    path: tuple[str | int, ...]
+    occurrence: int | None = None
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RenameKey:
+    """Give the key at `path` the name `new`; `quote` writes it in quotes, so that it stays text."""
+
+    path: tuple[str | int, ...]
+    new: str
+    quote: bool = False
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceText:
+    """Replace a span where no key path can say it: a file that does not parse yet, or Python source."""
+
+    start: int
+    end: int
+    new: str
+
+
+Change = SetValue | InsertKey | DeleteKey | RenameKey | ReplaceText
+"""What a fix means. The editor turns it into edits; the proof checks the result against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A repair: what it does, in words and as changes, and how safe it is."""
+
+    title: str
+    safety: Safety
+    changes: tuple[Change, ...]
+    why: str = ""
+    """Why the fix is not safe, or what it rests on."""
+
+
+class OverlapError(ValueError):
+    """Two edits touch the same text."""
+
+
+def splice(text: str, edits: Iterable[Edit]) -> str:
+    """Return `text` with all edits applied.
+
+    Edits are applied from the end, so that earlier offsets stay valid. Two insertions at one offset keep
+    their order.
+
+    Raises:
+        OverlapError: Two edits overlap.
+        ValueError: An edit lies outside the text.
+    """
+    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    for before, after in pairwise(ordered):
+        if after.start < before.end:
+            raise OverlapError(f"edits at {before.start} and {after.start} overlap")
+    pieces: list[str] = []
+    position = 0
+    for edit in ordered:
+        if not 0 <= edit.start <= edit.end <= len(text):
+            raise ValueError(f"edit {edit.start}..{edit.end} lies outside a text of {len(text)} code points")
+        pieces.append(text[position : edit.start])
+        pieces.append(edit.new)
+        position = edit.end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def compatible(first: Iterable[Edit], second: Iterable[Edit]) -> bool:
+    """Tell whether two groups of edits can be applied together: none overlaps or inserts at the same place."""
+    spans = sorted((edit.start, edit.end) for group in (first, second) for edit in group)
+    return all(after[0] > before[0] and after[0] >= before[1] for before, after in pairwise(spans))

@@ -1,0 +1,346 @@
+"""Python files in a run: which are scanned, under which configs, and their reports.
+
+Imported only when there is Python to look at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, find_python, package_root
+from cfgfix.code.scan import ConfigFacts, ScanResult, scan
+from cfgfix.core.edits import Edit, ReplaceText, splice
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.findings import Applied, Finding, Refused, Severity
+from cfgfix.core.records import dataclass, replace
+from cfgfix.core.source_file import SourceFile, excerpt, read_regular, read_source
+from cfgfix.core.suppressions import NEEDLE, Suppression, find
+from cfgfix.lint.suppressing import about_suppressions, apply, inside, written_beside
+from cfgfix.rules.catalogue import Catalogue
+from cfgfix.rules.rule import Rule
+from cfgfix.settings.discovery import Matcher
+from cfgfix.settings.reader import Settings
+
+MAX_CONFIGS = 32
+"""Most configs whose guards are evaluated in one run; the first ones in order count."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """What came of one Python file; the engine makes its own report of it.
+
+    Attributes:
+        path: The file.
+        text: The text its findings' places refer to.
+        findings: What is shown.
+        hidden: What comments silence.
+        applied: Fixes made.
+        refused: Fixes that could not be made.
+        cycle: Rules that kept undoing each other.
+        before: The text before fixing, where it changed; else None.
+        encoded: The new bytes, where it changed; else None.
+    """
+
+    path: str
+    text: str
+    findings: tuple[Finding, ...]
+    hidden: tuple[Finding, ...] = ()
+    applied: tuple[Applied, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    cycle: tuple[str, ...] = ()
+    before: str | None = None
+    encoded: bytes | None = None
+
+
+def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
+    """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
+    roots = [settings.inside(root) for root in settings.source_roots]
+    roots = [shown(root) for root in roots]
+    named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
+    wanted = (named or roots or ["."]) if not paths else [*named, *roots]
+    return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
+
+
+def program_around(path: str, place: str, settings: Settings) -> tuple[list[PythonFile], str]:
+    """Return the Python files that a text being written belongs with, and the path the text has among them.
+
+    Args:
+        path: The name of the text; there need be no such file yet.
+        place: The project's folder, searched where the settings name no source roots.
+        settings: Those in force for the text.
+    """
+    files = python_files([] if settings.source_roots else [shown(place)], settings)
+    whole = os.path.abspath(path)
+    for file in files:
+        if os.path.abspath(file.path) == whole:
+            return files, file.path
+    return [*files, PythonFile(path, package_root(path), (0, 0, 0, 0))], path
+
+
+def shown(path: str) -> str:
+    """Return a path as seen from the working folder where it lies below it."""
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith("..") else path
+
+
+class SourceRun:
+    """One run over Python files.
+
+    Args:
+        files: What is scanned.
+        catalogue: All rules.
+        rules: The selected rules.
+        configs: What the guards are judged under.
+        severity: A rule's severity as the settings want it.
+        permitted: Leaves out what the settings ignore in a file.
+        key: What else the results depend on.
+        texts: Texts that stand for those on disk, by path.
+        only: The files that are reported, where not all are.
+        extra: Findings about these files from elsewhere, by file.
+        progress: Called with the number of files read and of all files.
+        tensorflow: Which TensorFlow is meant, as the setting says it.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[PythonFile],
+        *,
+        catalogue: Catalogue,
+        rules: Sequence[Rule],
+        configs: Sequence[ConfigFacts],
+        severity: Callable[[Rule, Severity], Severity],
+        permitted: Callable[[list[Finding], str], list[Finding]],
+        key: object,
+        texts: Mapping[str, str] | None = None,
+        only: frozenset[str] | None = None,
+        extra: Mapping[str, Sequence[Finding]] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        tensorflow: str = "requirements",
+    ) -> None:
+        self.files = files
+        self._tensorflow = tensorflow
+        self._texts = dict(texts or {})
+        self._only = only
+        self._progress = progress
+        self._extra = extra
+        """Findings that rest on a config and the code together, by file."""
+        self._catalogue = catalogue
+        self._rules = rules
+        self._configs = configs[:MAX_CONFIGS]
+        self._severity = severity
+        self._permitted = permitted
+        self._key = key
+        self.looked_in: tuple[str, ...] = ()
+        """Requirement files the last scan looked for."""
+        self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
+        judged = ("source.", "code.") if extra is not None else ("source.",)
+        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith(judged)}
+
+    def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
+        """Return what is found when some files have other texts."""
+        overlay = {
+            path: text.encode("utf-8", "surrogatepass")
+            for path, text in {**self._texts, **(texts or {})}.items()
+        }
+        result = scan(
+            self.files,
+            self._rules,
+            self._configs,
+            severity=self._severity,
+            key=self._key,
+            overlay=overlay,
+            progress=self._progress,
+            tensorflow=self._tensorflow,
+        )
+        self.looked_in = result.looked_in
+        changed = {path for path, text in self._texts.items() if read_python(path).text != text}
+        changed |= set(texts or {})
+        extra = {path: items for path, items in (self._extra or {}).items() if path not in changed}
+        if extra:
+            here = {file.path for file in self.files}
+            merged = {path: list(items) for path, items in result.findings.items()}
+            for path, items in extra.items():
+                if path in here:
+                    merged.setdefault(path, []).extend(items)
+            result = replace(result, findings=merged)
+        return result
+
+    def check(self, *, excerpts: bool = False) -> list[SourceReport]:
+        """Return a report for each file with something to say; `excerpts` keeps only the lines that are shown."""
+        result = self.scan()
+        reports = []
+        for path in self._told(result):
+            source = self._read(path)
+            shown, hidden = self._parted(source, result.findings.get(path, []))
+            if shown or hidden:
+                text = excerpt(source.text, path, (*shown, *hidden)) if excerpts else source.text
+                reports.append(SourceReport(path, text, tuple(shown), tuple(hidden)))
+        return reports
+
+    def fix(self, *, unsafe: bool) -> list[SourceReport]:
+        """Return a report for each file, with the texts as fixed; nothing is written."""
+        from cfgfix.lint.code_fixing import fix_files
+
+        sources: dict[str, SourceFile] = {}
+
+        def text_of(path: str) -> str:
+            if path not in sources:
+                sources[path] = self._read(path)
+            return sources[path].text
+
+        def found(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
+            result = self.scan(texts)
+            answer = {}
+            for path in self._told(result):
+                text = texts.get(path)
+                source = SourceFile.from_text(text, path) if text is not None else self._read(path)
+                answer[path] = self._parted(source, result.findings.get(path, []))[0]
+            return answer
+
+        outcome = fix_files(text_of, found, unsafe=unsafe)
+        reports = []
+        for path in sorted({*outcome.findings, *outcome.texts, *(path for path, *_ in outcome.refused)}):
+            before = text_of(path)
+            after = outcome.texts.get(path)
+            source = SourceFile.from_text(after, path) if after is not None else sources[path]
+            reports.append(
+                SourceReport(
+                    path,
+                    source.text,
+                    tuple(outcome.findings.get(path, ())),
+                    applied=tuple(
+                        Applied(item, edits) for place, item, edits in outcome.applied if place == path
+                    ),
+                    refused=tuple(
+                        Refused(item, reason) for place, item, reason in outcome.refused if place == path
+                    ),
+                    cycle=outcome.cycles.get(path, ()),
+                    before=before if after is not None else None,
+                    encoded=sources[path].encode(after) if after is not None else None,
+                )
+            )
+        return reports
+
+    def silence(self, reason: str) -> list[SourceReport]:
+        """Return reports with a suppression comment written for every finding; the comments must change nothing else."""
+        reports = []
+        for report in self.check():
+            if report.path.endswith(".ipynb"):
+                reports.append(report)
+                continue
+            source = self._read(report.path)
+            text, done, refused = source.text, [], []
+            by_line: dict[int, list[Finding]] = {}
+            for finding in report.findings:
+                by_line.setdefault(finding.location.line, []).append(finding)
+            for line in sorted(by_line, reverse=True):
+                group = by_line[line]
+                edits = silencing(SourceFile.from_text(text, report.path), group, reason)
+                if edits is not None:
+                    text = splice(text, edits)
+                    done += [Applied(finding, edits) for finding in group]
+                else:
+                    refused += [
+                        Refused(finding, "a comment cannot stand at the end of its line") for finding in group
+                    ]
+            changed = text != source.text
+            reports.append(
+                SourceReport(
+                    report.path,
+                    text,
+                    tuple(item.finding for item in refused),
+                    report.hidden,
+                    tuple(reversed(done)),
+                    tuple(refused),
+                    before=source.text if changed else None,
+                    encoded=source.encode(text) if changed else None,
+                )
+            )
+        return reports
+
+    def _told(self, result: ScanResult) -> list[str]:
+        """Return the files that a report is about."""
+        found = {*result.findings, *result.marked}
+        return sorted(found if self._only is None else found & self._only)
+
+    def _read(self, path: str) -> SourceFile:
+        text = self._texts.get(path)
+        return SourceFile.from_text(text, path) if text is not None else read_python(path)
+
+    def _parted(self, source: SourceFile, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+        """Return what is shown and what comments silence in a file."""
+        suppressions = comments_of(source)
+        hidden: list[Finding] = []
+        if suppressions:
+            result = apply(findings, suppressions)
+            about = about_suppressions(source, result, self._catalogue, self._judged, self._about)
+            findings, hidden = [*result.shown, *about], result.hidden
+        findings = self._permitted(findings, source.path)
+        findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+        return findings, hidden
+
+
+def silencing(source: SourceFile, findings: Sequence[Finding], reason: str) -> tuple[Edit, ...] | None:
+    """Return the edits that silence findings by comments, or None where those would change more than comments."""
+    edits = tuple(
+        Edit(item.start, item.end, item.new)
+        for item in written_beside(source, _comments(source), findings, reason)
+    )
+    return edits if _same_program(source.text, splice(source.text, edits)) else None
+
+
+def edits_of(finding: Finding) -> tuple[Edit, ...] | None:
+    """Return the edits of a finding's fix, or None where it has none."""
+    if finding.fix is None:
+        return None
+    return tuple(
+        Edit(item.start, item.end, item.new) for item in finding.fix.changes if isinstance(item, ReplaceText)
+    )
+
+
+def read_python(path: str) -> SourceFile:
+    """Return a Python file's text, a notebook's joined cells, or empty text where it cannot be read any more."""
+    try:
+        if path.endswith(".ipynb"):
+            decoded = decode(read_regular(path, MAX_NOTEBOOK), path)
+            return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)
+        return read_source(path)
+    except (UnreadableError, OSError):
+        pass
+    try:
+        decoded = decode(read_regular(path, MAX_NOTEBOOK), path)
+    except OSError:
+        return SourceFile.from_text("", path)
+    return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)
+
+
+def comments_of(source: SourceFile) -> list[Suppression]:
+    """Return the suppression comments of a Python file; a text that only looks like one is none."""
+    if NEEDLE not in source.text:
+        return []
+    return find(source.text, source.position, inside(_comments(source)))
+
+
+def _comments(source: SourceFile) -> list[tuple[int, str]]:
+    """Return the comments of a Python text as (offset, text), up to where it is no Python any more."""
+    import io
+    import tokenize
+
+    found: list[tuple[int, str]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            if token.type == tokenize.COMMENT:
+                found.append((source.line_start(token.start[0]) + token.start[1], token.string))
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return found
+
+
+def _same_program(before: str, after: str) -> bool:
+    import ast
+
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False

@@ -1,0 +1,137 @@
+"""What a user asks for, and what came of it: plain data, from the command line to every output format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cfgfix.core.edits import Edit
+from cfgfix.core.errors import CfgfixError, ExitCode
+from cfgfix.core.findings import Applied, Finding, Refused, Severity
+from cfgfix.core.records import dataclass, field
+from cfgfix.lint.document_checker import Skip
+from cfgfix.rules.rule import Rule
+from cfgfix.settings.reader import Settings
+
+UNKNOWN_CONFIG = "no training config that cfgfix knows"
+"""Why a file is passed over in which nothing speaks of training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asks for."""
+
+    paths: tuple[str, ...] = ()
+    settings: Settings | None = None
+    """None: for every file those of the nearest settings file at or above it."""
+    adjust: Callable[[Settings], Settings] | None = None
+    """What a command line changes in settings that are found."""
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    """Prove and show the fixes, write nothing."""
+    overrides: tuple[tuple[str, str], ...] = ()
+    """Key paths and YAML values, as a command line of the program would override them."""
+    stdin: bytes | None = None
+    stdin_name: str = "-"
+    edits: bool = False
+    """Work out the edits of every fix, for formats and editors that carry them."""
+    excerpts: bool = False
+    """Keep of each text only the lines that its findings show, so that a check of many files needs no room for them."""
+    baseline: str | None = None
+    """A file of known findings that are not shown."""
+    add_ignores: str | None = None
+    """Write a suppression comment, with this reason, for every finding instead of repairing it."""
+    force_dialect: bool = False
+    """Take the one file that is named for a config of the named dialect, whatever stands in it."""
+    progress: Callable[[int, int], None] | None = None
+    """Called with the number of files done and of all files, as often as one is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What came of one file."""
+
+    path: str
+    text: str | None = None
+    """The decoded text the findings' places refer to, or an excerpt; None where the file could not be read."""
+    dialect: str | None = None
+    loader: str | None = None
+    findings: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    """Findings that a suppression comment or the baseline silences."""
+    edits: tuple[tuple[Edit, ...] | None, ...] = ()
+    """The edits of each finding's fix, where they were asked for."""
+    applied: tuple[Applied, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    cycle: tuple[str, ...] = ()
+    passed_over: str | None = None
+    """Why the file was not checked, where it is no training config."""
+    alone: bool = False
+    """Whether a person names this one file, who is then told that it is passed over."""
+    before: str | None = None
+    after: str | None = None
+    """Texts before and after fixing, where they differ."""
+    encoded: bytes | None = None
+    """For standard input: the fixed bytes."""
+    settings: Settings | None = None
+    """The settings it was judged by."""
+    language: str = "yaml"
+    """`yaml`, or `python` for source code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a request."""
+
+    files: tuple[FileReport, ...]
+    errors: tuple[CfgfixError, ...]
+    skipped: tuple[Skip, ...]
+    hardware: str
+    """One line: which machine was judged by."""
+    settings: Settings
+    """Those of the working folder; every file carries its own."""
+    fixed: bool
+    unsafe_fixes: bool
+    written: bool
+    rules: dict[str, Rule] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    """Every file and folder the answer rests on, for caches."""
+    stale: tuple[str, ...] = ()
+    """Baseline entries that nothing matches any more."""
+    sources: int = 0
+    """How many Python files were scanned."""
+    diff: bool = False
+    """Whether changes are shown and nothing is written."""
+    live: bool = False
+    """Whether it rests on what the machine is like at this moment."""
+    loading: str = ""
+    """One line: how the project's code loads its configs, where that is known."""
+
+    def findings(self) -> list[Finding]:
+        """Return all findings of all files."""
+        return [finding for report in self.files for finding in report.findings]
+
+    def exit_code(self) -> ExitCode:
+        """Return the exit code of this report, the same for every output format."""
+        if any(report.refused or report.cycle for report in self.files):
+            return ExitCode.UNREADABLE
+        if self.errors:
+            return max(error.code for error in self.errors)
+        if any(self.fails(report, finding) for report in self.files for finding in report.findings):
+            return ExitCode.FINDINGS
+        if any(self.threshold_of(report) is not None for report in self.pending()):
+            return ExitCode.FINDINGS
+        return ExitCode.CLEAN
+
+    def threshold_of(self, report: FileReport) -> Severity | None:
+        """Return the least severity that makes a run fail for a finding of this file, or None for never."""
+        return (report.settings or self.settings).threshold()
+
+    def fails(self, report: FileReport, finding: Finding) -> bool:
+        """Tell whether a finding of a file makes the exit code 1."""
+        threshold = self.threshold_of(report)
+        return threshold is not None and finding.severity >= threshold
+
+    def pending(self) -> list[FileReport]:
+        """Return the files that a run which writes nothing would change."""
+        return [report for report in self.files if self.diff and report.after is not None]

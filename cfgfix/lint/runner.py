@@ -1,0 +1,747 @@
+"""The one place that knows everything: a request becomes a report.
+
+`check` looks, `fix` repairs. Both only return data; nothing is printed, and nothing but proven fixes is written.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from cfgfix.config.compose.overrides import override, shifted
+from cfgfix.config.dialects.dialect import Dialect
+from cfgfix.config.dialects.foreign import tool_of
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.loaders.scalars import LOADERS, Loader
+from cfgfix.core.baseline import split as split_known
+from cfgfix.core.edits import Edit, splice
+from cfgfix.core.errors import CfgfixError, UnreadableError
+from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
+from cfgfix.core.records import dataclass, replace
+from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
+from cfgfix.lint.document_checker import Skip, Target, ignored_by_path
+from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Report, Request
+from cfgfix.lint.session import (
+    Machine,
+    Run,
+    Runs,
+    dialect_of,
+    select,
+    stamp_of,
+    target_of,
+    told_by_code_around,
+    usage_for,
+)
+from cfgfix.rules.rule import Rule
+from cfgfix.settings.discovery import find
+from cfgfix.settings.reader import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.code.model.python_files import PythonFile
+    from cfgfix.lint.config_fixing import Outcome
+    from cfgfix.usage.project_code import CodeSays
+
+
+_UNSOUND = "the settings above it are wrong"
+COLLECT_EVERY = 512
+"""Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
+
+
+def check(request: Request) -> Report:
+    """Look at the files of a request and report what is wrong.
+
+    Raises:
+        CfgfixError: The arguments or the settings are wrong.
+    """
+    return _run(replace(request, fix=False))
+
+
+def fix(request: Request) -> Report:
+    """Repair what can be repaired: each fix proven, all files written only after all are proven.
+
+    Raises:
+        CfgfixError: The arguments or the settings are wrong.
+    """
+    return _run(replace(request, fix=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a check of one text rests on, for those who answer questions about it."""
+
+    document: Document
+    target: Target
+    rules: tuple[Rule, ...]
+    hardware: str
+    """One line: which machine is judged by."""
+
+
+def sight(request: Request) -> Sight | None:
+    """Return what a check of the request's standard input rests on, or None where the text is no training config.
+
+    Raises:
+        CfgfixError: The settings are wrong, or the text cannot be read.
+    """
+    assert request.stdin is not None
+    runs = Runs(request)
+    run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
+    document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
+    dialect = dialect_of(document, run)
+    if dialect is None:
+        return None
+    return Sight(document, target_of(run, dialect, run.machines[0]), run.judge.rules, run.hardware)
+
+
+def _run(request: Request) -> Report:
+    if request.overrides and request.fix:
+        raise CfgfixError(
+            "--set checks a config as an override would make it; it cannot be combined with fixing"
+        )
+    runs = Runs(request)
+    base = runs.finder.of(".")
+    errors: list[CfgfixError] = []
+    reports: list[FileReport] = []
+    skips: dict[str, Skip] = {}
+    sources = 0
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        if request.stdin is not None:
+            run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
+            try:
+                source = SourceFile.from_bytes(request.stdin, request.stdin_name)
+            except UnreadableError as error:
+                errors.append(error)
+            else:
+                if os.path.isfile(request.stdin_name) and not request.stdin_name.endswith(".py"):
+                    run.files.append(request.stdin_name)
+                if request.stdin_name.endswith(".py"):
+                    sources = _source_text(runs, run, source, request, reports)
+                else:
+                    alone = not run.settings.force_exclude
+                    reports.append(_one(runs, run, source, request, skips, alone=alone))
+        else:
+            runs.of(base)
+            files = find(request.paths or (".",), runs.finder, runs.inputs)
+            for found in files:
+                if found.path.endswith((".yaml", ".yml")):
+                    own = runs.sound(found.settings)
+                    if own is not None:
+                        own.files.append(found.path)
+            if _scans(runs, base, request):
+                from cfgfix.lint.code_run import MAX_CONFIGS
+
+                runs.configs.most = MAX_CONFIGS
+            for number, found in enumerate(files):
+                if request.progress is not None:
+                    request.progress(number, len(files))
+                if found.named and found.path.endswith((".py", ".ipynb")):
+                    continue
+                runs.inputs.append(found.path)
+                if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
+                    continue
+                try:
+                    source = read_source(found.path)
+                except UnreadableError as error:
+                    if found.named:
+                        errors.append(error)
+                    else:
+                        reports.append(
+                            FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
+                        )
+                    continue
+                # A hook names files too, one of them where one has changed; it says so with `force-exclude`.
+                alone = found.named and len(request.paths) == 1 and not found.settings.force_exclude
+                try:
+                    own = runs.sound(found.settings)
+                    if own is None:
+                        reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                        continue
+                    report = _one(runs, own, source, request, skips, alone=alone)
+                except CfgfixError as error:
+                    if found.settings is base:
+                        raise
+                    runs.unsound(found.settings, error)
+                    reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                    continue
+                if request.excerpts and report.text is not None:
+                    shown = (*report.findings, *report.hidden)
+                    report = replace(report, text=excerpt(report.text, report.path, shown))
+                reports.append(report)
+                if len(reports) % COLLECT_EVERY == 0:
+                    gc.collect(0)
+            reports += _other_formats(runs, request, {report.path for report in reports})
+            if request.progress is not None:
+                request.progress(len(files), len(files))
+            sources = _source(runs, base, request, reports)
+    finally:
+        if collecting:
+            gc.enable()
+    for one in runs.all():
+        if one.inferred is not None:
+            runs.inputs += one.inferred.files
+        runs.inputs += one.sources
+        if one.surroundings is not None:
+            runs.inputs += one.surroundings.looked
+    for code in runs.codes():
+        runs.inputs += code.inputs
+    written = False
+    if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
+        written = _write(reports, errors)
+    used = {id(report.settings) for report in reports}
+    lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
+        run.hardware for run in runs.all()
+    ]
+    return Report(
+        files=tuple(
+            replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
+            for report in reports
+        ),
+        errors=(*runs.problems, *errors),
+        skipped=tuple(skips.values()),
+        hardware="; ".join(dict.fromkeys(lines)),
+        settings=base,
+        fixed=request.fix,
+        unsafe_fixes=request.unsafe_fixes,
+        written=written,
+        diff=request.diff,
+        rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
+        inputs=(*runs.inputs, *runs.finder.looked),
+        stale=tuple(_stale(runs, reports, skips)),
+        sources=sources,
+        live=any(machine.live for run in runs.all() for machine in run.machines),
+        loading=_loading(runs),
+    )
+
+
+def _loading(runs: Runs) -> str:
+    """Return how the code loads the configs of all runs, or nothing where that is not known."""
+    lines = []
+    for run in runs.all():
+        if run.usage is not None:
+            from cfgfix.usage.checks import told
+
+            lines.append(told(run.usage))
+    return "; ".join(dict.fromkeys(line for line in lines if line))
+
+
+def _stale(runs: Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
+    """Yield the baseline entries that nothing matches any more, of rules and files that this run could judge.
+
+    A hook checks one file of many, and a run without a machine judges no rule about one: their entries still stand.
+    """
+    if runs.baseline is None:
+        return
+    root = os.path.dirname(os.path.abspath(runs.baseline.path))
+    judged = {rule.id for run in runs.all() for rule in run.judge.rules}
+    known = {rule.id for run in runs.all() for rule in run.judge.catalogue.rules}
+    checked = {
+        os.path.relpath(path, root).replace(os.sep, "/")
+        for path in (*(report.path for report in reports if report.text is not None), *runs.scanned)
+    }
+    for (path, rule, place), count in runs.left.items():
+        if not count:
+            continue
+        if path in checked:
+            told = rule not in known or (rule in judged and rule not in skips)
+        else:
+            told = not os.path.lexists(os.path.join(root, path))
+        if told:
+            yield f"{path}: {rule} {place}"
+
+
+def _source(runs: Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
+    """Scan the Python files of a run, add their reports, and return how many there are.
+
+    The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
+    ignored in a file is said by the settings nearest to it.
+    """
+    if not _scans(runs, base, request):
+        return 0
+    run = runs.of(base)
+    from cfgfix.lint.code_run import python_files
+
+    files = python_files(request.paths, base)
+    if files:
+        runs.inputs += [file.path for file in files]
+        runs.scanned = [file.path for file in files]
+        reports += _scanned(runs, run, request, files)
+    return len(files)
+
+
+def _scans(runs: Runs, base: Settings, request: Request) -> bool:
+    """Tell whether a run looks for Python files."""
+    paths = request.paths
+    if (
+        paths
+        and not base.source_roots
+        and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
+    ):
+        return False
+    return _source_rules(runs.of(base))
+
+
+def _source_rules(run: Run) -> bool:
+    return any(rule.check and rule.check.startswith("source.") for rule in run.judge.rules)
+
+
+MAX_LOOKED_AT = 500
+"""Most YAML files that are looked through for the configs of a program of which one text is checked."""
+
+
+def _source_text(
+    runs: Runs, run: Run, source: SourceFile, request: Request, reports: list[FileReport]
+) -> int:
+    """Scan one Python text as a part of its project's program, under the project's configs, and add its report."""
+    from cfgfix.lint.code_run import MAX_CONFIGS, program_around
+
+    runs.configs.most = MAX_CONFIGS
+    settings = run.settings
+    place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
+    # Standard input is given back as it came where there is nothing to repair.
+    same = source.encode(source.text)
+    empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
+    if not _source_rules(run):
+        reports.append(empty)
+        return 1
+    for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
+        if runs.configs.full():
+            break
+        try:
+            document = compose(read_source(found.path))
+        except UnreadableError:
+            continue
+        own = runs.sound(found.settings)
+        dialect = dialect_of(document, own) if own is not None else None
+        if own is not None and dialect is not None and document.problem is None:
+            own.files.append(found.path)
+            runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
+    files, path = program_around(request.stdin_name, place, settings)
+    made = list(_scanned(runs, run, request, files, {path: source.text}))
+    reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
+    return 1
+
+
+def _scanned(
+    runs: Runs,
+    run: Run,
+    request: Request,
+    files: Sequence[PythonFile],
+    texts: Mapping[str, str] | None = None,
+) -> Iterator[FileReport]:
+    """Yield the reports of Python files, or of the one whose text is given."""
+    from cfgfix.lint.code_run import SourceRun, edits_of
+    from cfgfix.usage.config_facts import facts_of
+
+    scan = SourceRun(
+        files,
+        catalogue=run.judge.catalogue,
+        rules=run.judge.rules,
+        configs=[facts_of(document, loader) for document, loader in runs.configs.items],
+        severity=run.judge.severity,
+        permitted=lambda findings, path: _permitted(
+            runs.sound(runs.finder.of(os.path.dirname(path) or ".")) or run, findings, path
+        ),
+        key=stamp_of(run.judge.rules),
+        texts=texts,
+        only=_reported(request, run.settings, files, texts),
+        progress=request.progress,
+        extra=_in_code(run, runs.configs.items),
+        tensorflow=run.settings.tensorflow,
+    )
+    if request.add_ignores is not None:
+        found = scan.silence(request.add_ignores)
+    elif request.fix:
+        found = scan.fix(unsafe=request.unsafe_fixes)
+    else:
+        found = scan.check(excerpts=request.excerpts)
+    runs.inputs += scan.looked_in
+    for item in found:
+        findings = list(item.findings)
+        known: list[Finding] = []
+        if runs.baseline is not None:
+            findings, known = split_known(findings, runs.baseline, runs.left)
+        yield FileReport(
+            item.path,
+            item.text,
+            findings=tuple(findings),
+            hidden=(*item.hidden, *known),
+            edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
+            applied=item.applied,
+            refused=item.refused,
+            cycle=item.cycle,
+            before=item.before,
+            after=item.text if item.before is not None else None,
+            encoded=item.encoded,
+            language="python",
+            settings=run.settings,
+        )
+
+
+def _reported(
+    request: Request, settings: Settings, files: Sequence[PythonFile], texts: Mapping[str, str] | None
+) -> frozenset[str] | None:
+    """Return the Python files that are reported, or None for all: what is written is in the files that are named.
+
+    The source roots belong to the program of any file, so a check reads them with it and tells what it finds there.
+    """
+    if texts:
+        return frozenset(texts)
+    if not request.paths or not (request.fix or request.add_ignores is not None):
+        return None
+    from cfgfix.lint.code_run import python_files
+
+    named = [path for path in request.paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
+    wanted = {os.path.abspath(file.path) for file in python_files(named, replace(settings, source_roots=()))}
+    return frozenset(file.path for file in files if named and os.path.abspath(file.path) in wanted)
+
+
+def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
+    """Return what a config and the code together show in the code; None where no config is known to the code."""
+    usage = usage_for(run)
+    if usage is None:
+        return None
+    from cfgfix.usage.checks import findings_in_code
+
+    dialect = next(
+        (found for document, _ in configs[:1] if (found := dialect_of(document, run)) is not None), None
+    )
+    return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
+
+
+def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
+    """Yield the reports of configs in JSON and TOML that a program of the code that was looked at opens."""
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+    for code in runs.codes():
+        for path, says in code.all().items():
+            shown = os.path.relpath(os.path.join(code.root, path))
+            if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
+                continue
+            run = runs.of(runs.finder.of(os.path.dirname(shown) or "."))
+            if not run.judge.code:
+                continue
+            try:
+                source = read_source(shown)
+            except UnreadableError:
+                continue
+            runs.inputs.append(shown)
+            findings = _permitted(run, run.judge.by_runs(says.hits, source), shown)
+            known_ones: list[Finding] = []
+            if run.baseline is not None:
+                findings, known_ones = split_known(findings, run.baseline, run.left)
+            yield FileReport(
+                shown,
+                source.text,
+                "generic",
+                says.form,
+                tuple(findings),
+                hidden=tuple(known_ones),
+                edits=tuple(None for _ in findings) if request.edits else (),
+                settings=run.settings,
+                language=says.form,
+            )
+
+
+def _asked_for(path: str, request: Request) -> bool:
+    whole = os.path.abspath(path)
+    return any(
+        whole == os.path.abspath(named) or whole.startswith(os.path.abspath(named).rstrip(os.sep) + os.sep)
+        for named in request.paths or (".",)
+    )
+
+
+def _one(
+    runs: Runs,
+    run: Run,
+    source: SourceFile,
+    request: Request,
+    skips: dict[str, Skip],
+    *,
+    alone: bool,
+) -> FileReport:
+    """Check or fix one file; `alone` where a person names this one."""
+    report = _judged(runs, run, source, request, skips, alone=alone)
+    if report.passed_over is not None and request.stdin is not None:
+        # What comes from an editor goes back to it as it came.
+        report = replace(report, encoded=request.stdin)
+    return report if report.settings is not None else replace(report, settings=run.settings)
+
+
+def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
+    """Return what the code around a config says of it, where some rule asks for that."""
+    if not run.judge.code or source.path == "-":
+        return None
+    return runs.code_says(source.path, source)
+
+
+_DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
+_DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
+"""Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
+
+
+def _judged(
+    runs: Runs, run: Run, source: SourceFile, request: Request, skips: dict[str, Skip], *, alone: bool
+) -> FileReport:
+    document = compose(source)
+    forced = alone and request.force_dialect
+    dialect = dialect_of(document, run, forced=forced)
+    says = _says(runs, run, source)
+    if says is not None and says.framework and dialect is None:
+        dialect = run.dialects.get("generic")
+    elif says is not None and not says.framework and not forced:
+        return FileReport(
+            source.path,
+            passed_over="only programs open it whose imports do not come to TensorFlow",
+            settings=run.settings,
+        )
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+    if dialect is None:
+        tool = tool_of(document)
+        reason = UNKNOWN_CONFIG if tool is None else f"{tool}, no training config"
+        return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+    shift: tuple[Edit, ...] = ()
+    if request.overrides:
+        document, shift = override(document, request.overrides)
+    hidden: list[Finding] = []
+    targets = [target_of(run, dialect, machine) for machine in run.machines]
+    if says is not None and run.settings.loader is None and dialect.name == "generic":
+        targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
+
+    def judge(candidate: Document) -> list[Finding]:
+        found: list[list[Finding]] = []
+        hidden.clear()
+        again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
+        for target in targets:
+            judged = run.judge.document(candidate, target, again)
+            for skip in judged.skips:
+                skips.setdefault(skip.rule, skip)
+            hidden.extend(judged.hidden)
+            found.append(judged.findings)
+        findings = found[0] if len(found) == 1 else _merged(found, run.machines)
+        return _permitted(run, _of_tests(run, findings, source.path), source.path)
+
+    findings: list[Finding] | None = None
+    doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
+    if not request.fix or dialect.name == "generic":
+        findings = judge(document)
+        if says is None and not doubtful.isdisjoint(finding.rule for finding in findings):
+            told = [told_by_code_around(run, dialect, source, target) for target in targets]
+            if any(new is not old for new, old in zip(told, targets, strict=True)):
+                targets, findings = told, None
+    loader = targets[0].loader
+    if not run.configs.full():
+        run.configs.items.append((document, loader))
+    if request.add_ignores is not None:
+        return _with_ignores(source, document, dialect, loader, judge, request.add_ignores)
+    if not request.fix:
+        findings = judge(document) if findings is None else findings
+        if run.baseline is not None:
+            findings, known = split_known(findings, run.baseline, run.left)
+            hidden += known
+        edits = (
+            tuple(_edits_of(document, finding) for finding in findings) if request.edits and not shift else ()
+        )
+        if shift:
+            findings = [shifted(finding, shift, source) for finding in findings]
+        return FileReport(
+            source.path,
+            source.text,
+            dialect.name,
+            loader.name,
+            tuple(findings),
+            hidden=tuple(hidden),
+            edits=edits,
+            settings=run.settings,
+        )
+    from cfgfix.lint.config_fixing import fix_text
+
+    outcome = fix_text(document, loader, judge, unsafe=request.unsafe_fixes, findings=findings)
+    report = replace(_fixed_report(source, dialect, loader, outcome), hidden=tuple(hidden))
+    if run.baseline is not None:
+        new, known = split_known(report.findings, run.baseline, run.left)
+        report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))
+    return report
+
+
+def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
+    """Return the findings of several machines: one that holds for all of them once, any other with the machine's name."""
+
+    def key(finding: Finding) -> tuple[str, int, int, str]:
+        return finding.rule, finding.location.start, finding.location.end, finding.message
+
+    everywhere = set.intersection(*({key(finding) for finding in findings} for findings in found))
+    merged = [finding for finding in found[0] if key(finding) in everywhere]
+    for machine, findings in zip(machines, found, strict=True):
+        merged += [
+            replace(finding, profile=machine.profile)
+            for finding in findings
+            if key(finding) not in everywhere
+        ]
+    merged.sort(key=lambda finding: (finding.location.start, finding.rule, finding.profile or ""))
+    return merged
+
+
+def _edits_of(document: Document, finding: Finding) -> tuple[Edit, ...] | None:
+    from cfgfix.config.document.editor import Refusal, plan
+
+    if finding.fix is None:
+        return None
+    try:
+        return tuple(plan(document, finding.fix.changes))
+    except Refusal:
+        return None
+
+
+def _with_ignores(
+    source: SourceFile,
+    document: Document,
+    dialect: Dialect,
+    loader: Loader,
+    judge: Callable[[Document], list[Finding]],
+    reason: str,
+) -> FileReport:
+    """Write a suppression comment for every finding of a file; the comments must change nothing else."""
+    from cfgfix.config.document.editor import plan
+    from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.lint.suppressing import additions
+
+    findings = judge(document)
+    text, done, refused = document, [], []
+    # From the last line up, one at a time: each is proven by itself, and offsets above stay valid.
+    by_line: dict[int, list[Finding]] = {}
+    for finding in findings:
+        by_line.setdefault(finding.location.line, []).append(finding)
+    for line in sorted(by_line, reverse=True):
+        group = by_line[line]
+        if document.problem is not None:
+            refused += [Refused(finding, "the file does not parse; repair that first") for finding in group]
+            continue
+        changes = additions(text, group, reason)
+        edits = plan(text, changes)
+        try:
+            text = prove(text, splice(text.source.text, edits), changes, edits, loader)
+        except ProofError as error:
+            refused += [
+                Refused(finding, f"a comment cannot stand at the end of its line: {error}")
+                for finding in group
+            ]
+        else:
+            done += [Applied(finding, tuple(edits)) for finding in group]
+    left = judge(text)
+    changed = text.source.text != source.text
+    return FileReport(
+        source.path,
+        text.source.text,
+        dialect.name,
+        loader.name,
+        tuple(left),
+        applied=tuple(reversed(done)) if changed else (),
+        refused=tuple(refused),
+        before=source.text if changed else None,
+        after=text.source.text if changed else None,
+        encoded=source.encode(text.source.text),
+    )
+
+
+def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome: Outcome) -> FileReport:
+    after = outcome.document.source.text
+    changed = after != source.text
+    return FileReport(
+        source.path,
+        after,
+        dialect.name,
+        loader.name,
+        tuple(outcome.findings),
+        applied=tuple(outcome.applied) if changed else (),
+        refused=tuple(outcome.refused),
+        cycle=outcome.cycle,
+        before=source.text if changed else None,
+        after=after if changed else None,
+        encoded=source.encode(after),
+    )
+
+
+def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
+    """Write all proven results; the file must still be what was read."""
+    written = False
+    for position, report in enumerate(reports):
+        if report.after is None or report.encoded is None or report.before is None:
+            continue
+        try:
+            current = read_source(report.path)
+            if current.text != report.before:
+                errors.append(_changed(report.path))
+                reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+                continue
+            assert current.stamp is not None
+            replace_atomically(report.path, report.encoded, current.stamp)
+            written = True
+        except UnreadableError as error:
+            errors.append(error)
+            reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+    return written
+
+
+def _changed(path: str) -> UnreadableError:
+    return UnreadableError(
+        "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
+    )
+
+
+_TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
+
+
+def _of_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
+    """Return the findings of a file; in a config of the project's tests those about chosen values are information.
+
+    A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
+    """
+    folders = os.path.dirname(os.path.relpath(path, run.settings.root)).split(os.sep)
+    if _TEST_FOLDERS.isdisjoint(folders):
+        return findings
+    return [
+        replace(finding, severity=Severity.INFO)
+        if finding.rule.startswith("CFG")
+        and finding.severity is not Severity.INFO
+        and not run.judge.severity_is_set(finding.rule)
+        else finding
+        for finding in findings
+    ]
+
+
+def _permitted(run: Run, findings: list[Finding], path: str) -> list[Finding]:
+    patterns = run.settings.per_file_ignores
+    if not patterns:
+        return findings
+    return [
+        finding
+        for finding in findings
+        if not ignored_by_path(finding.rule, finding.name, path, run.settings.root, patterns)
+    ]
+
+
+def applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Tell whether `--fix` would repair a finding."""
+    return fixable(finding, unsafe=unsafe)
+
+
+__all__ = [
+    "Applied",
+    "FileReport",
+    "KeyPath",
+    "Refused",
+    "Report",
+    "Request",
+    "Sight",
+    "applicable",
+    "check",
+    "fix",
+    "select",
+    "sight",
+]

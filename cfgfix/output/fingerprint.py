@@ -1,0 +1,31 @@
+"""What identifies a finding when lines move: rule, file, and the key path or the text it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.core.findings import Finding, format_key_path
+from cfgfix.output.sentences import shown_path
+
+
+def anchor(finding: Finding) -> str:
+    """Return the line-independent text that a finding is known by inside its file."""
+    place = format_key_path(finding.key_path) if finding.key_path is not None else ""
+    return f"{place}|{finding.context}" if place != finding.context else place
+
+
+def fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+    """Yield every finding with a hexadecimal fingerprint; equal ones are told apart by their order."""
+    from hashlib import blake2b
+
+    seen: dict[str, int] = {}
+    for finding in findings:
+        text = "\0".join(
+            (finding.rule, shown_path(finding.location.path), anchor(finding), finding.profile or "")
+        )
+        count = seen.get(text, 0)
+        seen[text] = count + 1
+        yield (
+            finding,
+            blake2b(f"{text}\0{count}".encode("utf-8", "backslashreplace"), digest_size=16).hexdigest(),
+        )

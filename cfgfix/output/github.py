@@ -1,0 +1,84 @@
+"""The report as GitHub workflow commands: annotations on the lines of a pull request.
+
+GitHub shows at most ten annotations of each kind a step and drops the others without a word. So the worst come first, the
+tenth place tells how many more there are, and every finding stands in the log.
+"""
+
+from __future__ import annotations
+
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import Finding, Severity
+from cfgfix.core.visible import visible
+from cfgfix.lint.runner import Report
+from cfgfix.output.sentences import legible, message, shown_path
+
+LIMIT = 10
+"""Annotations of one kind that GitHub shows for one step (docs.github.com, limits of workflow commands)."""
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(report: Report) -> str:
+    """Return the workflow commands, and the whole list as a folded group of the log."""
+    report = legible(report)
+    lines: list[str] = []
+    findings = sorted(
+        report.findings(),
+        key=lambda finding: (-finding.severity, finding.location.path, finding.location.line),
+    )
+    for severity in reversed(Severity):
+        group = [_annotation(finding) for finding in findings if finding.severity is severity]
+        if severity is Severity.ERROR:
+            group = [_trouble(error) for error in report.errors] + group
+        shown = group if len(group) <= LIMIT else group[: LIMIT - 1]
+        lines += shown
+        if len(shown) < len(group):
+            rest = f"{len(group) - len(shown)} more of severity {severity.label}: GitHub shows {LIMIT} of a kind a step, the log of this step has them all"
+            lines.append(f"::{_COMMANDS[severity]} title=cfgfix::{_data(rest)}")
+    if findings or report.errors:
+        lines.append(f"::group::cfgfix: all {len(findings) + len(report.errors)} findings")
+        lines += [_plain(str(error)) for error in report.errors]
+        lines += [
+            _plain(
+                f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {message(finding)}"
+            )
+            for finding in findings
+        ]
+        lines.append("::endgroup::")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _trouble(error: CfgfixError) -> str:
+    place = f"file={_property(visible(shown_path(error.path)))}," if error.path else ""
+    return f"::error {place}title=cfgfix::{_data(str(error))}"
+
+
+def _annotation(finding: Finding) -> str:
+    place = finding.location
+    properties = {
+        "file": shown_path(place.path),
+        "line": str(place.line),
+        "col": str(place.column),
+        "endLine": str(place.end_line),
+        "endColumn": str(place.end_column),
+        "title": f"{finding.rule} {finding.name}",
+    }
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    fix = f"\nfix: {finding.fix.title} ({finding.fix.safety.label})" if finding.fix else ""
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message(finding) + fix)}"
+
+
+def _plain(text: str) -> str:
+    """Return a line of the log that the runner cannot take for a command, whatever a file is called or holds.
+
+    The runner looks for `::` where a line begins and for `##[` anywhere in it (actions/runner, ActionCommand.cs).
+    """
+    text = _data(text).replace("##[", "## [")
+    return f"./{text}" if text.lstrip().startswith("::") else text
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,219 @@
+"""The text of a profile, from its JSON form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cfgfix.core.terminal import Paint, figure
+from cfgfix.core.visible import visible_data
+
+_STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
+_BAR = 24
+
+
+def render(data: Mapping[str, Any], paint: Paint) -> str:
+    """Return a profile as text."""
+    data = visible_data(data)
+    body = {"data": _data, "step": _step, "devices": _devices}[data["kind"]]
+    lines = [*body(data, paint), *_limits(data, paint), *_notes(data, paint), *_verdicts(data, paint)]
+    return "\n".join(lines) + "\n"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:.3g} s"
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:<22} {text}"
+
+
+def _interval(entry: Mapping[str, float], scale: float = 1.0, form: str = ".3g") -> str:
+    return f"{entry['value'] * scale:{form}} (95 %: {entry['low'] * scale:{form}} to {entry['high'] * scale:{form}})"
+
+
+def _share(entry: Mapping[str, float]) -> str:
+    return f"{entry['value']:.1%} (95 %: {entry['low']:.1%} to {entry['high']:.1%})"
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return ""
+
+
+def _amount(value: float, unit: str) -> str:
+    """Write a reading in a unit that suits its size."""
+    if unit.startswith("bytes"):
+        return _bytes(value) + unit.removeprefix("bytes")
+    return f"{figure(value)} {unit}"
+
+
+def _spread(summary: Mapping[str, Any]) -> str:
+    return f"median {_ms(summary['median'])}, mean {_ms(summary['mean'])}, p95 {_ms(summary['p95'])}, p99 {_ms(summary['p99'])}, robust spread {_ms(summary['robust_std'])}"
+
+
+def _bar(share: float) -> str:
+    return "#" * max(0, min(_BAR, round(share * _BAR)))
+
+
+def _data(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    rates = data["rates"]
+    yield paint("bold", f"dataset: {data['source']}")
+    strings = ", strings not counted" if rates["has_strings"] else ""
+    yield _row(
+        "throughput",
+        f"{figure(rates['samples_per_second'])} samples/s, {figure(rates['batches_per_second'])} batches/s, {_bytes(rates['bytes_per_second'])}/s{strings}",
+    )
+    yield _row("per batch", _spread(rates["batch_seconds"]))
+    yield _row(
+        "start",
+        f"first batch after {_ms(rates['build'] + rates['first_element'])}; {rates['steady']['reason']}",
+    )
+    yield _row(
+        "CPU",
+        f"{_ms(rates['cpu_per_batch'])} per batch, {rates['cpus_busy']:.2g} CPUs at work, {rates['cpus_elsewhere']:.2g} for other processes",
+    )
+    if rates["read_per_batch"] is not None:
+        yield _row(
+            "read",
+            f"{_bytes(rates['read_per_batch'])} per batch, {_bytes(rates['storage_per_batch'])} of it from storage",
+        )
+    if rates["restarts"]:
+        yield _row("ends", f"the dataset ended and was started anew {rates['restarts']} times")
+    if data["stages"]:
+        yield paint("bold", "time inside each stage, per batch")
+        for stage in data["stages"]:
+            name = f"{stage['operation']}({stage['function']})" if stage["function"] else stage["operation"]
+            calls = f"x{stage['parallelism']}{' auto' if stage['autotuned'] else ''}"
+            python = " Python" if stage["python"] else ""
+            yield f"  {name:<30} {_ms(stage['seconds_per_batch']):>9} {stage['share']:>6.1%} {calls:<8} {_bar(stage['share'])}{python}"
+    lock = data["interpreter_lock"]
+    if lock is not None:
+        yield _row(
+            "interpreter lock",
+            f"held by the pipeline's Python {lock['low']:.0%} to {lock['high']:.0%} of the time",
+        )
+    parts = data["differential"]
+    if parts is not None:
+        yield paint("bold", "what a batch's time goes to, by leaving parts out")
+        yield _row("delivery", _ms(parts["delivery"]) if parts["delivery"] is not None else "not measured")
+        yield _row(
+            "preparation",
+            _interval(parts["preparation"], 1e3) + " ms" if parts["preparation"] else "not measured",
+        )
+        yield _row(
+            "fetch (cold files)",
+            _interval(parts["fetch"], 1e3) + f" ms; {parts['files']} files, {_bytes(parts['bytes'])}"
+            if parts["fetch"]
+            else "not measured",
+        )
+        for note in parts["notes"]:
+            yield _row("", note)
+    consumer = data["consumer"]
+    if consumer is not None:
+        yield paint("bold", f"with a device that needs {_ms(consumer['step_seconds'])} per batch")
+        yield _row(
+            "device idle",
+            f"{_share(consumer['idle_share'])}; with perfect overlap {consumer['predicted_idle_share']:.1%}",
+        )
+    feeding = data["feeding"]
+    if feeding is not None:
+        yield _row("CPUs needed", f"{feeding['cpus_needed']:.2f} of {feeding['cpus_usable']} usable")
+    service = data["service"]
+    if service and "skipped" not in service:
+        yield _row(
+            "tf.data service",
+            f"{figure(service['batches_per_second'])} batches/s with {service['workers']} workers on this machine, {figure(service['alone_batches_per_second'])} without",
+        )
+    for cause in data["causes"]:
+        yield _row(f"every {cause['interval']:.4g}", f"{cause['name']}: {cause['note']}")
+
+
+def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    yield paint("bold", f"step: {data['source']} on {', '.join(data['devices'])}")
+    yield _row("whole step", _spread(data["step_seconds"]))
+    for name, part in data["parts"].items():
+        yield _row(f"  {name}", _interval(part, 1e3) + " ms")
+    yield _row("compile", _ms(data["compile_seconds"]))
+    yield _row("loop", f"{_spread(data['loop_seconds'])}; {figure(data['samples_per_second'])} samples/s")
+    yield _row(
+        "waiting for data", f"{_share(data['data_share'])}, {_ms(data['data_seconds']['mean'])} per step"
+    )
+    yield _row("retraces", f"{len(data['retraces'])} in {data['watched_steps']} steps")
+    yield _row(
+        "host syncs",
+        f"{sum(sync['count'] for sync in data['host_syncs'])} in {max(data['watched_steps'] - 1, 0)} steps",
+    )
+    for entry in data["comparisons"]:
+        text = (
+            f"time with / without: {_interval(entry['ratio'], 1, '.3f')}"
+            if entry["ratio"]
+            else f"does not run: {entry['failed']}"
+        )
+        yield _row(entry["name"], text)
+    for device, size in data["peak_bytes"].items():
+        yield _row(f"peak memory {device}", _bytes(size))
+
+
+def _devices(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    yield paint("bold", f"devices: {data['gpu']}")
+    for device in data["devices"]:
+        facts = ", ".join(f"{name} {value}" for name, value in device["facts"].items())
+        yield _row(
+            f"{device['kind']} {device['index']}", f"{device['name']}" + (f" ({facts})" if facts else "")
+        )
+        for series in device["series"]:
+            summary = series["summary"]
+            if summary:
+                median, least, most = (
+                    _amount(summary[key], series["unit"]) for key in ("median", "min", "max")
+                )
+                yield f"    {series['name']:<18} median {median}, {least} to {most}, {summary['count']} readings ({series['source']})"
+    for line in data["topology"]:
+        yield _row("topology", line)
+    pipeline = data["pipeline"]
+    if pipeline is not None:
+        yield paint("bold", f"pipeline: {pipeline['items']} items in {pipeline['seconds']:.3g} s")
+        for name, share in zip(pipeline["stages"], pipeline["busy_share"], strict=True):
+            yield _row(name, f"busy {share:.1%} {_bar(share)}")
+        yield _row(
+            "at once",
+            f"{pipeline['overlap_share']:.1%}; none {pipeline['idle_share']:.1%}; {pipeline['speedup']:.2f} times as fast as one after the other",
+        )
+
+
+def _limits(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    if data["older_limits"]:
+        yield paint("bold", "what the older tools' limits would say (beside the figures, no verdict)")
+    for limit in data["older_limits"]:
+        yield (
+            f"  {limit['figure']} = {limit['value']:.3g} {limit['unit']}".rstrip()
+            + f": {limit['reading']} ({limit['limits']}; {limit['source']})"
+        )
+        if limit["caution"]:
+            yield f"    but {limit['caution']}"
+
+
+def _notes(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    for note in data["notes"]:
+        yield paint("dim", f"note: {note}")
+
+
+def _verdicts(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    yield paint("bold", "verdicts")
+    for verdict in data["verdicts"]:
+        rules = ", ".join(f"{rule['id']} {rule['name']}" for rule in verdict["rules"])
+        yield (
+            f"  {paint(_STYLES[verdict['outcome']], verdict['outcome'])}: {verdict['name']}: {verdict['summary']}"
+            + (f" [{rules}]" if rules else "")
+        )
+        for text in verdict["evidence"]:
+            if text:
+                yield f"      {text}"
+        if verdict["change"]:
+            yield f"    change: {verdict['change']}"
+        for text in verdict["fixes"]:
+            yield f"    fix: {text}"

@@ -1,0 +1,308 @@
+"""The report as a person reads it: place, rule, message, the lines themselves with carets, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from cfgfix.core.edits import Safety
+from cfgfix.core.findings import Finding, Location, Severity, State, note_parts
+from cfgfix.core.terminal import Paint
+from cfgfix.core.visible import visible
+from cfgfix.lint.request import UNKNOWN_CONFIG
+from cfgfix.lint.runner import FileReport, Report
+from cfgfix.output.sentences import legible, message
+
+TAB = 4
+"""Columns a tab is shown as in a code frame."""
+MAX_LINE = 160
+"""Longest part of a source line shown in a frame, in characters."""
+
+
+def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
+    """Return the full report with code frames."""
+    report = legible(report)
+    lines: list[str] = []
+    for file in report.files:
+        for finding in file.findings:
+            lines += _finding(finding, file, paint)
+            lines.append("")
+    if report.diff:
+        lines += _diffs(report, paint)
+    lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
+    """Return one line per finding."""
+    report = legible(report)
+    lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
+    if report.diff:
+        lines += _diffs(report, paint)
+    lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def concise_line(finding: Finding, paint: Paint) -> str:
+    """Return a finding on one line, as editors and scripts read it."""
+    place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}:"
+    mark = (
+        {Safety.SAFE: " [*]", Safety.UNSAFE: " [unsafe fix]"}.get(finding.fix.safety, "")
+        if finding.fix
+        else ""
+    )
+    return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {message(finding)}{mark}"
+
+
+def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
+    place = finding.location
+    head = (
+        f"{paint('path', f'{place.path}:{place.line}:{place.column}')}: {paint(finding.severity.label, finding.severity.label)} "
+        f"{paint('bold', finding.rule)} {finding.name}"
+    )
+    if finding.state is not State.ACTIVE:
+        head += f" ({finding.state.value})"
+    lines = [head, f"  {message(finding)}"]
+    if file.text is not None:
+        lines += frame(file.text, place, finding.related, paint)
+    for other in finding.related:
+        if other.path != place.path:
+            lines.append(
+                f"  {paint('frame', '=')} {other.path}:{other.line}:{other.column}: {other.label or ''}".rstrip()
+            )
+    for step in finding.flow:
+        lines.append(
+            f"  {paint('frame', '>')} {step.path}:{step.line}:{step.column}: {step.label or ''}".rstrip()
+        )
+    if finding.fix is not None:
+        kind = {Safety.SAFE: "fix", Safety.UNSAFE: "unsafe fix", Safety.DISPLAY: "suggestion"}[
+            finding.fix.safety
+        ]
+        lines.append(f"  {paint('frame', '=')} {paint('good', kind)}: {finding.fix.title}")
+        if finding.fix.safety is not Safety.SAFE and finding.fix.why:
+            lines.append(f"  {paint('frame', '=')} why not by itself: {finding.fix.why}")
+    elif finding.no_fix_reason:
+        lines.append(f"  {paint('frame', '=')} no fix: {finding.no_fix_reason}")
+    lines += [f"  {paint('frame', '=')} {label}: {text}" for label, text in map(note_parts, finding.notes)]
+    return lines
+
+
+def frame(text: str, place: Location, related: Sequence[Location], paint: Paint) -> list[str]:
+    """Return the source lines of a finding with carets under the places and their labels."""
+    marks: dict[int, list[tuple[Location, bool]]] = {}
+    marks.setdefault(place.line, []).append((place, True))
+    for other in related:
+        if other.path == place.path:
+            marks.setdefault(other.line, []).append((other, False))
+    rows = _lines(text)
+    gutter = len(str(max(marks)))
+    shown: list[str] = [f"{' ' * gutter} {paint('frame', '|')}"]
+    previous = None
+    for number in sorted(marks):
+        if number > len(rows):
+            continue
+        if previous is not None and number > previous + 1:
+            shown.append(paint("frame", "..."))
+        previous = number
+        row = rows[number - 1]
+        shown.append(
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
+        )
+        for location, primary in sorted(marks[number], key=lambda item: item[0].column):
+            first = location.column - 1
+            if first >= MAX_LINE:
+                continue
+            start = _width(row[:first])
+            stop = location.end_column - 1 if location.end_line == location.line else len(row)
+            width = max(1, _width(row[first : min(stop, first + MAX_LINE)]))
+            if start >= MAX_LINE:
+                continue
+            mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
+            label = f" {location.label}" if location.label else ""
+            shown.append(
+                f"{' ' * gutter} {paint('frame', '|')} {' ' * start}{paint('error' if primary else 'frame', mark)}{label}"
+            )
+    return shown
+
+
+@lru_cache(1)
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _shown(row: str) -> str:
+    if row.isprintable():
+        return row
+    return "".join(
+        " " * TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for char in row
+    )
+
+
+def _width(part: str) -> int:
+    if part.isascii() and "\t" not in part:
+        return len(part)
+    import unicodedata
+
+    total = 0
+    for char in part:
+        if char == "\t":
+            total += TAB
+        elif unicodedata.combining(char):
+            continue
+        else:
+            total += 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    return total
+
+
+def diff(before: str, after: str, path: str) -> Iterable[str]:
+    """Return a unified diff, line by line; a missing final newline and carriage returns are told as `diff` tells them."""
+    import difflib
+
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+        yield _shown_line(line.rstrip("\n"))
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _shown_line(line: str) -> str:
+    """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
+    if line.isprintable():
+        return line
+    body = line.removesuffix("\r")
+    return "\t".join(map(visible, body.split("\t"))) + line[len(body) :]
+
+
+def _diffs(report: Report, paint: Paint) -> list[str]:
+    lines: list[str] = []
+    for file in report.files:
+        if file.before is not None and file.after is not None:
+            for line in diff(file.before, file.after, file.path):
+                style = {"+": "added", "-": "removed", "@": "frame"}.get(line[:1])
+                lines.append(paint(style, line) if style else line)
+            lines.append("")
+    return lines
+
+
+def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> list[str]:
+    """Return the closing lines: fixes made and held back, refusals, errors, counts, the machine."""
+    lines: list[str] = []
+    for file in report.files:
+        for applied in file.applied:
+            verb = "would fix" if report.diff else "fixed"
+            if not report.fixed:
+                verb = "would silence" if report.diff else "silenced"
+                lines.append(
+                    f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
+                )
+                continue
+            assert applied.finding.fix is not None
+            lines.append(
+                f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
+            )
+        for refused in file.refused:
+            lines.append(
+                f"{paint('warning', 'refused')} {file.path}:{refused.finding.location.line}: {refused.finding.rule} {refused.reason}"
+            )
+        if file.cycle:
+            lines.append(
+                f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other; the file is as it was"
+            )
+    for error in report.errors:
+        lines.append(f"{paint('error', 'error')}: {error}")
+    findings = report.findings()
+    counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
+    checked = [file for file in report.files if file.passed_over is None and file.language == "yaml"]
+    passed = [file for file in report.files if file.passed_over is not None]
+    if show_skipped:
+        lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
+        lines += [f"passed over {file.path}: {file.passed_over}" for file in passed]
+    else:
+        lines += [
+            f"passed over {file.path}: {file.passed_over}"
+            for file in passed
+            if str(file.passed_over).startswith("a template")
+        ]
+    if quiet:
+        return lines
+    pending = report.pending()
+    if pending:
+        count = sum(len(file.applied) for file in pending)
+        verb = "fixed" if report.fixed else "silenced"
+        lines.append(
+            f"{_plural(count, 'finding')} would be {verb} in {_plural(len(pending), 'file')}; nothing is written"
+        )
+    if not findings and (pending or (report.errors and not (checked or report.sources))):
+        pass  # "no findings" would be said of what is not mended yet, or of what nobody looked at
+    elif findings or checked or report.sources:
+        total = ", ".join(
+            _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
+        )
+        lines.append(
+            f"{total or 'no findings'} in "
+            + " and ".join(
+                ([_plural(len(checked), "config")] if checked or not report.sources else [])
+                + ([_plural(report.sources, "Python file")] if report.sources else [])
+            )
+            + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
+        )
+    elif len(passed) == 1 and passed[0].alone and passed[0].passed_over != UNKNOWN_CONFIG:
+        if not show_skipped:
+            way = "--dialect NAME --force-dialect checks it all the same"
+            lines.append(f"passed over {passed[0].path}: {passed[0].passed_over} ({way})")
+    elif passed:
+        way = ", --dialect NAME --force-dialect checks it all the same" if len(passed) == 1 else ""
+        lines.append(
+            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why{way})"
+        )
+    else:
+        lines.append("no configs found")
+    lines += _fix_hint(findings, report, paint)
+    lines += [f"stale in the baseline: {entry}" for entry in report.stale]
+    hidden = sum(len(file.hidden) for file in report.files)
+    if hidden:
+        lines.append(f"{_plural(hidden, 'finding')} silenced by comments or the baseline")
+    if report.hardware and checked:
+        lines.append(report.hardware)
+    if report.loading and checked:
+        lines.append(report.loading)
+    return lines
+
+
+def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list[str]:
+    safe = sum(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings)
+    unsafe = sum(finding.fix is not None and finding.fix.safety is Safety.UNSAFE for finding in findings)
+    if report.fixed:
+        if unsafe and not report.unsafe_fixes:
+            return [
+                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: such a fix may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
+            ]
+        return []
+    parts = []
+    if safe:
+        parts.append(f"{paint('good', str(safe))} fixable with `cfgfix --fix`")
+    if unsafe:
+        parts.append(f"{unsafe} more with --unsafe-fixes")
+    return [", ".join(parts)] if parts else []
+
+
+def statistics(report: Report) -> str:
+    """Return how often each rule speaks, most often first."""
+    report = legible(report)
+    counts: dict[str, list[Finding]] = {}
+    for finding in report.findings():
+        counts.setdefault(finding.rule, []).append(finding)
+    rows = []
+    for rule, findings in sorted(counts.items(), key=lambda item: (-len(item[1]), item[0])):
+        fixes = sum(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings)
+        files = len({finding.location.path for finding in findings})
+        rows.append(
+            f"{len(findings):6}  {rule} {findings[0].name}  in {_plural(files, 'file')}"
+            + (f", {fixes} with a safe fix" if fixes else "")
+        )
+    return "\n".join(rows) + "\n" if rows else "no findings\n"
+
+
+def _plural(count: int, word: str, plural: str | None = None) -> str:
+    return f"{count} {word if count == 1 else plural or word + 's'}"

@@ -1,0 +1,600 @@
+"""A config held against the code that reads it: what the code does with each key, as findings.
+
+Imported only where a config class or a source root is known.
+"""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.model.python_files import PythonFile, clear_package_cache
+from cfgfix.config.dialects.dialect import Dialect, schema_data
+from cfgfix.config.document.compose import Document, Kind
+from cfgfix.config.document.nodes import Node, deref
+from cfgfix.config.loaders.scalars import Loader, resolve
+from cfgfix.config.schema.infer import Inferred
+from cfgfix.config.values.hit import Hit
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import Finding, format_key_path
+from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.rules.rule import Rule
+from cfgfix.settings.reader import Settings
+from cfgfix.usage import reads as config_reads
+from cfgfix.usage.reads import (
+    DEAD,
+    INFERENCE,
+    NEVER,
+    ONLY_LOGGED,
+    OVERWRITTEN,
+    TOOLS,
+    Spot,
+    Usage,
+    Use,
+)
+
+PREFIX = "code."
+MAX_DEPTH = 40
+MAX_KEYS = 20_000
+"""Most keys of one config that are looked at."""
+MAX_PATHS = 5_000
+"""Most key paths of the configs of one project that are asked for; nothing is said of others."""
+FEW_KEYS = 4
+"""A file of fewer keys may be read by nothing for a reason of each; from here on the reason is one."""
+
+MAX_TEXT = 2_000
+"""Most characters of a value that are looked through for interpolations."""
+_INTERPOLATED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?=(?:\[[^\]]{0,40}\])?\s*[},]|\.\$\{)")
+_KINDS = {NEVER: "dead-key", TOOLS: "aside-key", INFERENCE: "aside-key", ONLY_LOGGED: "logged-key", OVERWRITTEN: "overwritten-key"}  # fmt: skip
+_ABSENT: Any = object()
+
+
+# What the code does
+
+
+def usage_of(
+    files: Sequence[PythonFile],
+    settings: Settings,
+    inferred: Inferred | None,
+    paths: Iterable[tuple[str, ...]],
+    key: object,
+    *,
+    shared: Sequence[Rule] | None = None,
+    use_cache: bool = True,
+) -> Usage:
+    """Return what a project's code does with its config, from the cache where nothing changed.
+
+    Args:
+        files: The Python files of the project.
+        settings: Name the project's folder.
+        inferred: The schema of the config class; None for a project without one.
+        paths: Key paths of the config files, for a project without a class.
+        key: What else the answer depends on, for the caches.
+        shared: The rules of the scan of the same files, whose summaries are then used and added to.
+        use_cache: Whether to keep and use answers between runs.
+    """
+    wanted = () if inferred is not None else tuple(sorted(set(paths))[:MAX_PATHS])
+    tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+    question = cache.digest(
+        cache.dump(
+            (
+                [(file.path, file.stamp) for file in files],
+                settings.root,
+                repr(inferred.schema) if inferred is not None else None,
+                repr(inferred.sections) if inferred is not None else None,
+                wanted,
+                repr(key),
+            )
+        )
+    )
+    # A project with a class and one without have answers of their own.
+    name = f"usage-{tree}" + ("-class" if inferred is not None else "")
+    known = cache.load_result(name, question) if use_cache else None
+    if known is not None:
+        found = _unpack(known)
+        if isinstance(found, Usage):
+            return found
+    from cfgfix.code.model.program import Program
+    from cfgfix.usage.loading import usage
+
+    clear_package_cache()
+    needles: list[bytes] = []
+    name_of_store = f"code-{tree}"
+    if shared is not None:
+        from cfgfix.code.scan import check_function, source_rules
+
+        needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule).needles})
+        name_of_store = tree
+    with contextlib.closing(cache.SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
+        program = Program(files, store, needles)
+        program.scan()
+        try:
+            made = usage(
+                program,
+                settings.root,
+                (inferred.schema, inferred.sections) if inferred is not None else None,
+                wanted,
+            )
+        except RecursionError:
+            # Code that nests deeper than can be followed: nothing is said of any key.
+            made = Usage({})
+        if use_cache:
+            store.keep_only(set(program.files))
+            program.save()
+            cache.store_result(name, question, _pack(made))
+    return made
+
+
+def _pack(value: Any) -> Any:
+    """Return records as data that `marshal` can write."""
+    fields = getattr(type(value), "__record_fields__", None)
+    if fields is not None:
+        return ("@", type(value).__name__, [_pack(getattr(value, name)) for name in fields])
+    if isinstance(value, Mapping):
+        return ("d", [(_pack(key), _pack(item)) for key, item in value.items()])
+    if isinstance(value, (tuple, list)):
+        return ("t", [_pack(item) for item in value])
+    return value
+
+
+def _unpack(data: Any) -> Any:
+    if not isinstance(data, tuple):
+        return data
+    if data[0] == "@":
+        return getattr(config_reads, data[1])(*[_unpack(item) for item in data[2]])
+    if data[0] == "d":
+        return {_unpack(key): _unpack(item) for key, item in data[1]}
+    return tuple(_unpack(item) for item in data[1])
+
+
+def overruled(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
+    """Return a class's schema with another answer to keys that the class does not have: `fatal` or `ignored`."""
+    changed = {
+        name: overruled(value, unknown)
+        if isinstance(value, Mapping)
+        else [overruled(item, unknown) if isinstance(item, Mapping) else item for item in value]
+        if isinstance(value, list)
+        else value
+        for name, value in schema.items()
+    }
+    if changed.get("additionalProperties") is False and "properties" in changed:
+        changed["x-unknown"] = unknown
+    return changed
+
+
+def key_paths(document: Document) -> Iterator[tuple[str, ...]]:
+    """Yield the key paths of a document; entries of sequences have the step `[]`."""
+    if document.problem is None:
+        for root in document.roots:
+            for path, _, _ in _keys(root, (), 0):
+                yield path
+
+
+def _keys(node: Node, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], Node, Node]]:
+    node = deref(node)
+    if depth > MAX_DEPTH:
+        return
+    if node.kind == Kind.MAPPING:
+        for key, value in node.items:
+            name = deref(key)
+            if name.kind != Kind.SCALAR or (name.text == "<<" and not name.style):
+                continue
+            yield (*path, name.text), name, value
+            if value.kind != Kind.ALIAS:
+                yield from _keys(value, (*path, name.text), depth + 1)
+    elif node.kind == Kind.SEQUENCE:
+        for item in node.items[:64]:
+            if item.kind != Kind.ALIAS:
+                yield from _keys(item, (*path, "[]"), depth + 1)
+
+
+# Findings in a config
+
+
+def hits_in(
+    document: Document, index: int, usage: Usage, loader: Loader, wanted: frozenset[str]
+) -> Iterator[tuple[str, Hit]]:
+    """Yield what is wrong in a config, with the name of the rule's check.
+
+    Args:
+        document: The config.
+        index: Which of its roots.
+        usage: What the code does.
+        loader: How the project reads plain values.
+        wanted: Names of the checks that are asked for.
+    """
+    values: dict[tuple[str, ...], Any] = {}
+    entries = []
+    for count, (path, name, value) in enumerate(_keys(document.roots[index], (), 0)):
+        if count > MAX_KEYS:
+            break
+        entries.append((path, name, value))
+        values[path] = _value(value, loader)
+    elsewhere = _Elsewhere(document.roots[index], usage)
+    entries = [entry for entry in entries if not elsewhere.counts(entry[0], entry[2])]
+    known = [use for path, _, _ in entries if (use := usage.keys.get(path)) is not None]
+    # One cause, one finding: of a file that no code reads, every key is dead.
+    nothing = len(known) >= FEW_KEYS and all(use.status == NEVER for use in known)
+    for path, name, value in entries:
+        use = usage.keys.get(path)
+        if use is None:
+            continue
+        for check, details in _about(path, values, usage, use):
+            if check not in wanted:
+                continue
+            if nothing:
+                details["notes"] = [
+                    *details.get("notes", ()),
+                    f"nor does it read any of the {len(known)} keys of this file: are `schema` and `source-roots` the right ones?",
+                ]
+            yield (
+                check,
+                Hit(
+                    start=name.start,
+                    end=name.end,
+                    path=path,
+                    values=details.pop("values"),
+                    notes=tuple(details.pop("notes", ())),
+                    severity=details.pop("severity", None),
+                ),
+            )
+            if nothing:
+                return
+        del value
+
+
+class _Elsewhere:
+    """Which values of a file something else than the program's reads uses.
+
+    That is a value that an alias repeats in another place, one that an interpolation `${a.b}` takes up, and what Hydra
+    itself reads.
+    """
+
+    __slots__ = ("_hydra", "_names", "_spans")
+
+    def __init__(self, root: Node, usage: Usage) -> None:
+        self._hydra = any(item.name.startswith("hydra") for item in usage.loadings)
+        self._spans: list[tuple[int, int]] = []
+        self._names: set[str] = set()
+        pending: list[tuple[Node, int]] = [(root, 0)]
+        while pending:
+            node, depth = pending.pop()
+            if node.kind == Kind.ALIAS:
+                if node.target is not None:
+                    self._spans.append((node.target.start, node.target.end))
+            elif depth > MAX_DEPTH:
+                continue
+            elif node.kind == Kind.MAPPING:
+                for key, value in node.items:
+                    pending += [(key, depth + 1), (value, depth + 1)]
+            elif node.kind == Kind.SEQUENCE:
+                pending += [(item, depth + 1) for item in node.items]
+            elif "${" in node.text:
+                # `${a.b}`, `${.b}` beside it, `${oc.select:a.b,1}`: the last name is enough to say nothing of a key.
+                self._names.update(_INTERPOLATED.findall(node.text[:MAX_TEXT]))
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(self._spans):
+            if merged and start < merged[-1][1]:
+                merged[-1] = merged[-1][0], max(end, merged[-1][1])
+            else:
+                merged.append((start, end))
+        self._spans = merged
+
+    def counts(self, path: tuple[str, ...], value: Node) -> bool:
+        """Tell whether a key's value counts although the program does not read it there."""
+        if self._hydra and path[0] in ("defaults", "hydra"):
+            return True
+        if self._names and any(step in self._names for step in path):
+            return True
+        place = bisect.bisect_left(self._spans, value.end, key=lambda span: span[0])
+        return place > 0 and self._spans[place - 1][1] > value.start
+
+
+def _value(node: Node, loader: Loader) -> Any:
+    node = deref(node)
+    if node.kind != Kind.SCALAR or node.tag is not None:
+        # What a tag makes of the text is not said here.
+        return _ABSENT
+    return node.text if node.style else resolve(node.text, loader).value
+
+
+def _about(
+    path: tuple[str, ...], values: Mapping[tuple[str, ...], Any], usage: Usage, use: Use
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    value = values.get(path, _ABSENT)
+    if use.status in DEAD:
+        yield _KINDS[use.status], _dead(path, usage, use)
+        return
+    for option in usage.options.get(path, ()):
+        if option.always:
+            how = f"its default is {option.default}" if option.default is not None else "it is required"
+            yield (
+                "overridden-key",
+                {
+                    "values": {"option": option.flag, "how": how, "place": _place(option.spot)},
+                    "notes": [f"declared in {_place(option.declared)}"],
+                },
+            )
+            return
+    if isinstance(value, str) and use.arithmetic:
+        yield (
+            "text-calculated",
+            {"values": {"place": _place(use.arithmetic[0]), "code": use.arithmetic[0].how, "value": value}},
+        )
+    off = [guard for guard in use.guards if _holds(guard, values) is False]
+    if off:
+        guard, operator, wanted = off[0]
+        given = values[guard]
+        yield (
+            "guarded-key",
+            {
+                "values": {
+                    "guard": format_key_path(guard),
+                    "given": _shown(given),
+                    "needed": needed(operator, wanted),
+                    "place": _place(use.reads[0]) if use.reads else "",
+                },
+            },
+        )
+
+
+def _dead(path: tuple[str, ...], usage: Usage, use: Use) -> dict[str, Any]:
+    places = {
+        NEVER: use.writes,
+        TOOLS: use.tools,
+        INFERENCE: use.inference,
+        ONLY_LOGGED: use.reads,
+        OVERWRITTEN: use.writes,
+    }[use.status]
+    whose = {TOOLS: "tests and tools", INFERENCE: "the inference code"}.get(use.status, "")
+    notes = []
+    verb = {NEVER: "only given a value in", OVERWRITTEN: "given a value in"}.get(use.status, "read in")
+    if places:
+        notes.append(f"{verb} {', '.join(_place(item) for item in places[:4])}")
+    home = usage.defined.get(path)
+    if home is not None:
+        notes.append(f"defined by {home[2]} in {home[0]}:{home[1]}")
+    return {
+        "values": {
+            "whose": whose,
+            "place": _place(places[0]) if places else "",
+            "code": places[0].how if places else "",
+        },
+        "notes": notes,
+    }
+
+
+def _holds(guard: tuple[tuple[str, ...], str, Any], values: Mapping[tuple[str, ...], Any]) -> bool | None:
+    """Tell whether a config fulfils a guard; None where it does not say."""
+    path, operator, wanted = guard
+    value = values.get(path, _ABSENT)
+    if value is _ABSENT or not isinstance(value, (str, int, float, bool, type(None))):
+        return None
+    if operator == "true":
+        return bool(value)
+    if operator == "false":
+        return not value
+    if type(value) is not type(wanted):
+        return None
+    return bool((value == wanted) is (operator == "=="))
+
+
+def needed(operator: str, wanted: Any) -> str:
+    """Return in words what a guard needs."""
+    if operator == "true":
+        return "on"
+    if operator == "false":
+        return "off"
+    return f"{_shown(wanted)}" if operator == "==" else f"anything but {_shown(wanted)}"
+
+
+def _shown(value: Any) -> str:
+    return (
+        {True: "true", False: "false", None: "null"}.get(value, str(value))
+        if isinstance(value, (bool, type(None)))
+        else str(value)
+    )
+
+
+def _place(spot: Spot) -> str:
+    return f"{spot.path}:{spot.line}"
+
+
+def section_of(usage: Usage, path: Sequence[str | int], name: str) -> str | None:
+    """Return the text form of the key of that name in another section, or None."""
+    own = tuple(str(step) for step in path)
+    found = [other for other in usage.keys if other[-1] == name and other != own]
+    return format_key_path(min(found)) if found else None
+
+
+def class_of(usage: Usage, path: Sequence[str | int]) -> str | None:
+    """Return the name of the class that takes the section a key stands in, or None."""
+    return usage.sections.get(tuple(str(step) for step in path[:-1]))
+
+
+def told(usage: Usage) -> str:
+    """Return in one line how the project loads its configs, or nothing where it is not known."""
+    core = [item for item in usage.loadings if item.role == config_reads.CORE]
+    if not core:
+        return ""
+    names = sorted({item.name for item in core})
+    version = {"pyyaml": "YAML 1.1", "ruamel-1.1": "YAML 1.1", "ruamel": "YAML 1.2"}.get(
+        usage.loader or "", ""
+    )
+    unknown = {
+        "fatal": "a key that the class does not have stops the program",
+        "ignored": "keys that the class does not have are ignored",
+    }.get(usage.unknown or "", "")
+    where = _place(core[0].spot) + (f" and {len(core) - 1} more" if len(core) > 1 else "")
+    return "; ".join(
+        part for part in (f"configs are loaded by {', '.join(names)} in {where}", version, unknown) if part
+    )
+
+
+# Findings in the code
+
+
+def findings_in_code(
+    usage: Usage,
+    rules: Mapping[str, Rule],
+    severity: Callable[[Rule, Any], Any],
+    dialect: Dialect | None,
+    inferred: Inferred | None,
+) -> dict[str, list[Finding]]:
+    """Return what is wrong in the code, by file.
+
+    Args:
+        usage: What the code does.
+        rules: The rules that are asked for, by the name of their check.
+        severity: A rule's severity as the settings want it.
+        dialect: Whose schema the defaults of the class are held against, or None.
+        inferred: The schema of the class, or None.
+    """
+    found: dict[str, list[Finding]] = {}
+    sources: dict[str, SourceFile] = {}
+
+    def add(
+        check: str, spot: Spot, values: dict[str, Any], label: str | None = None, notes: tuple[str, ...] = ()
+    ) -> None:
+        rule = rules.get(check)
+        if rule is None:
+            return
+        if spot.path not in sources:
+            try:
+                sources[spot.path] = read_source(spot.path)
+            except CfgfixError:
+                return
+        source = sources[spot.path]
+        from cfgfix.code.model.positions import Offsets
+
+        offsets = Offsets(source.text)
+        start = offsets.offset(spot.line, spot.column)
+        end = max(start, offsets.offset(spot.end_line, spot.end_column))
+        stated = label or rule.severity.label
+        found.setdefault(spot.path, []).append(
+            Finding(
+                rule=rule.id,
+                name=rule.name,
+                severity=severity(rule, type(rule.severity)[stated.upper()]),
+                confidence=rule.confidence,
+                message=str(rule.message(_Operands(values))),
+                location=source.location(start, end),
+                no_fix_reason=rule.no_fix,
+                notes=notes,
+                context=source.line_text(spot.line).strip()[:200],
+            )
+        )
+
+    for item in usage.undefined:
+        effect = (
+            "the program stops with AttributeError here"
+            if item.fatal
+            else "the default given here is always taken"
+        )
+        add(
+            "undefined-read",
+            item.spot,
+            {"owner": item.owner, "name": item.name, "effect": effect},
+            "error" if item.fatal else "warning",
+            tuple(f"there is `{other}`" for other in item.elsewhere),
+        )
+    for literal in usage.literals:
+        add(
+            "literal",
+            literal.spot,
+            {"key": format_key_path(literal.path), "value": _shown(literal.value), "name": literal.path[-1]},
+        )
+    loadings = [item for item in usage.loadings if item.role == config_reads.CORE]
+    for entry in usage.entries:
+        if not entry.loads and loadings:
+            add(
+                "entry-without-config",
+                entry.spot,
+                {"loads": _place(loadings[0].spot), "trains": _place(entry.trains)},
+            )
+    if dialect is not None and inferred is not None:
+        for path, ours, theirs in _contradictions(inferred.schema, dialect):
+            place = usage.defined.get(path)
+            if place is not None:
+                add(
+                    "default-contradicts",
+                    Spot(place[0], place[1], 0, place[1] + 1, 0, ""),
+                    {
+                        "key": format_key_path(path),
+                        "ours": _shown(ours),
+                        "theirs": _shown(theirs),
+                        "schema": dialect.name,
+                    },
+                )
+    for items in found.values():
+        items.sort(key=lambda item: (item.location.start, item.rule))
+    return found
+
+
+def _contradictions(
+    schema: Mapping[str, Any], dialect: Dialect
+) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """Yield keys whose default in the class is not the one of the dialect's schema."""
+    other = schema_data(dialect)
+    if not isinstance(other, Mapping):
+        return
+    pending: list[tuple[Any, Any, tuple[str, ...]]] = [(schema, other, ())]
+    while pending:
+        ours, theirs, path = pending.pop()
+        if len(path) > MAX_DEPTH:
+            continue
+        mine, their = ours.get("properties"), theirs.get("properties")
+        if not isinstance(mine, Mapping) or not isinstance(their, Mapping):
+            continue
+        for name, entry in mine.items():
+            stated = their.get(name)
+            if not isinstance(stated, Mapping) or not isinstance(entry, Mapping):
+                continue
+            if "default" in entry and "default" in stated and entry["default"] != stated["default"]:
+                yield (*path, name), entry["default"], stated["default"]
+            pending.append((entry, stated, (*path, name)))
+
+
+class _Operands:
+    """Operands of a message that has only its own names."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
+        self._own = own
+
+    def value(self, name: str) -> Any:
+        from cfgfix.rules.expression import Missing
+
+        if self._own.get(name) is not None:
+            return self._own[name]
+        raise Missing(name)
+
+    def has(self, name: str) -> bool:
+        return self._own.get(name) is not None
+
+    def given(self, name: str) -> bool:
+        return self.has(name)
+
+    def tier(self, table: str, column: str, gib: float) -> Any:
+        from cfgfix.rules.expression import Missing
+
+        raise Missing(f"{table}.{column} at {gib}")
+
+    def gpu(self, index: int, field: str) -> Any:
+        from cfgfix.rules.expression import Missing
+
+        raise Missing(f"{field} of {index}")
+
+
+def project_files(settings: Settings) -> list[PythonFile]:
+    """Return the Python files of the project: its source roots, else its folder."""
+    from cfgfix.lint.code_run import python_files, shown
+
+    roots = settings.source_roots or (".",)
+    return python_files([shown(os.path.join(settings.root, root)) for root in roots], settings)

@@ -1,0 +1,604 @@
+"""How a project loads its config and what stands against the file: options, constants, entry points, literals.
+
+Everything here rests on what `config_reads.py` collected; together they make the `Usage` of a config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from cfgfix.code.inference.config_values import UNKNOWN, YAML_LOADS, Path
+from cfgfix.code.model.expressions import constant, dotted, text
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, UNARY, Call, Event, Expr, Scope
+from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
+from cfgfix.core.records import dataclass, replace
+from cfgfix.usage.reads import (
+    CORE,
+    LIVE,
+    OVERWRITTEN,
+    UNSURE,
+    Collector,
+    Entry,
+    Literal,
+    Loading,
+    Option,
+    Undefined,
+    Usage,
+    Use,
+    is_entry,
+    spot,
+    spot_of,
+    trains,
+)
+
+MAX_REACHED = 20_000
+"""Most functions that one program is followed through."""
+_VAGUE = frozenset({"load", "get", "main", "run", "save", "open", "read", "update", "close", "add", "append", "join", "format", "items", "keys", "values", "info", "debug", "warning", "error"})  # fmt: skip
+"""Method names that say nothing about which class is meant."""
+
+
+def usage(
+    program: Program,
+    root: str,
+    schema: tuple[Mapping[str, Any], Mapping[str, tuple[Path, ...]]] | None,
+    paths: Iterable[Path] = (),
+) -> Usage:
+    """Return what a project's code does with its config.
+
+    Args:
+        program: The linked program, with every file of the project.
+        root: The project's folder.
+        schema: The schema of the config class and, for each class as `file:Class`, its key paths; or None.
+        paths: Key paths of the config files, for a project without a class.
+    """
+    found = Collector(program, root, schema, paths)
+    about = _About(found)
+    keys = {path: about.judged(path, found.use_of(path)) for path in found.keys}
+    if found.sections is None and not any(item.role == CORE for item in about.loadings):
+        # Where nothing loads a file, whatever fills the mapping may read it too.
+        keys = {path: replace(use, status=UNSURE) for path, use in keys.items()}
+    owners: dict[Path, str] = {}
+    defined: dict[Path, tuple[str, int, str]] = {}
+    if found.sections is not None:
+        for scope, class_paths in found.sections.by_class.values():
+            for path in class_paths:
+                owners[path] = scope.name
+        for path, owner in found.sections.paths():
+            line = found.sections.fields[owner].get(path[-1], {}).get("x-line")
+            scope = found.sections.by_class[owner][0]
+            defined[path] = (scope.module.path, line if isinstance(line, int) else scope.place[0], scope.name)
+    return Usage(
+        keys,
+        defined,
+        tuple(about.loadings),
+        about.options(),
+        tuple(about.undefined()),
+        tuple(about.entries()),
+        tuple(about.literals(keys)),
+        owners,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    """A command-line option as declared."""
+
+    flag: str
+    default: Any
+    given: bool
+    switch: bool
+    required: bool
+    scope: Scope
+    call: Call
+
+
+class _About:
+    """The parts of a usage that are not about single reads."""
+
+    def __init__(self, found: Collector) -> None:
+        self.found = found
+        self.follower = found.follower
+        self.program = found.program
+        self.calls: list[tuple[Scope, Call, str]] = []
+        """The calls that load a YAML file."""
+        for module in found.modules:
+            for scope in module.summary.scopes:
+                for call in scope.calls:
+                    name = self._loads(call, scope)
+                    if name is not None:
+                        self.calls.append((scope, call, name))
+        unknown = self._unknown_keys() if self.calls else "free"
+        hydra = [
+            Loading(
+                spot_of(scope, scope.place, scope.name),
+                "hydra.main",
+                found.role[module.path],
+                "free",
+                "omegaconf",
+            )
+            for module in found.modules
+            for scope in module.summary.scopes
+            if self.follower.composed(scope)
+        ]
+        self.loadings = hydra + [
+            Loading(
+                spot((CALL, call.number), scope),
+                name,
+                found.role[scope.module.path],
+                unknown,
+                _kind(name, call, scope),
+            )
+            for scope, call, name in self.calls
+        ]
+        self.loading_scopes = self._loading_scopes()
+
+    def _loads(self, call: Call, scope: Scope) -> str | None:
+        func = call.func
+        if func[0] == NAME or (func[0] == ATTRIBUTE and "load" in func[2]) or func[0] == ATTRIBUTE:
+            last = func[2] if func[0] == ATTRIBUTE else func[1]
+            if "load" not in last and last != "compose":
+                return None
+            for atom in self.follower.of(func, scope):
+                if atom[0] == "x" and atom[1] in YAML_LOADS:
+                    return str(atom[1])
+        return None
+
+    def _unknown_keys(self) -> str:
+        """Return what an unknown key does: whether a class takes a section as `Class(**section)`."""
+        sections = self.found.sections
+        if sections is None:
+            return "free"
+        for module in self.found.modules:
+            for scope in module.summary.scopes:
+                for call in scope.calls:
+                    for name, value in call.keywords:
+                        if name is not None:
+                            continue
+                        callee = self.follower.of(call.func, scope)
+                        for atom in callee:
+                            if atom[0] != "C":
+                                continue
+                            owner = next(
+                                (
+                                    above
+                                    for above in self.program.bases(atom[1])[0]
+                                    if id(above) in sections.by_class
+                                ),
+                                None,
+                            )
+                            if owner is None:
+                                continue
+                            given = self.follower.of(value, scope)
+                            if any(item[0] == "m" for item in given):
+                                method = self.program.method(owner, "__init__")
+                                free = method is not None and any(param[3] == "**" for param in method.params)
+                                return "ignored" if free else "fatal"
+        return "ignored"
+
+    def _loading_scopes(self) -> list[tuple[Scope, int]]:
+        """Return the functions that end up with a config from a file, with the line from which on they have it."""
+        direct = {id(scope): scope for scope, _, _ in self.calls}
+        found: list[tuple[Scope, int]] = []
+        for scope in list(direct.values()):
+            if scope.kind == "function":
+                for where, call in self.follower.callers(scope.name):
+                    atoms = self.follower.of(call.func, where)
+                    if any(atom[0] in ("f", "b") and atom[1] is scope for atom in atoms) and self.found.core(
+                        where
+                    ):
+                        found.append((where, call.place[2]))
+        for scope, call, _ in self.calls:
+            if self.found.core(scope) and not any(
+                event.kind == "return" and event.value is not None for event in scope.events()
+            ):
+                found.append((scope, call.place[2]))
+        return found
+
+    # Overwritten
+
+    def judged(self, path: Path, use: Use) -> Use:
+        """Return the use of a key with what overwrites it taken into account."""
+        if use.status not in (LIVE, UNSURE):
+            return use
+        writes = self.found.keys[path].writes
+        if not writes:
+            return use
+        for target, scope, event, value in writes:
+            if (
+                scope.name == "__post_init__"
+                and event is not None
+                and event.kind == "assign"
+                and self._always(scope, event)
+                and _fixed(value)
+                and self.found.sections is not None
+                and not self._read_before(path, scope, event.place[0])
+            ):
+                return replace(use, status=OVERWRITTEN, writes=(spot(target, scope),))
+        if use.status != LIVE or not self.loading_scopes:
+            return use
+        places = []
+        for scope, line in self.loading_scopes:
+            here = [
+                (target, event)
+                for target, where, event, value in writes
+                if where is scope
+                and event is not None
+                and event.kind == "assign"
+                and event.place[0] > line
+                and self._always(scope, event)
+                and _fixed(value)
+                and not self._read_before(path, scope, event.place[0])
+            ]
+            if not here:
+                return use
+            places.append(spot(here[0][0], scope))
+        return replace(use, status=OVERWRITTEN, writes=tuple(places))
+
+    def _read_before(self, path: Path, scope: Scope, line: int) -> bool:
+        return any(
+            where is scope and spot(expr, where).line <= line for expr, where in self.found.keys[path].reads
+        )
+
+    def _always(self, scope: Scope, event: Event) -> bool:
+        """Tell whether a statement runs whenever its function does."""
+        return all(
+            block.kind in ("body", "with", "try") or _is_main(block.test)
+            for block in scope.block_chain(event.block)
+        )
+
+    # Options
+
+    def options(self) -> dict[Path, tuple[Option, ...]]:
+        """Return for each key the command-line options whose value it is given."""
+        result: dict[Path, tuple[Option, ...]] = {}
+        flags: dict[str, dict[str, _Flag]] = {}
+        loading = {scope.module.path for scope, _ in self.loading_scopes}
+        for path, key in self.found.keys.items():
+            options: list[Option] = []
+            for target, scope, event, value in key.writes:
+                module: Module = scope.module
+                if not self.found.core(scope):
+                    continue
+                if module.path not in flags:
+                    flags[module.path] = _flags(module)
+                name = self._option(value, scope, flags[module.path])
+                if name is None:
+                    continue
+                flag = flags[module.path][name]
+                options.append(
+                    Option(
+                        flag.flag,
+                        None if not flag.given or flag.default is None else repr(flag.default),
+                        spot(target, scope),
+                        spot((CALL, flag.call.number), flag.scope),
+                        event is not None
+                        and module.path in loading
+                        and self._replaces(scope, event, name, flag),
+                    )
+                )
+            if not options:
+                continue
+            # Another program that loads the file and has no such option still uses the value.
+            if {option.spot.path for option in options if option.always} != loading:
+                options = [replace(option, always=False) for option in options]
+            result[path] = tuple(options[:6])
+        return result
+
+    def _option(self, value: Expr, scope: Scope, flags: Mapping[str, _Flag]) -> str | None:
+        """Return the option whose value an expression is, or None."""
+        if value[0] == CALL:
+            call = scope.calls[value[1]]
+            if (
+                call.func[0] == NAME
+                and call.func[1] in ("int", "float", "str", "bool")
+                and len(call.args) == 1
+            ):
+                value = call.args[0]
+        found = self.found.uses.access(value, scope)
+        if found is None or found[1] not in flags:
+            return None
+        name = dotted(found[0]) or ""
+        return (
+            found[1]
+            if name.rsplit(".", 1)[-1].lower()
+            in ("args", "opt", "opts", "options", "flags", "a", "parsed", "ns", "namespace")
+            else None
+        )
+
+    def _replaces(self, scope: Scope, event: Event, name: str, flag: _Flag) -> bool:
+        """Tell whether an assignment from an option always runs, since the option is never absent."""
+        present = flag.switch or flag.required or (flag.given and flag.default is not None)
+        if not present:
+            return False
+        for block in scope.block_chain(event.block):
+            if block.kind in ("body", "with", "try") or _is_main(block.test):
+                continue
+            if block.kind != "if" or not block.branch or block.test is None:
+                return False
+            test = block.test
+            if (
+                test[0] == "m"
+                and len(test[2]) == 1
+                and test[2][0][0] == "is not"
+                and test[2][0][1][:2] == (CONSTANT, None)
+            ):
+                test = test[1]
+            elif not flag.default and not flag.required:
+                return False
+            found = self.found.uses.access(test, scope)
+            if found is None or found[1] != name:
+                return False
+        return True
+
+    # Reads of what no class has
+
+    def undefined(self) -> Iterator[Undefined]:
+        """Yield the reads of names that a config class does not have."""
+        sections = self.found.sections
+        if sections is None:
+            return
+        seen: set[tuple[str, int, str]] = set()
+        for owner, name, expr, scope, fatal in self.found.undefined:
+            if not self.found.core(scope) or name.startswith("_"):
+                continue
+            config = sections.by_class[owner][0]
+            classes, outside = self.program.bases(config)
+            if name in sections.fields[owner] or any(name in above.names for above in classes):
+                continue
+            if any(base not in ("object", "abc.ABC", "typing.Generic") for base in outside):
+                continue
+            if self.program.method(config, "__getattr__") is not None or self.follower.stores(name, config):
+                continue
+            if self._asked(name, scope):
+                continue
+            place = spot(expr, scope)
+            if (place.path, place.line, name) in seen:
+                continue
+            seen.add((place.path, place.line, name))
+            caught = False
+            for call in scope.calls:
+                if call.place == (place.line, place.column, place.end_line, place.end_column):
+                    caught = any(block.kind == "try" for block in scope.block_chain(call.block))
+            elsewhere = tuple(
+                ".".join((*paths[0], name))
+                for other, (_, paths) in sections.by_class.items()
+                if other != owner and name in sections.fields[other]
+            )
+            yield Undefined(
+                config.name, name, place, fatal and not caught and not self._tried(expr, scope), elsewhere
+            )
+
+    def _asked(self, name: str, scope: Scope) -> bool:
+        """Tell whether the same function asks with `hasattr` first."""
+        return any(
+            call.func[:2] == (NAME, "hasattr") and len(call.args) == 2 and constant(call.args[1]) == name
+            for call in scope.calls
+        )
+
+    def _tried(self, expr: Expr, scope: Scope) -> bool:
+        """Tell whether an expression stands in a `try`."""
+        here: Any = expr
+        for _ in range(200):
+            parent, _role = self.found.loads.around.get(id(here), (None, None))
+            if isinstance(parent, Event):
+                return any(block.kind == "try" for block in scope.block_chain(parent.block))
+            if not isinstance(parent, tuple):
+                return True
+            here = parent
+        return True
+
+    # Entry points
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the programs that train, with whether they may load a config file."""
+        loading = {id(scope) for scope, _, _ in self.calls}
+        if not loading:
+            return
+        by_name: dict[str, list[Scope]] = {}
+        for module in self.found.modules:
+            for scope in module.summary.scopes:
+                if scope.kind == "function":
+                    by_name.setdefault(scope.name, []).append(scope)
+        for module in self.found.modules:
+            if self.found.role[module.path] != CORE or module.path.endswith(".ipynb") or not is_entry(module):
+                continue
+            call = trains(module)
+            if call is None or not self._configures(module):
+                continue
+            reached = self._reached(module, by_name)
+            main = next(block for block in module.summary.scopes[0].blocks if _is_main(block.test))
+            yield Entry(
+                spot_of(module.summary.scopes[0], (main.line, 0, main.line, 2), "__main__"),
+                bool(reached & loading),
+                spot((CALL, call[1].number), call[0]),
+            )
+
+    def _configures(self, module: Module) -> bool:
+        """Tell whether a module makes a config itself."""
+        sections = self.found.sections
+        if sections is None:
+            return False
+        return any(
+            atom[0] == "C" and any(id(above) in sections.by_class for above in self.program.bases(atom[1])[0])
+            for scope in module.summary.scopes
+            for call in scope.calls
+            if call.func[0] in (NAME, ATTRIBUTE)
+            for atom in self.follower.of(call.func, scope)
+        )
+
+    def _reached(self, module: Module, by_name: Mapping[str, list[Scope]]) -> set[int]:
+        """Return the scopes that a program may enter; a method is entered by its name, whichever class is meant."""
+        near = self._imported(module)
+        pending: list[Scope] = list(module.summary.scopes)
+        reached = {id(scope) for scope in pending}
+        while pending and len(reached) < MAX_REACHED:
+            scope = pending.pop()
+            for call in scope.calls:
+                func = call.func
+                targets: list[Scope] = []
+                atoms = self.follower.of(func, scope)
+                for atom in atoms:
+                    if atom[0] in ("f", "b"):
+                        targets.append(atom[1])
+                    elif atom[0] == "C":
+                        method = self.program.method(atom[1], "__init__")
+                        targets += [method] if method is not None else []
+                if not atoms or UNKNOWN in atoms:
+                    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+                    vague = name in _VAGUE
+                    targets += [
+                        item
+                        for item in by_name.get(name, ())
+                        if item.module.path in near and (not vague or item.module is scope.module)
+                    ]
+                for target in targets:
+                    if id(target) not in reached:
+                        reached.add(id(target))
+                        pending.append(target)
+        return reached
+
+    def _imported(self, module: Module) -> set[str]:
+        """Return the files that a program imports, through others too."""
+        found = {module.path}
+        pending = [module]
+        while pending:
+            here = pending.pop()
+            for scope in here.summary.scopes:
+                for source in (*scope.imports.values(), *scope.stars):
+                    value = self.program.find(source, here)
+                    other: Module | None = None
+                    if isinstance(value, ModuleValue):
+                        other = value.module
+                    elif isinstance(value, (ClassValue, Function)):
+                        other = value.scope.module
+                    elif isinstance(value, External) and "." in value.name:
+                        other = self.program.module(value.name.rpartition(".")[0])
+                    if other is not None and other.path not in found:
+                        found.add(other.path)
+                        pending.append(other)
+        return found
+
+    # Literals
+
+    def literals(self, keys: Mapping[Path, Use]) -> Iterator[Literal]:
+        """Yield literals given by name where a live key of that name exists and the config is at hand."""
+        sections = self.found.sections
+        for module in self.found.modules:
+            if self.found.role[module.path] != CORE or module.path.endswith(".ipynb"):
+                continue
+            for scope in module.summary.scopes:
+                if scope.kind != "function":
+                    continue
+                at_hand: bool | None = None
+                for call in scope.calls:
+                    for name, value in call.keywords:
+                        paths = self.found.by_name.get(name or "", ())
+                        if (
+                            len(paths) != 1
+                            or value[0] != CONSTANT
+                            or isinstance(value[1], (bool, type(None)))
+                        ):
+                            continue
+                        if keys[paths[0]].status != LIVE:
+                            continue
+                        callee = self.follower.of(call.func, scope)
+                        if not callee or not all(atom[0] in ("f", "b", "C") for atom in callee):
+                            continue
+                        if sections is not None and any(
+                            atom[0] == "C"
+                            and any(
+                                id(above) in sections.by_class for above in self.program.bases(atom[1])[0]
+                            )
+                            for atom in callee
+                        ):
+                            continue
+                        if at_hand is None:
+                            at_hand = self._at_hand(scope)
+                        if at_hand:
+                            yield Literal(paths[0], value[1], spot((CALL, call.number), scope))
+
+    def _at_hand(self, scope: Scope) -> bool:
+        """Tell whether a function has a config in one of its names or of its object's attributes."""
+        for places in self.found.loads.names[id(scope)].values():
+            if self.found.uses.paths_of(self.follower.of(places[0], scope)):
+                return True
+        owner = self.program.owner(scope)
+        return owner is not None and any(
+            self.found.uses.paths_of(self.follower.of(value, where))
+            for name in ("config", "cfg", "hparams", "hps")
+            for value, where in self.follower.stores(name, owner)
+        )
+
+
+def _kind(name: str, call: Call, scope: Scope) -> str:
+    """Return the name that cfgfix has for a way of reading YAML."""
+    if name.startswith(("omegaconf", "hydra")):
+        return "omegaconf"
+    if name.startswith("ruamel"):
+        # `yaml.version = (1, 1)` and `load(..., version=(1, 1))` ask for the old rules.
+        old = constant(call.keyword("version")) in ((1, 1), [1, 1], "1.1") or any(
+            event.kind == "assign"
+            and event.value is not None
+            and constant(event.value) in ((1, 1), [1, 1], "1.1")
+            and any(target[0] == ATTRIBUTE and target[2] == "version" for target in event.targets)
+            for other in scope.module.summary.scopes
+            for event in other.events()
+        )
+        return "pyyaml" if old else "ruamel"
+    stated = call.argument(1, "Loader")
+    last = (dotted(stated) or "").rsplit(".", 1)[-1] if stated is not None else name.rsplit(".", 1)[-1]
+    if last in ("FullLoader", "CFullLoader", "full_load"):
+        return "pyyaml-full"
+    if last in ("UnsafeLoader", "CUnsafeLoader", "Loader", "CLoader", "unsafe_load"):
+        return "pyyaml-unsafe"
+    if last in ("SafeLoader", "CSafeLoader", "safe_load", "load", "safe_load_all", "load_all"):
+        return "pyyaml"
+    # A loader of the project's own may read values in another way.
+    return ""
+
+
+def _fixed(value: Expr) -> bool:
+    """Tell whether a value is written out in the code."""
+    if value[0] == UNARY:
+        return _fixed(value[2])
+    return value[0] == CONSTANT or (value[0] == "t" and all(_fixed(item) for item in value[2]))
+
+
+def _is_main(test: Expr | None) -> bool:
+    return test is not None and test[0] == "m" and test[1][:2] == (NAME, "__name__")
+
+
+def _flags(module: Module) -> dict[str, _Flag]:
+    """Return the command-line options that a module declares, by the name of their value."""
+    found: dict[str, _Flag] = {}
+    for scope in module.summary.scopes:
+        for call in scope.calls:
+            if call.func[0] != ATTRIBUTE or call.func[2] != "add_argument":
+                continue
+            names = [item[1] for item in call.args if item[0] == CONSTANT and isinstance(item[1], str)]
+            long = next((name for name in names if name.startswith("--")), None)
+            if long is None:
+                continue
+            dest = constant(call.keyword("dest"))
+            name = dest if isinstance(dest, str) else long.lstrip("-").replace("-", "_")
+            stated = call.keyword("default")
+            action = constant(call.keyword("action"))
+            switch = action in ("store_true", "store_false") and stated is None
+            default: Any = constant(stated) if stated is not None else None
+            given = stated is not None
+            if stated is not None and not isinstance(
+                default, (str, int, float, bool, type(None), tuple, list)
+            ):
+                default = text(stated, scope)
+                given = False
+            if switch:
+                default, given = action == "store_false", True
+            required = constant(call.keyword("required")) is True
+            known = found.get(name)
+            if known is not None and (known.default, known.given) != (default, given):
+                # Two parsers of one program with an option of that name: which one is meant is not known.
+                given = switch = required = False
+            found[name] = _Flag(long, default, given, switch, required, scope, call)
+    return found

@@ -1,0 +1,1029 @@
+"""Which keys of a config the code reads, where, and whether the value counts there.
+
+Every read is looked at with what it is read from: an object of a config class, the mapping that a loader made of a
+file, a thing of another kind, or something not known. A use of that name on an object that is not known is enough to
+say nothing about the key. `**section`, `asdict(section)` and iteration use every key of a section at once; where such
+a whole is only printed, stored or copied into the same class again, it is no use of any one key.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cfgfix.code.inference.config_values import (
+    AS_DICT,
+    MAX_STEPS,
+    OTHER,
+    UNKNOWN,
+    Atoms,
+    Follower,
+    Path,
+    Sections,
+)
+from cfgfix.code.inference.value_uses import (
+    COPIED,
+    HARMLESS,
+    LOGGED,
+    USED,
+    Guard,
+    Guards,
+    Loads,
+    Sink,
+    Uses,
+    parameters,
+)
+from cfgfix.code.model.expressions import MISSING, constant, dotted, place_of, text
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPARE,
+    CONSTANT,
+    FORMAT,
+    ITEMS,
+    MAPPING,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    Call,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.core.records import dataclass, field
+
+LIVE, NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN, UNSURE = (
+    "live", "never", "tools", "inference", "logged", "overwritten", "unsure",
+)  # fmt: skip
+DEAD = frozenset({NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN})
+CORE = "core"
+MAX_PLACES = 12
+"""Most places of one kind that are kept for one key."""
+
+_TEST_PARTS = frozenset({"tests", "test", "testing", "unittests"})
+_TOOL_PARTS = frozenset({"tools", "utilities", "scripts", "examples", "example", "benchmarks", "benchmark", "docs", "demo", "demos", "notebooks"})  # fmt: skip
+_TOOL_STEMS = ("validate_", "check_", "diagnose", "demo_", "benchmark_", "verify_", "profile_")
+_INFERENCE_WORDS = frozenset({"inference", "infer", "synthesize", "synthesizer", "synthesis", "serving", "deploy", "deployment"})  # fmt: skip
+_WEAK_WORDS = frozenset({"decode", "predict", "export", "serve"})
+"""Words that name inference code only where no training code imports the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in the code.
+
+    Attributes:
+        path: The file.
+        line: Line, from 1.
+        column: Column in UTF-8 bytes, from 0.
+        end_line, end_column: Where it ends.
+        how: The code that stands there, shortened.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What the code does with one key.
+
+    Attributes:
+        status: `live`, `never`, `tools`, `inference`, `logged`, `overwritten`, or `unsure` where an object that is
+            not known is read by this name, or the whole section is given to something that is not known.
+        reads: Where the training program reads it.
+        tools: Where only tests, examples and tools read it.
+        inference: Where only the inference code reads it.
+        writes: Where the code gives it another value.
+        whole: Where its whole section is used at once.
+        maybe: Where that name is read from an object that is not known.
+        guards: Settings without which no use of it is reached.
+        arithmetic: Where its value is calculated with as it is.
+    """
+
+    status: str
+    reads: tuple[Spot, ...] = ()
+    tools: tuple[Spot, ...] = ()
+    inference: tuple[Spot, ...] = ()
+    writes: tuple[Spot, ...] = ()
+    whole: tuple[Spot, ...] = ()
+    maybe: tuple[Spot, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    arithmetic: tuple[Spot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """Where a config file is loaded.
+
+    Attributes:
+        spot: The call.
+        name: The function, such as `yaml.safe_load`.
+        role: Which part of the project it stands in.
+        unknown: What a key does that the class does not have: `fatal`, `ignored`, or `free` where no class takes it.
+        kind: The name that cfgfix has for the way of reading, such as `pyyaml`.
+    """
+
+    spot: Spot
+    name: str
+    role: str
+    unknown: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A command-line option that replaces what the file says.
+
+    Attributes:
+        flag: Such as `--batch-size`.
+        default: Its default as text; None where it has none.
+        spot: Where the key is given the option's value.
+        declared: Where the option is declared.
+        always: Whether the file's value never counts, since the option always has a value.
+    """
+
+    flag: str
+    default: str | None
+    spot: Spot
+    declared: Spot
+    always: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A read of a key that no class defines.
+
+    Attributes:
+        owner: The class, such as `DataConfig`.
+        name: The key.
+        spot: The place.
+        fatal: Whether the program stops there; else it goes on with a default.
+        elsewhere: Sections whose class has a key of that name.
+    """
+
+    owner: str
+    name: str
+    spot: Spot
+    fatal: bool
+    elsewhere: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A program that trains.
+
+    Attributes:
+        spot: Where it begins.
+        loads: Whether it may load a config file.
+        trains: The call that trains.
+    """
+
+    spot: Spot
+    loads: bool
+    trains: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A literal in the code where a key of that name exists.
+
+    Attributes:
+        path: The key.
+        value: The literal.
+        spot: The place.
+    """
+
+    path: Path
+    value: Any
+    spot: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the code does with a config.
+
+    Attributes:
+        keys: For each key path what is done with it.
+        defined: For each key path of the class: file, line, and the class.
+        loadings: Where files are loaded.
+        options: For each key path the options that replace it.
+        undefined: Reads of keys that the class does not have.
+        entries: Programs that train.
+        literals: Literals where a key of that name exists.
+        sections: Key paths of sections, with the name of their class where there is one.
+    """
+
+    keys: Mapping[Path, Use]
+    defined: Mapping[Path, tuple[str, int, str]] = field(default_factory=dict)
+    loadings: tuple[Loading, ...] = ()
+    options: Mapping[Path, tuple[Option, ...]] = field(default_factory=dict)
+    undefined: tuple[Undefined, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    literals: tuple[Literal, ...] = ()
+    sections: Mapping[Path, str] = field(default_factory=dict)
+
+    @property
+    def loader(self) -> str | None:
+        """The loader that all config files of the project go through; None where there are several kinds or none."""
+        kinds = {item.kind for item in self.loadings if item.role == CORE}
+        return next(iter(kinds)) if len(kinds) == 1 else None
+
+    @property
+    def unknown(self) -> str | None:
+        """What an unknown key does: `fatal`, `ignored` or `free`; None where nothing tells."""
+        found = {item.unknown for item in self.loadings if item.role == CORE} or {
+            item.unknown for item in self.loadings
+        }
+        for kind in ("fatal", "ignored", "free"):
+            if kind in found:
+                return kind
+        return None
+
+
+def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
+    """Return for each file whether it belongs to the program itself, to its tools and tests, or to inference."""
+    found: dict[str, str] = {}
+    weak: list[Module] = []
+    modules = list(modules)
+    for module in modules:
+        relative = os.path.relpath(os.path.abspath(module.path), os.path.abspath(root)).replace(os.sep, "/")
+        parts = relative.lower().split("/")
+        stem = parts[-1].rsplit(".", 1)[0]
+        words = {*parts[:-1], *stem.split("_")}
+        if (
+            _TEST_PARTS & set(parts[:-1])
+            or stem.startswith(("test_", *_TOOL_STEMS))
+            or stem.endswith("_test")
+            or stem in ("setup", "conftest")
+        ):
+            found[module.path] = TOOLS
+        elif words & _INFERENCE_WORDS:
+            found[module.path] = INFERENCE
+        else:
+            found[module.path] = CORE
+            if words & _WEAK_WORDS:
+                weak.append(module)
+    # A folder of examples or scripts is a side matter only where the project trains from somewhere else.
+    side = {
+        module.path
+        for module in modules
+        if found[module.path] == CORE
+        and _TOOL_PARTS
+        & set(os.path.relpath(os.path.abspath(module.path), os.path.abspath(root)).lower().split(os.sep)[:-1])
+    }
+    if any(
+        is_entry(module) and trains(module) and module.path not in side and found[module.path] == CORE
+        for module in modules
+    ):
+        for path in side:
+            found[path] = TOOLS
+    imported = {
+        source.lstrip(".")
+        for module in modules
+        if found[module.path] == CORE
+        and not module.is_package
+        and module not in weak
+        and module.scope is not None
+        for scope in module.summary.scopes
+        for source in scope.imports.values()
+    }
+    for module in weak:
+        last = module.name.rsplit(".", 1)[-1]
+        if not any(last in source.split(".") for source in imported):
+            found[module.path] = INFERENCE
+    return found
+
+
+_TRAINING = frozenset({"fit", "train", "fit_generator", "train_step", "apply_gradients", "train_on_batch", "minimize", "train_and_evaluate"})  # fmt: skip
+
+
+def is_entry(module: Module) -> bool:
+    """Tell whether a file is a program."""
+    return any(
+        block.kind == "if"
+        and block.test is not None
+        and block.test[0] == COMPARE
+        and block.test[1][:2] == (NAME, "__name__")
+        for block in module.summary.scopes[0].blocks
+    )
+
+
+def trains(module: Module) -> tuple[Scope, Call] | None:
+    """Return the first call of a file that trains, or None."""
+    for scope in module.summary.scopes:
+        for call in scope.calls:
+            if call.func[0] == ATTRIBUTE and call.func[2] in _TRAINING:
+                if call.func[2] in ("train", "fit") and not call.args and not call.keywords:
+                    # Without anything to train on it is `dataset.train` or the like, unless a trainer is so called.
+                    name = (dotted(call.func[1]) or "").rsplit(".", 1)[-1].lower()
+                    if "train" not in name and "model" not in name:
+                        continue
+                return scope, call
+    return None
+
+
+def spot(expr: Expr, scope: Scope) -> Spot:
+    """Return the place of an expression."""
+    place = place_of(expr, scope) or scope.place
+    shown = text(expr, scope)
+    return Spot(scope.module.path, *place, shown if len(shown) <= 80 else shown[:77] + "...")
+
+
+def spot_of(scope: Scope, place: tuple[int, int, int, int], how: str = "") -> Spot:
+    """Return a place by its span."""
+    return Spot(scope.module.path, *place, how)
+
+
+class _Key:
+    """What is found out about one key."""
+
+    __slots__ = ("arithmetic", "maybe", "parameters", "reads", "whole", "writes")
+
+    def __init__(self) -> None:
+        self.reads: list[tuple[Expr, Scope]] = []
+        self.parameters: list[tuple[tuple[str, Scope, str], Expr, Scope]] = []
+        self.writes: list[tuple[Expr, Scope, Event | None, Expr]] = []
+        self.maybe: list[tuple[Expr, Scope]] = []
+        self.whole: list[tuple[str, Expr, Scope]] = []
+
+
+class Collector:
+    """Finds all reads of a config in a program.
+
+    Args:
+        program: The linked program, with every file of the project.
+        root: The project's folder.
+        schema: The schema of the config class and, for each class as `file:Class`, its key paths; or None.
+        paths: Key paths of the config files, for a project without a class.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        root: str,
+        schema: tuple[Mapping[str, Any], Mapping[str, tuple[Path, ...]]] | None,
+        paths: Iterable[Path] = (),
+    ) -> None:
+        self.program = program
+        self.root = root
+        self.sections = _sections(program, root, *schema) if schema is not None else None
+        self.follower = Follower(program, self.sections)
+        self.modules = self.follower.modules
+        self.role = roles(self.modules, root)
+        self.loads = Loads(self.follower)
+        self.uses = Uses(self.follower, self.loads)
+        self.uses.aside = frozenset(path for path, role in self.role.items() if role == TOOLS)
+        self.keys: dict[Path, _Key] = {}
+        self.inner: set[Path] = set()
+        if self.sections is not None:
+            for path, owner in self.sections.paths():
+                if self.sections.child(owner, path[-1]) is not None:
+                    self.inner.add(path)
+                else:
+                    self.keys[path] = _Key()
+        for path in paths:
+            self.inner.update(path[:length] for length in range(1, len(path)))
+        for path in paths:
+            if path not in self.inner and (self.sections is None):
+                self.keys.setdefault(path, _Key())
+        self.by_name: dict[str, list[Path]] = {}
+        for path in self.keys:
+            self.by_name.setdefault(path[-1], []).append(path)
+        self.bounded: set[int] = set()
+        """Texts that name keys in a loop over names that is understood."""
+        self.undefined: list[tuple[int, str, Expr, Scope, bool]] = []
+        self.parts: dict[str, list[Path]] = {}
+        """Sections by their names, for a project without a class."""
+        if self.sections is None:
+            for path in self.inner:
+                self.parts.setdefault(path[-1], []).append(path)
+        self.tops = {path[0] for path in (*self.inner, *self.keys)}
+        self.groups: set[Path] = set()
+        """Paths that no file has, under which the outermost keys of files are read."""
+        self.composes = any(
+            source.split(".")[0] == "hydra"
+            for module in self.modules
+            for scope in module.summary.scopes
+            for source in scope.imports.values()
+        )
+        self._find_groups()
+        self._collect()
+
+    def core(self, scope: Scope) -> bool:
+        """Tell whether a scope belongs to the training program."""
+        return self.role[scope.module.path] == CORE
+
+    # Collecting
+
+    def _collect(self) -> None:
+        for name, places in self.loads.attributes.items():
+            for expr, scope in places:
+                self._access(expr, expr[1], name, scope)
+        for expr, scope in self.loads.subscripts:
+            key = constant(expr[2])
+            if isinstance(key, str):
+                self._access(expr, expr[1], key, scope)
+                self._part(expr, expr[1], key, scope)
+            elif key is MISSING and expr[2][0] != "x":
+                self._dynamic(expr, expr[1], expr[2], scope)
+        for module in self.modules:
+            for scope in module.summary.scopes:
+                for number in range(len(scope.calls)):
+                    found = self.loads.calls.get((id(scope), number))
+                    if found is not None:
+                        self._call(found, scope)
+                for event in scope.events():
+                    if event.kind in ("assign", "annotate", "augment"):
+                        for target in event.targets:
+                            self._write(target, event, scope)
+                    if event.value is not None and (
+                        event.kind == "for"
+                        # What is put in a mapping by a name is taken out by one: that is not followed.
+                        or (event.kind == "assign" and any(item[0] == SUBSCRIPT for item in event.targets))
+                    ):
+                        self._whole(event.value, scope, None)
+        for expr, scope in self.loads.containers:
+            for part in expr[2] if expr[0] == ITEMS else [value for _, value in expr[1]]:
+                self._held(part, expr, scope)
+        self._texts()
+
+    def _held(self, part: Expr, container: Expr, scope: Scope) -> None:
+        """Look at a section that is put in a tuple, list or mapping."""
+        if part[0] not in (NAME, ATTRIBUTE, SUBSCRIPT, CALL):
+            return
+        paths = self._whole_paths(self.follower.of(part, scope))
+        if not paths:
+            return
+        around = self.loads.around.get(id(container))
+        if around is not None and isinstance(around[0], Event) and around[1] in ("owner", "index"):
+            return
+        fate = self._fate(container, scope)
+        for path in paths:
+            self._used_whole(path, fate, part, scope)
+
+    def _whole_paths(self, atoms: Atoms) -> set[Path]:
+        owners = self._owners()
+        paths = self.uses.paths_of(atoms)
+        return {path for path in paths if not path or path in self.inner or path in owners} | self._below(
+            paths
+        )
+
+    def _below(self, paths: Iterable[Path]) -> set[Path]:
+        """Return where in a file a path may lie whose first step no file has.
+
+        A file may be one part of what a program reads: a group of Hydra's configs, or a file that another one names, then
+        stands under the name of the group; which names are groups is seen where outermost keys of files are read below
+        them. Where Hydra puts the config together and nothing tells, it may lie anywhere. Only for projects without a class, whose files alone tell which keys there are.
+        """
+        found: set[Path] = set()
+        if self.sections is not None:
+            return found
+        for path in paths:
+            if not path or path[0] in self.tops:
+                continue
+            groups = [path[:length] for length in range(1, len(path) + 1) if path[:length] in self.groups]
+            if groups:
+                found.update(path[len(group) :] for group in groups)
+            elif self.composes:
+                found.update(path[start:] for start in range(1, len(path) + 1))
+        return {path for path in found if not path or path in self.inner}
+
+    def _find_groups(self) -> None:
+        """Find the names under which whole files stand: what is read from there are the outermost keys of files."""
+        if self.sections is not None:
+            return
+        reads = [
+            (expr[1], scope) for name in self.tops for expr, scope in self.loads.attributes.get(name, ())
+        ]
+        reads += [
+            (expr[1], scope)
+            for expr, scope in self.loads.subscripts
+            if isinstance(key := constant(expr[2]), str) and key in self.tops
+        ]
+        for base, scope in reads:
+            for path in self.uses.paths_of(self.follower.of(base, scope)):
+                if path and path[0] not in self.tops:
+                    self.groups.add(path)
+
+    def _access(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
+        interesting = name in self.by_name
+        if not interesting and self.sections is None:
+            return
+        around = self.loads.around.get(id(expr))
+        if around is not None and isinstance(around[0], Event) and around[1] == "augmented":
+            return
+        if not interesting and base[0] not in (NAME, ATTRIBUTE):
+            return
+        atoms = self.follower.of(base, scope)
+        if interesting:
+            self._note(expr, scope, atoms, name)
+        elif atoms and all(atom[0] == "c" for atom in atoms) and expr[0] == ATTRIBUTE:
+            for atom in atoms:
+                self.undefined.append((atom[1], name, expr, scope, True))
+
+    def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
+        """Look at a section taken by its name from a mapping that is not known: it may be that of the config.
+
+        What is read from it by name is found there; here it counts where it is used as a whole.
+        """
+        paths = self.parts.get(name)
+        if paths is None:
+            return
+        atoms = self.follower.of(base, scope)
+        if atoms and UNKNOWN not in atoms:
+            return
+        parent, role = self.loads.around.get(id(expr), (None, None))
+        if isinstance(parent, tuple) and (
+            (parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base") or parent[0] == COMPARE
+        ):
+            return
+        fate = self._fate(expr, scope)
+        for path in paths:
+            self._used_whole(path, fate, expr, scope)
+
+    def _note(self, expr: Expr, scope: Scope, atoms: Atoms, name: str) -> None:
+        paths = self.uses.paths_of(atoms)
+        hit = False
+        for path in paths:
+            key = self.keys.get((*path, name))
+            if key is not None:
+                key.reads.append((expr, scope))
+                hit = True
+        for path in self._below(paths):
+            key = self.keys.get((*path, name))
+            if key is not None:
+                key.maybe.append((expr, scope))
+        if not atoms or UNKNOWN in atoms:
+            for path in self.by_name[name]:
+                self.keys[path].maybe.append((expr, scope))
+        elif not hit and paths and expr[0] == ATTRIBUTE and all(atom[0] == "c" for atom in atoms):
+            for atom in atoms:
+                self.undefined.append((atom[1], name, expr, scope, True))
+
+    def _call(self, expr: Expr, scope: Scope) -> None:
+        call = scope.calls[expr[1]]
+        func = call.func
+        if func[0] == NAME and func[1] in ("getattr", "setattr", "hasattr") and len(call.args) >= 2:
+            name = constant(call.args[1])
+            if func[1] == "getattr":
+                if not isinstance(name, str):
+                    self._dynamic(expr, call.args[0], call.args[1], scope)
+                elif name in self.by_name or self.sections is not None:
+                    atoms = self.follower.of(call.args[0], scope)
+                    if name in self.by_name:
+                        self._note(expr, scope, atoms, name)
+                    if atoms and all(atom[0] == "c" for atom in atoms):
+                        assert self.sections is not None
+                        for atom in atoms:
+                            if name not in self.sections.fields[atom[1]]:
+                                self.undefined.append((atom[1], name, expr, scope, len(call.args) < 3))
+            elif func[1] == "setattr" and isinstance(name, str) and len(call.args) == 3:
+                for path in self.uses.paths_of(self.follower.of(call.args[0], scope)):
+                    key = self.keys.get((*path, name))
+                    if key is not None:
+                        key.writes.append((expr, scope, None, call.args[2]))
+        elif func[0] == ATTRIBUTE and func[2] in ("get", "pop", "setdefault") and call.args:
+            name = constant(call.args[0])
+            if isinstance(name, str):
+                if name in self.by_name:
+                    self._note(expr, scope, self.follower.of(func[1], scope), name)
+                self._part(expr, func[1], name, scope)
+            else:
+                self._dynamic(expr, func[1], call.args[0], scope)
+        for position, value in enumerate(call.args):
+            if value[0] == STARRED:
+                self._whole(value[1], scope, (expr, "*"))
+            else:
+                self._whole(value, scope, (expr, position))
+        for keyword, value in call.keywords:
+            self._whole(value, scope, (expr, keyword if keyword is not None else "**"))
+        if func[0] == ATTRIBUTE and func[2] in ("items", "values") and not call.args:
+            paths = self.uses.paths_of(self.follower.of(func[1], scope))
+            for path in paths | self._below(paths):
+                self._used_whole(path, self._fate(expr, scope), expr, scope)
+
+    def _write(self, target: Expr, event: Event, scope: Scope) -> None:
+        if target[0] == ITEMS:
+            for item in target[2]:
+                self._write(item, event, scope)
+            return
+        if target[0] not in (ATTRIBUTE, SUBSCRIPT):
+            return
+        found = self.uses.access(target, scope)
+        if found is None or found[1] not in self.by_name:
+            return
+        for path in self.uses.paths_of(self.follower.of(found[0], scope)):
+            key = self.keys.get((*path, found[1]))
+            if key is not None:
+                key.writes.append((target, scope, event, event.value or ("?",)))
+
+    def _dynamic(self, expr: Expr, base: Expr, name: Expr, scope: Scope) -> None:
+        """Note a read by a name that is not written out."""
+        if base[0] not in (NAME, ATTRIBUTE, CALL, SUBSCRIPT):
+            return
+        atoms = self.follower.of(base, scope)
+        paths = self.uses.paths_of(atoms)
+        unknown = not atoms or UNKNOWN in atoms
+        if not paths and not unknown:
+            return
+        names = self._names(name, scope)
+        if names is not None:
+            for known in names:
+                if known in self.by_name:
+                    self._note(expr, scope, atoms, known)
+            return
+        for path in paths | self._below(paths):
+            self._used_whole(path, self._fate(expr, scope), expr, scope)
+
+    def _names(self, name: Expr, scope: Scope) -> list[str] | None:
+        """Return the texts that a loop's variable goes through, or None where they are not known."""
+        items = self.uses.items_in_loop(name, scope)
+        if items is None:
+            return None
+        self.bounded.update(id(item) for item in items)
+        return [item[1] for item in items]
+
+    def _whole(self, value: Expr, scope: Scope, argument: tuple[Expr, Any] | None) -> None:
+        """Look at an expression that may be a whole section given to something."""
+        if value[0] not in (NAME, ATTRIBUTE, SUBSCRIPT, CALL):
+            return
+        paths = self._whole_paths(self.follower.of(value, scope))
+        if not paths:
+            return
+        fate = USED
+        if argument is not None:
+            call = scope.calls[argument[0][1]]
+            if call.func[:2] == (NAME, "setattr") and argument[1] == 2:
+                if isinstance(constant(call.args[1]), str):
+                    return
+            elif call.func[0] == NAME and call.func[1] in (
+                "getattr",
+                "setattr",
+                "hasattr",
+                "delattr",
+                "isinstance",
+            ):
+                return
+            if self.uses.logs(call, scope):
+                fate = LOGGED
+            else:
+                callee = self.follower.of(call.func, scope)
+                names = {atom[1] for atom in callee if atom[0] == "x"}
+                if names:
+                    callee = callee - {OTHER}
+                kinds = {atom[0] for atom in callee}
+                if argument[1] == "**" and kinds & {"f", "b", "C"}:
+                    self._unpacked(callee, paths, argument[0], scope)
+                    return
+                if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
+                    if all(
+                        self._by_its_name(atom, call) and self._followed(atom, argument[1]) for atom in callee
+                    ):
+                        return
+                elif (
+                    names == {"functools.partial"}
+                    and kinds == {"x"}
+                    and self._bound(call, argument[1], scope)
+                ):
+                    return
+                elif names and kinds == {"x"} and names <= HARMLESS:
+                    fate = LOGGED
+                elif (
+                    (names and kinds == {"x"} and (names <= AS_DICT or names & _SAME_CALLS))
+                    or (kinds == {"g"} and call.func[0] == ATTRIBUTE and call.func[2] == "update")
+                    or self._missing(callee)
+                ):
+                    return
+                elif (
+                    UNKNOWN in callee
+                    and argument[1] not in ("*", "**")
+                    and call.func[0] == ATTRIBUTE
+                    and self._methods().get(call.func[2])
+                    and kinds <= {"?", "f", "b", "C", "i"}
+                ):
+                    # Every method of that name takes it as one of its arguments, and is followed from there.
+                    return
+        for path in paths:
+            self._used_whole(path, fate, value, scope)
+
+    def _bound(self, call: Call, role: Any, scope: Scope) -> bool:
+        """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
+        if not call.args or role == 0 or role in ("*", "**"):
+            return False
+        functions = self.follower.of(call.args[0], scope)
+        place = role - 1 if isinstance(role, int) else role
+        return bool(functions) and all(
+            atom[0] in ("f", "b", "C") and self._followed(atom, place) for atom in functions
+        )
+
+    def _by_its_name(self, atom: Any, call: Call) -> bool:
+        """Tell whether a function is called by the name it is defined with: only then its parameters know the call."""
+        func = call.func
+        called = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+        return atom[0] == "C" or bool(called == atom[1].name)
+
+    def _followed(self, atom: Any, role: Any) -> bool:
+        """Tell whether an argument becomes a parameter or attribute that is followed by name."""
+        if (
+            atom[0] == "C"
+            and self.sections is not None
+            and any(id(above) in self.sections.by_class for above in self.program.bases(atom[1])[0])
+        ):
+            return True
+        return parameters(self.follower, atom, role) is not None or self._forwarded(atom, role)
+
+    def _forwarded(self, atom: Any, role: Any, depth: int = 0) -> bool:
+        """Tell whether a keyword ends in a `**kwargs` that is only handed on, or read by name."""
+        scope = self.program.method(atom[1], "__init__") if atom[0] == "C" else atom[1]
+        if (
+            not isinstance(role, str)
+            or role == "**"
+            or scope is None
+            or depth > 4
+            or scope.kind != "function"
+        ):
+            return False
+        name = next((param[0] for param in scope.params if param[3] == "**"), None)
+        if name is None:
+            return False
+        for expr, where in self.loads.of_name(name, scope):
+            parent, part = self.loads.around.get(id(expr), (None, None))
+            if not isinstance(parent, tuple):
+                return False
+            if parent[0] == SUBSCRIPT or (parent[0] == ATTRIBUTE and parent[2] in ("get", "pop")):
+                continue
+            if parent[0] != CALL or part != "**":
+                return False
+            callee = self.follower.of(where.calls[parent[1]].func, where)
+            if not callee or not all(
+                other[0] in ("f", "b", "C")
+                and (
+                    parameters(self.follower, other, role) is not None
+                    or self._forwarded(other, role, depth + 1)
+                )
+                for other in callee
+            ):
+                return False
+        return True
+
+    def _missing(self, callee: Atoms) -> bool:
+        """Tell whether what is called comes from a module of the project that is not there."""
+        names = [atom[1] for atom in callee if atom[0] == "x"]
+        if not names or any(atom[0] not in ("x", "o") for atom in callee):
+            return False
+        for name in names:
+            head, _, _ = name.rpartition(".")
+            above, _, last = head.rpartition(".")
+            package = self.program.module(above) if above else None
+            if package is None or not package.is_package or self.program.module(head) is not None:
+                return False
+            try:
+                beside = os.listdir(os.path.dirname(package.path) or ".")
+            except OSError:
+                return False
+            if any(item.split(".")[0] == last for item in beside):
+                return False
+        return True
+
+    def _methods(self) -> dict[str, int]:
+        known = self.program.facts.get("config-methods")
+        if known is None:
+            known = {}
+            for module in self.modules:
+                for scope in module.summary.scopes:
+                    if scope.kind == "function":
+                        known[scope.name] = known.get(scope.name, 0) + 1
+            self.program.facts["config-methods"] = known
+        found: dict[str, int] = known
+        return found
+
+    def _owners(self) -> set[Path]:
+        """Return the paths of sections that have a class."""
+        if self.sections is None:
+            return set()
+        return {path for _, paths in self.sections.by_class.values() for path in paths}
+
+    def _unpacked(self, callee: Atoms, paths: set[Path], expr: Expr, scope: Scope) -> None:
+        """Follow `f(**section)` into the parameters of `f`."""
+        for atom in callee:
+            if (
+                atom[0] == "C"
+                and self.sections is not None
+                and any(id(above) in self.sections.by_class for above in self.program.bases(atom[1])[0])
+            ):
+                continue
+            for path in paths:
+                for key_path, key in self.keys.items():
+                    if key_path[: len(path)] != path or len(key_path) == len(path):
+                        continue
+                    slots = (
+                        parameters(self.follower, atom, key_path[len(path)])
+                        if atom[0] in ("f", "b", "C")
+                        else None
+                    )
+                    if slots is None or len(key_path) > len(path) + 1:
+                        key.whole.append((USED, expr, scope))
+                    else:
+                        key.parameters += [(slot, expr, scope) for slot in slots]
+
+    def _fate(self, expr: Expr, scope: Scope) -> str:
+        """Return whether what comes of a whole is used or only logged."""
+        ends = self.uses.sinks([(expr, scope)], (), whole=True)
+        role = self.role[scope.module.path]
+        # What a test does with the record of a run is no use of it by the program.
+        return (
+            USED
+            if any(end.kind == USED and (role != CORE or self.core(end.scope)) for end in ends)
+            else LOGGED
+        )
+
+    def _used_whole(self, path: Path, fate: str, expr: Expr, scope: Scope) -> None:
+        for key_path, key in self.keys.items():
+            if key_path[: len(path)] == path and len(key_path) > len(path):
+                key.whole.append((fate, expr, scope))
+
+    def _texts(self) -> None:
+        """Note texts that name a key where nothing tells what they are for."""
+        for name, paths in self.by_name.items():
+            for expr, scope in self.loads.texts.get(name, ()):
+                if id(expr) in self.bounded:
+                    continue
+                around = self.loads.around.get(id(expr))
+                if around is None or around[0] is None:
+                    continue
+                parent, role = around
+                if isinstance(parent, Event):
+                    if parent.kind == "expr" or role == "index":
+                        continue
+                elif isinstance(parent, tuple):
+                    if parent[0] == MAPPING and role == "key":
+                        continue
+                    if parent[0] == SUBSCRIPT or parent[0] == FORMAT:
+                        continue
+                    if parent[0] == COMPARE:
+                        if role == "left" and parent[2][0][0] in ("in", "not in"):
+                            atoms = self.follower.of(parent[2][0][1], scope)
+                            if self.uses.paths_of(atoms):
+                                self._note(parent, scope, atoms, name)
+                        continue
+                    if parent[0] == CALL:
+                        call = scope.calls[parent[1]]
+                        func = call.func
+                        if func[0] == NAME and func[1] in ("getattr", "hasattr", "setattr", "print"):
+                            continue
+                        if func[0] == ATTRIBUTE and func[2] in ("get", "pop", "setdefault", "add_argument"):
+                            continue
+                        if self.uses.logs(call, scope):
+                            continue
+                for path in paths:
+                    self.keys[path].maybe.append((expr, scope))
+
+    # Judging
+
+    def use_of(self, path: Path) -> Use:
+        """Return what the code does with a key."""
+        key = self.keys[path]
+        core_reads = [item for item in key.reads if self.core(item[1])]
+        parameters_here = [item for item in key.parameters if self.core(item[2])]
+        sinks: list[Sink] = self.uses.sinks(core_reads, path)
+        for slot, _, _ in parameters_here:
+            kind, scope, name = slot
+            if kind == "v":
+                sinks += self.uses.sinks_of_parameters([(scope, name)], path)
+            else:
+                sinks += self.uses.sinks_of_attribute(scope, name, path)
+        used = [sink for sink in sinks if sink.kind == USED and self.core(sink.scope)]
+        whole = [item for item in key.whole if self.core(item[2]) and item[0] == USED]
+        maybe = [item for item in key.maybe if self.core(item[1])]
+        tools = [item for item in key.reads if self.role[item[1].module.path] == TOOLS]
+        inference = [item for item in key.reads if self.role[item[1].module.path] == INFERENCE]
+        inference += [
+            item
+            for item in key.maybe
+            if self.role[item[1].module.path] == INFERENCE and item[0][0] != CONSTANT
+        ]
+        guards: Guards = frozenset()
+        unsure = self.follower.steps > MAX_STEPS
+        if not used and not whole and maybe:
+            unsure = unsure or any(
+                expr[0] == CONSTANT
+                or any(
+                    sink.kind == USED and self.core(sink.scope)
+                    for sink in self.uses.sinks([(expr, scope)], path)
+                )
+                for expr, scope in maybe
+            )
+        if used:
+            status = LIVE
+            if not whole and not maybe:
+                guards = frozenset.intersection(*(sink.guards for sink in used))
+                guards = frozenset(guard for guard in guards if guard[0] != path and guard[0] in self.keys)
+        elif whole or unsure:
+            status = UNSURE
+        elif sinks or core_reads or any(self.core(item[2]) for item in key.whole):
+            # A whole that is only stored names no key.
+            copied = bool(sinks) and all(sink.kind == COPIED for sink in sinks)
+            status = ONLY_LOGGED if (core_reads or sinks) and not copied else NEVER
+        else:
+            status = NEVER
+        if status == ONLY_LOGGED and inference:
+            status = INFERENCE
+        if status == ONLY_LOGGED:
+            where = {self.role[sink.scope.module.path] for sink in sinks if sink.kind == USED}
+            status = INFERENCE if INFERENCE in where else TOOLS if TOOLS in where else ONLY_LOGGED
+        if status == NEVER:
+            status = INFERENCE if inference else TOOLS if tools else NEVER
+        return Use(
+            status,
+            _spots([*core_reads, *((expr, scope) for _, expr, scope in parameters_here)]),
+            _spots(tools),
+            _spots(inference),
+            _spots((expr, scope) for expr, scope, _, _ in key.writes),
+            _spots((expr, scope) for _, expr, scope in whole),
+            _spots(maybe),
+            tuple(sorted(guards, key=repr)),
+            () if key.writes else _spots(self._calculated(core_reads)),
+        )
+
+    def _calculated(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
+        """Return the reads whose value is calculated with as it is: a text there stops the program."""
+        found = []
+        for expr, scope in reads:
+            around = self.loads.around.get(id(expr))
+            if around is None or not isinstance(around[0], tuple):
+                continue
+            if (expr[0] == SUBSCRIPT and constant(expr[2]) is MISSING) or self._prepared(expr, scope):
+                continue
+            parent, role = around
+            if (parent[0] == "b" and role in ("-", "/", "//", "**")) or (
+                parent[0] == COMPARE
+                and any(
+                    operator in ("<", ">", "<=", ">=") and isinstance(constant(other), (int, float))
+                    for operator, other in parent[2]
+                )
+            ):
+                found.append((parent, scope))
+        return found
+
+    def _prepared(self, expr: Expr, scope: Scope) -> bool:
+        """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
+        shown = text(expr, scope)
+        for call in scope.calls:
+            if (
+                call.func[0] == NAME
+                and call.func[1] in ("isinstance", "type", "float", "int", "eval")
+                and call.args
+                and text(call.args[0], scope) == shown
+            ):
+                return True
+        around: Any = self.loads.around.get(id(expr), (None, None))[0]
+        while isinstance(around, tuple):
+            if around[0] == CALL:
+                around = scope.calls[around[1]]
+                break
+            around = self.loads.around.get(id(around), (None, None))[0]
+        block = getattr(around, "block", None)
+        return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
+
+
+_SAME_CALLS = frozenset(
+    {
+        "copy.copy", "copy.deepcopy", "dict", "dataclasses.replace", "attr.evolve", "attrs.evolve",
+        "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge",
+        "omegaconf.OmegaConf.structured", "easydict.EasyDict", "munch.Munch", "munch.munchify", "box.Box",
+        "addict.Dict", "dotmap.DotMap", "types.SimpleNamespace", "argparse.Namespace", "collections.OrderedDict",
+        "ml_collections.ConfigDict", "ml_collections.FrozenConfigDict", "typing.cast",
+    }
+)  # fmt: skip
+
+
+def _spots(items: Iterable[tuple[Expr, Scope]]) -> tuple[Spot, ...]:
+    found: dict[tuple[str, int], Spot] = {}
+    for expr, scope in items:
+        place = spot(expr, scope)
+        found.setdefault((place.path, place.line), place)
+    ordered = sorted(found.values(), key=lambda item: (item.path, item.line))
+    return tuple(ordered[:MAX_PLACES])
+
+
+def _sections(
+    program: Program, root: str, schema: Mapping[str, Any], sections: Mapping[str, tuple[Path, ...]]
+) -> Sections:
+    by_path = {os.path.realpath(module.path): module for module in program.all_modules()}
+    classes: dict[Scope, tuple[Path, ...]] = {}
+    for name, paths in sections.items():
+        place, _, qualname = name.rpartition(":")
+        module = by_path.get(os.path.realpath(os.path.join(root, place)))
+        if module is None:
+            continue
+        for scope in module.summary.scopes:
+            if scope.kind == "class" and scope.qualname == qualname:
+                classes[scope] = paths
+    return Sections(schema, classes)
