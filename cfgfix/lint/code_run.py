@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, find_python, package_root
+from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, package_root
 from cfgfix.code.scan import ConfigFacts, ScanResult, scan
 from cfgfix.core.edits import Edit, ReplaceText, splice
 from cfgfix.core.errors import UnreadableError
@@ -19,7 +19,7 @@ from cfgfix.core.suppressions import NEEDLE, Suppression, find
 from cfgfix.lint.suppressing import about_suppressions, apply, inside, written_beside
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
-from cfgfix.settings.discovery import Matcher
+from cfgfix.settings.code_files import python_files, relative_path
 from cfgfix.settings.reader import Settings
 
 MAX_CONFIGS = 32
@@ -53,15 +53,6 @@ class SourceReport:
     encoded: bytes | None = None
 
 
-def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
-    """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
-    roots = [settings.inside(root) for root in settings.source_roots]
-    roots = [shown(root) for root in roots]
-    named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
-    wanted = (named or roots or ["."]) if not paths else [*named, *roots]
-    return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
-
-
 def program_around(path: str, place: str, settings: Settings) -> tuple[list[PythonFile], str]:
     """Return the Python files that a text being written belongs with, and the path the text has among them.
 
@@ -70,18 +61,12 @@ def program_around(path: str, place: str, settings: Settings) -> tuple[list[Pyth
         place: The project's folder, searched where the settings name no source roots.
         settings: Those in force for the text.
     """
-    files = python_files([] if settings.source_roots else [shown(place)], settings)
+    files = python_files([] if settings.source_roots else [relative_path(place)], settings)
     whole = os.path.abspath(path)
     for file in files:
         if os.path.abspath(file.path) == whole:
             return files, file.path
     return [*files, PythonFile(path, package_root(path), (0, 0, 0, 0))], path
-
-
-def shown(path: str) -> str:
-    """Return a path as seen from the working folder where it lies below it."""
-    relative = os.path.relpath(path)
-    return relative if not relative.startswith("..") else path
 
 
 class SourceRun:

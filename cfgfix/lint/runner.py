@@ -261,7 +261,7 @@ def _source(runs: Runs, base: Settings, request: Request, reports: list[FileRepo
     if not _scans(runs, base, request):
         return 0
     run = runs.of(base)
-    from cfgfix.lint.code_run import python_files
+    from cfgfix.settings.code_files import python_files
 
     files = python_files(request.paths, base)
     if files:
@@ -391,7 +391,7 @@ def _reported(
         return frozenset(texts)
     if not request.paths or not (request.fix or request.add_ignores is not None):
         return None
-    from cfgfix.lint.code_run import python_files
+    from cfgfix.settings.code_files import python_files
 
     named = [path for path in request.paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = {os.path.abspath(file.path) for file in python_files(named, replace(settings, source_roots=()))}

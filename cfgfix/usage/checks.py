@@ -594,7 +594,7 @@ class _Operands:
 
 def project_files(settings: Settings) -> list[PythonFile]:
     """Return the Python files of the project: its source roots, else its folder."""
-    from cfgfix.lint.code_run import python_files, shown
+    from cfgfix.settings.code_files import python_files, relative_path
 
     roots = settings.source_roots or (".",)
-    return python_files([shown(os.path.join(settings.root, root)) for root in roots], settings)
+    return python_files([relative_path(os.path.join(settings.root, root)) for root in roots], settings)

@@ -25,7 +25,28 @@ from cfgfix.code.inference.interpreter.objects import (
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 
 if TYPE_CHECKING:
-    from cfgfix.usage.program_runs import Host
+    from typing import Protocol
+
+    class Host(Protocol):
+        """What a composition asks of the run that it is for."""
+
+        unknown_overrides: list[tuple[str, Mapping]]
+
+        def arguments(self) -> list[str] | None:
+            """Return the arguments of the command; None without one."""
+
+        def resolve(self, path: Value) -> str | None:
+            """Return the file of the project that a path means, or None."""
+
+        def value_of(self, path: str, loading: Loading, evidence: str) -> Value | None:
+            """Return what loading a file of the project gives."""
+
+        def is_known(self, path: str) -> bool:
+            """Return whether the project has a config file at a path."""
+
+        def text_of(self, path: str) -> str:
+            """Return the text of a config file."""
+
 
 MAX_FILES = 64
 _PACKAGE = re.compile(r"^\s*#\s*@package\s+(\S+)", re.MULTILINE)
@@ -76,7 +97,7 @@ class _Composer:
         """Return the file of an option of a group."""
         path = "/".join(part for part in (self.folder, group.strip("/").replace(".", "/"), option) if part)
         for ending in ("", ".yaml", ".yml"):
-            if f"{path}{ending}" in self.host.project.known:
+            if self.host.is_known(f"{path}{ending}"):
                 return f"{path}{ending}"
         return None
 
@@ -99,7 +120,7 @@ class _Composer:
         defaults = value.entries.pop("defaults", None)
         value.entries.pop("hydra", None)
         package = group.replace("/", ".")
-        written = _PACKAGE.search(self.host.project.text_of(path)[:2_000])
+        written = _PACKAGE.search(self.host.text_of(path)[:2_000])
         if written:
             package = {"_global_": "", "_group_": package}.get(written.group(1), written.group(1))
         done = False

@@ -554,6 +554,14 @@ class Host:
         folders += [project.root, script, os.path.dirname(script)]
         self.folders = list(dict.fromkeys(folders))
 
+    def is_known(self, path: str) -> bool:
+        """Return whether the project has a config file at this path."""
+        return path in self.project.known
+
+    def text_of(self, path: str) -> str:
+        """Return the text of a config file of the project."""
+        return self.project.text_of(path)
+
     def arguments(self) -> list[str] | None:
         """Return the arguments of the command; None without one."""
         return list(self.command.arguments) if self.command is not None else None

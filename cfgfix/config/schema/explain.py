@@ -38,9 +38,38 @@ from cfgfix.core.findings import KeyPath, format_key_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
-    from typing import Any, TypeAlias
+    from typing import Any, Protocol, TypeAlias
 
-    from cfgfix.config.schema.validate import Schema
+    from cfgfix.config.schema.failures import Failure
+    from cfgfix.config.schema.load import Loaded
+
+    class Schema(Protocol):
+        """What an explanation asks of a compiled schema."""
+
+        loaded: Loaded
+        machinery: object
+
+        def accepts(self, node: SchemaNode, value: object) -> bool | None:
+            """Return whether a subschema takes a value; None where it takes jsonschema to tell."""
+
+        def failures(self, instance: object) -> list[Failure] | None:
+            """Return what plain data breaks; None where it takes jsonschema to tell."""
+
+        def expected_types(self, path: KeyPath) -> frozenset[str] | None:
+            """Return the types allowed at a path."""
+
+        def keys(self, path: KeyPath) -> tuple[str, ...]:
+            """Return the names of the keys known below a path."""
+
+        def places(self, name: str) -> list[KeyPath]:
+            """Return the paths of all keys of one name."""
+
+        def names(self) -> tuple[str, ...]:
+            """Return every key name that is known."""
+
+        def nodes(self, path: KeyPath) -> list[dict[str, Any]]:
+            """Return the subschemas that speak about a path."""
+
 
 Error: TypeAlias = "Any"
 """A `Failure`, or a `jsonschema.ValidationError`, whose own annotations say less than is known here."""

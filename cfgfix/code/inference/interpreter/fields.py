@@ -27,7 +27,7 @@ from cfgfix.code.model.summary import Expr
 from cfgfix.core.records import dataclass
 
 if TYPE_CHECKING:
-    from cfgfix.code.inference.interpreter.interpreter import Frame, Interpreter
+    from cfgfix.code.inference.interpreter.run import Frame, Run
 
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "flax.struct.dataclass", "chex.dataclass", "pydantic.dataclasses.dataclass"}
@@ -80,7 +80,7 @@ class Field:
     above: float | None = None
 
 
-def kind_of(run: Interpreter, cls: ClassObject) -> str:
+def kind_of(run: Run, cls: ClassObject) -> str:
     """Return how a class makes its constructor from its fields: `dataclass`, `attrs`, `pydantic`, `tuple`; else empty."""
     for here in run.classes(cls):
         scope = here.scope
@@ -103,7 +103,7 @@ def kind_of(run: Interpreter, cls: ClassObject) -> str:
     return ""
 
 
-def fields_of(run: Interpreter, cls: ClassObject, kind: str) -> list[Field]:
+def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
     """Return the fields of a class, those of its bases first."""
     found: dict[str, Field] = {}
     for here in reversed(list(run.classes(cls))):
@@ -153,13 +153,13 @@ def _by_field(made: Made) -> tuple[bool, Value, float | None]:
     return True, UNKNOWN, above
 
 
-def _version(run: Interpreter) -> int:
+def _version(run: Run) -> int:
     """Return the major release of pydantic that the project means; 0 where that is not known."""
     return run.pydantic
 
 
 def _annotation(
-    run: Interpreter, expr: Expr | None, cls: ClassObject
+    run: Run, expr: Expr | None, cls: ClassObject
 ) -> tuple[frozenset[str], ClassObject | None, bool]:
     """Return the types that an annotation takes, the project's class in it, and whether it takes None."""
     if expr is None:
@@ -201,7 +201,7 @@ def _annotation(
 
 
 def _union(
-    run: Interpreter, parts: tuple[Expr, ...], cls: ClassObject
+    run: Run, parts: tuple[Expr, ...], cls: ClassObject
 ) -> tuple[frozenset[str], ClassObject | None, bool]:
     types: frozenset[str] = frozenset()
     inner: ClassObject | None = None
@@ -215,7 +215,7 @@ def _union(
     return (frozenset() if any_open else types), inner, optional
 
 
-def _look_up(run: Interpreter, name: str, cls: ClassObject) -> Value | None:
+def _look_up(run: Run, name: str, cls: ClassObject) -> Value | None:
     head, _, rest = name.partition(".")
     names = cls.names.parent
     while names is not None:
@@ -229,7 +229,7 @@ def _look_up(run: Interpreter, name: str, cls: ClassObject) -> Value | None:
     return None
 
 
-def instance_of(run: Interpreter, frame: Frame, cls: ClassObject, data: Value | None, spot: Spot) -> Value:
+def instance_of(run: Run, frame: Frame, cls: ClassObject, data: Value | None, spot: Spot) -> Value:
     """Return an object of a class of fields, made of a mapping where one is given."""
     kind = kind_of(run, cls)
     if data is None:
@@ -237,9 +237,7 @@ def instance_of(run: Interpreter, frame: Frame, cls: ClassObject, data: Value | 
     return from_mapping(run, frame, cls, kind, data, spot)
 
 
-def from_mapping(
-    run: Interpreter, frame: Frame, cls: ClassObject, kind: str, data: Value, spot: Spot
-) -> Value:
+def from_mapping(run: Run, frame: Frame, cls: ClassObject, kind: str, data: Value, spot: Spot) -> Value:
     """Return an object whose fields come from a mapping, nested ones too."""
     if not isinstance(data, Mapping):
         return Instance(cls)
@@ -248,7 +246,7 @@ def from_mapping(
 
 
 def construct(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     cls: ClassObject,
     kind: str,
@@ -345,7 +343,7 @@ def _extra(cls: ClassObject) -> str:
     return "ignore"
 
 
-def _field_value(run: Interpreter, frame: Frame, field: Field, kind: str, value: Value, spot: Spot) -> Value:
+def _field_value(run: Run, frame: Frame, field: Field, kind: str, value: Value, spot: Spot) -> Value:
     if field.cls is not None and isinstance(value, Mapping) and kind in ("pydantic", "dacite"):
         inner = kind_of(run, field.cls) or kind
         return from_mapping(run, frame, field.cls, "dacite" if kind == "dacite" else inner, value, spot)

@@ -49,7 +49,9 @@ from cfgfix.code.inference.interpreter.objects import (
     choice,
     held,
     origins_of,
+    truth,
 )
+from cfgfix.code.inference.interpreter.run import Frame, Option
 from cfgfix.code.model import summary as model
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.program import Module, Program, absolute, fold
@@ -78,31 +80,6 @@ CALLS_BACK = (
     "compute_loss",
     "get_config",
 )
-
-
-class Frame:
-    """One run of a scope."""
-
-    __slots__ = ("caught", "depth", "names", "owner", "receiver", "returned", "scope", "way", "yielded")
-
-    def __init__(
-        self,
-        scope: Scope,
-        names: Namespace,
-        way: tuple[tuple[Scope, model.Place], ...],
-        depth: int,
-        receiver: Value | None = None,
-        owner: ClassObject | None = None,
-    ) -> None:
-        self.scope = scope
-        self.names = names
-        self.way = way
-        self.depth = depth
-        self.receiver = receiver
-        self.owner = owner
-        self.returned: list[Value] = []
-        self.yielded: list[Value] = []
-        self.caught: list[frozenset[str]] = []
 
 
 class Exhausted(Exception):  # noqa: N818 - no error: the run is long enough
@@ -134,7 +111,7 @@ class Interpreter:
         self.refusals: list[Refusal] = []
         self.calls: list[LibraryCall] = []
         self.loadings: list[Loading] = []
-        self.options: dict[str, library.Option] = {}
+        self.options: dict[str, Option] = {}
         self.entered: dict[int, Scope] = {}
         self.exhausted = False
         self.main: Module | None = None
@@ -146,7 +123,7 @@ class Interpreter:
         self._called_back: set[tuple[int, int]] = set()
         self._waiting: list[tuple[Value, Frame]] = []
         self._memo: dict[tuple[object, ...], Value] = {}
-        self.parsers: dict[int, list[library.Option]] = {}
+        self.parsers: dict[int, list[Option]] = {}
         self.kept: list[Value] = []
         """Objects whose identity something is kept by."""
         self.added: dict[str, Sequence] = {}
@@ -1810,24 +1787,6 @@ def merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
             elif mine is not value:
                 result[name] = choice((mine, value))
     return result
-
-
-def truth(value: Value) -> bool | None:
-    """Return whether a value is true, or None where that is not known."""
-    if type(value) is Scalar:
-        return None if value.optional else bool(value.value)
-    if isinstance(value, Mapping):
-        return None if value.open else bool(value.entries)
-    if isinstance(value, Sequence):
-        return None if value.open else bool(value.items)
-    if isinstance(value, (FunctionObject, ClassObject, ModuleObject, FilePath)):
-        return True
-    if isinstance(value, PartialText):
-        return True if any(part for part in value.parts) else None
-    if isinstance(value, Choice):
-        found = {truth(item) for item in value.values}
-        return found.pop() if len(found) == 1 else None
-    return None
 
 
 def constant_of(value: Value) -> Any:

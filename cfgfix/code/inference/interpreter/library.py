@@ -35,10 +35,10 @@ from cfgfix.code.inference.interpreter.objects import (
     choice,
     held,
 )
-from cfgfix.core.records import dataclass
+from cfgfix.code.inference.interpreter.run import Option
 
 if TYPE_CHECKING:
-    from cfgfix.code.inference.interpreter.interpreter import Frame, Interpreter
+    from cfgfix.code.inference.interpreter.run import Frame, Run
 
 ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 """Calls after which a program is over."""
@@ -184,33 +184,6 @@ _DUMPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of the command line, as the program declares it.
-
-    Attributes:
-        names: As they are written: `--config`, `-c`, or `config` for a positional argument.
-        attribute: The name under which its value is read.
-        default: The value without it; None where there is none.
-        required: Whether the program stops without it.
-        kind: Canonical name of the conversion, such as `builtins.int`; empty for none.
-        action: Such as `store_true`; empty for plain values.
-        many: Whether it takes several values.
-        key: What notes where its value is read.
-        spot: Where it is declared.
-    """
-
-    names: tuple[str, ...]
-    attribute: str
-    default: Value | None
-    required: bool
-    kind: str
-    action: str
-    many: bool
-    key: ConfigKey
-    spot: Spot
-
-
 OPTIONS = "<options>"
 """The source that the keys of command-line options have."""
 
@@ -225,7 +198,7 @@ def only_tells(name: str, receiver: Value | None) -> bool:
 
 
 def external(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     name: str,
     args: tuple[Value, ...],
@@ -267,7 +240,7 @@ def external(
 
 
 def _loaded(
-    run: Interpreter, frame: Frame, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     how, loader = _LOADS[name]
     source = args[0] if args else keywords.get("stream", keywords.get("fp", keywords.get("f", UNKNOWN)))
@@ -285,7 +258,7 @@ def _loaded(
     return found
 
 
-def load(run: Interpreter, frame: Frame, how: str, source: Value, spot: Spot, facts: dict[str, Any]) -> Value:
+def load(run: Run, frame: Frame, how: str, source: Value, spot: Spot, facts: dict[str, Any]) -> Value:
     """Return what loading a file gives: the config, or something of which nothing is known."""
     results: list[Value] = []
     for item in alternatives(source):
@@ -311,7 +284,7 @@ def load(run: Interpreter, frame: Frame, how: str, source: Value, spot: Spot, fa
     return choice(results)
 
 
-def loader_of(run: Interpreter, given: Value | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+def loader_of(run: Run, given: Value | None) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the canonical class of a YAML loader and the resolvers that the program has added to it."""
     for item in alternatives(given) if given is not None else ():
         if isinstance(item, ClassObject):
@@ -335,7 +308,7 @@ def _resolvers(value: Value | None) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _hooked(run: Interpreter, frame: Frame, value: Value, hook: Value, spot: Spot) -> Value:
+def _hooked(run: Run, frame: Frame, value: Value, hook: Value, spot: Spot) -> Value:
     """Return a value with a function applied to each of its mappings, the inner ones first."""
     if isinstance(value, Mapping):
         for name, item in list(value.entries.items()):
@@ -350,7 +323,7 @@ def _hooked(run: Interpreter, frame: Frame, value: Value, hook: Value, spot: Spo
 
 
 def _contained(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     container: tuple[str, str, str | None],
     args: tuple[Value, ...],
@@ -404,7 +377,7 @@ def wrapped(value: Value, flavour: str, access: str, absent: str | None) -> Valu
 
 
 def _namespace(
-    run: Interpreter,
+    run: Run,
     name: str,
     args: tuple[Value, ...],
     keywords: dict[str, Value],
@@ -423,9 +396,7 @@ def _namespace(
 # Option parsers
 
 
-def _parser(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _parser(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del frame
     made = Made("argparse.ArgumentParser", args, keywords, spot)
     run.parsers[id(made)] = []
@@ -436,7 +407,7 @@ def _parser(
 
 
 def _add_argument(
-    run: Interpreter, owner: Made, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, owner: Made, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     names = tuple(name for name in map(python.constant_text, args) if name)
     if not names:
@@ -473,7 +444,7 @@ def _add_argument(
     return Made("argparse.Action", (), {}, spot)
 
 
-def _parse_args(run: Interpreter, owner: Made, name: str) -> Value:
+def _parse_args(run: Run, owner: Made, name: str) -> Value:
     options = run.parsers.get(id(owner), [])
     given = run.host.arguments()
     found = Mapping(access=ATTRIBUTES, absent="AttributeError", flavour="argparse")
@@ -587,7 +558,7 @@ FLAGS = frozenset(
 
 
 def _define_flag(
-    run: Interpreter, kind: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, kind: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     name = python.constant_text(args[0]) if args else None
     if name is None or not kind.startswith(("DEFINE", "mark_")):
@@ -607,7 +578,7 @@ def _define_flag(
     return made
 
 
-def flag(run: Interpreter, name: str, spot: Spot) -> Value:
+def flag(run: Run, name: str, spot: Spot) -> Value:
     """Return the value of a flag of `absl`."""
     option = run.options.get(name)
     if option is None:
@@ -624,7 +595,7 @@ def flag(run: Interpreter, name: str, spot: Spot) -> Value:
     return _default_value(option) if option.default is not None else Unknown(frozenset({option.key}))
 
 
-def argument(run: Interpreter, index: Value) -> Value:
+def argument(run: Run, index: Value) -> Value:
     """Return an item of `sys.argv`."""
     number = index.value if type(index) is Scalar else None
     given = run.host.arguments()
@@ -637,7 +608,7 @@ def argument(run: Interpreter, index: Value) -> Value:
 
 
 def _app_run(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value | None:
     main = args[0] if args else keywords.get("main", frame.names.names.get("main"))
     if isinstance(main, FunctionObject):
@@ -646,7 +617,7 @@ def _app_run(
 
 
 def _fire(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value | None:
     del keywords
     if args and isinstance(args[0], FunctionObject):
@@ -660,7 +631,7 @@ def _fire(
     return None
 
 
-def _command_keywords(run: Interpreter, function: FunctionObject) -> dict[str, Value]:
+def _command_keywords(run: Run, function: FunctionObject) -> dict[str, Value]:
     """Return what a command gives a function's parameters by their names: `--rate=0.1`, `--rate 0.1`."""
     given = run.host.arguments()
     if given is None:
@@ -697,7 +668,7 @@ def _literal(text: str) -> Value:
 # Calls of functions that decorators have changed
 
 
-def decorated(run: Interpreter, frame: Frame, made: Value, name: str, value: FunctionObject) -> Value:
+def decorated(run: Run, frame: Frame, made: Value, name: str, value: FunctionObject) -> Value:
     """Return a function as a decorator from outside the project leaves it."""
     del run, frame
     if name in ("hydra.main", "click.option", "click.argument") and isinstance(made, Made):
@@ -706,7 +677,7 @@ def decorated(run: Interpreter, frame: Frame, made: Value, name: str, value: Fun
 
 
 def called(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     function: FunctionObject,
     args: tuple[Value, ...],
@@ -749,7 +720,7 @@ def called(
     return None
 
 
-def hydra_config(run: Interpreter, frame: Frame, made: Made, spot: Spot) -> Value:
+def hydra_config(run: Run, frame: Frame, made: Made, spot: Spot) -> Value:
     """Return the config that `hydra.main` gives."""
     names = ("config_path", "config_name")
     given = dict(zip(names, made.args, strict=False)) | made.keywords
@@ -764,7 +735,7 @@ def hydra_config(run: Interpreter, frame: Frame, made: Made, spot: Spot) -> Valu
 
 
 def constructed(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     cls: ClassObject,
     args: tuple[Value, ...],
@@ -785,7 +756,7 @@ def constructed(
 
 
 def method(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Value,
     name: str,
@@ -859,7 +830,7 @@ def method(
     return None
 
 
-def _add_resolver(run: Interpreter, name: str, args: tuple[Value, ...]) -> Value:
+def _add_resolver(run: Run, name: str, args: tuple[Value, ...]) -> Value:
     tag = args[0] if args else UNKNOWN
     pattern: Value = args[1] if len(args) > 1 else UNKNOWN
     if isinstance(pattern, Made) and pattern.args:
@@ -869,7 +840,7 @@ def _add_resolver(run: Interpreter, name: str, args: tuple[Value, ...]) -> Value
 
 
 def _class_method(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     cls: ClassObject,
     name: str,
@@ -898,7 +869,7 @@ def _class_method(
 
 
 def _instance_method(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Instance,
     name: str,
@@ -921,7 +892,7 @@ def _instance_method(
 
 
 def _super_method(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Made,
     name: str,
@@ -978,7 +949,7 @@ def _super_method(
 
 
 def _pooled(
-    run: Interpreter, frame: Frame, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     if not args:
         return UNKNOWN
@@ -1004,7 +975,7 @@ def _pooled(
 
 
 def _clone(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1016,7 +987,7 @@ def _clone(
 
 
 def _merge_file(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1039,7 +1010,7 @@ def _merge_file(
 
 
 def _merge_other(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1052,9 +1023,7 @@ def _merge_other(
     return NONE
 
 
-def _merge_strict(
-    run: Interpreter, frame: Frame, owner: Mapping, other: Mapping, spot: Spot, kind: str
-) -> None:
+def _merge_strict(run: Run, frame: Frame, owner: Mapping, other: Mapping, spot: Spot, kind: str) -> None:
     """Lay a mapping over defaults that know all keys and their types."""
     for name, value in other.entries.items():
         before = owner.entries.get(name)
@@ -1120,7 +1089,7 @@ def _fits(before: Value, value: Value, kind: str) -> bool:
 
 
 def _config_dict_update(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1137,7 +1106,7 @@ def _config_dict_update(
     return NONE
 
 
-def _merge_config_dict(run: Interpreter, frame: Frame, owner: Mapping, other: Mapping, spot: Spot) -> None:
+def _merge_config_dict(run: Run, frame: Frame, owner: Mapping, other: Mapping, spot: Spot) -> None:
     if _locked(owner):
         _merge_strict(run, frame, owner, other, spot, "ml_collections")
         return
@@ -1155,7 +1124,7 @@ def _locked(owner: Mapping) -> bool:
 
 
 def _lock(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1170,7 +1139,7 @@ def _lock(
 
 
 def _nothing(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1182,7 +1151,7 @@ def _nothing(
 
 
 def _plain(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1194,7 +1163,7 @@ def _plain(
 
 
 def _told(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1209,7 +1178,7 @@ def _told(
 
 
 def _opened(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     args: tuple[Value, ...],
@@ -1250,22 +1219,20 @@ _MAPPING_METHODS: dict[tuple[str, str], Callable[..., Value]] = {
 # Other functions
 
 
-def _copy(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _copy(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del run, frame, keywords, spot
     return python.copied(args[0], 12) if args else UNKNOWN
 
 
 def _shallow(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del run, frame, keywords, spot
     return python.copied(args[0]) if args else UNKNOWN
 
 
 def _partial(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del run, frame
     if args and isinstance(args[0], FunctionObject):
@@ -1273,9 +1240,7 @@ def _partial(
     return Made("functools.partial", args, keywords, spot)
 
 
-def _asdict(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _asdict(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del run, frame, keywords, spot
     value = args[0] if args else UNKNOWN
     if isinstance(value, Instance):
@@ -1298,7 +1263,7 @@ def _as_plain(value: Value) -> Value:
 
 
 def _omega_merge(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords
     result = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
@@ -1315,7 +1280,7 @@ def _omega_merge(
     return result
 
 
-def _lay_over(run: Interpreter, frame: Frame, holder: Mapping, other: Mapping, spot: Spot) -> None:
+def _lay_over(run: Run, frame: Frame, holder: Mapping, other: Mapping, spot: Spot) -> None:
     for name, value in other.entries.items():
         before = holder.entries.get(name)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
@@ -1333,7 +1298,7 @@ def _lay_over(run: Interpreter, frame: Frame, holder: Mapping, other: Mapping, s
 
 
 def _from_cli(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     """Return what the command line gives as `a.b=c`."""
     del frame, keywords
@@ -1361,7 +1326,7 @@ def _from_cli(
 
 
 def _instantiate(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     """Return what Hydra makes of a section with `_target_`."""
     if not args:
@@ -1370,7 +1335,7 @@ def _instantiate(
 
 
 def _instantiated(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     value: Value,
     args: tuple[Value, ...],
@@ -1410,14 +1375,14 @@ def _instantiated(
 
 
 def _container(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del run, frame, keywords, spot
     return wrapped(args[0], "dict", DICT, "KeyError") if args else UNKNOWN
 
 
 def _dacite(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value | None:
     cls = args[0] if args else keywords.get("data_class")
     data = args[1] if len(args) > 1 else keywords.get("data")
@@ -1427,7 +1392,7 @@ def _dacite(
 
 
 def _exec_module(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords
     name = python.constant_text(args[0]) if args else None
@@ -1438,29 +1403,27 @@ def _exec_module(
     return UNKNOWN
 
 
-def _second(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _second(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del run, frame, keywords, spot
     return args[1] if len(args) > 1 else UNKNOWN
 
 
 def _default_mapping(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del run, frame, args, keywords, spot
     return Mapping(open=True)
 
 
 def _identity(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del run, frame, keywords, spot
     return args[0] if args else UNKNOWN
 
 
 def _omega_select(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     path = python.constant_text(args[1]) if len(args) > 1 else None
     default = keywords.get("default", NONE)

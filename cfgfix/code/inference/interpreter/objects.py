@@ -503,3 +503,21 @@ def held(value: Value, depth: int = 12) -> Iterator[Value]:
         elif isinstance(here, Made):
             inner = here.attributes.values()
         pending.extend((item, left - 1) for item in inner)
+
+
+def truth(value: Value) -> bool | None:
+    """Return whether a value is true, or None where that is not known."""
+    if type(value) is Scalar:
+        return None if value.optional else bool(value.value)
+    if isinstance(value, Mapping):
+        return None if value.open else bool(value.entries)
+    if isinstance(value, Sequence):
+        return None if value.open else bool(value.items)
+    if isinstance(value, (FunctionObject, ClassObject, ModuleObject, FilePath)):
+        return True
+    if isinstance(value, PartialText):
+        return True if any(part for part in value.parts) else None
+    if isinstance(value, Choice):
+        found = {truth(item) for item in value.values}
+        return found.pop() if len(found) == 1 else None
+    return None

@@ -34,10 +34,11 @@ from cfgfix.code.inference.interpreter.objects import (
     choice,
     held,
     origins_of,
+    truth,
 )
 
 if TYPE_CHECKING:
-    from cfgfix.code.inference.interpreter.interpreter import Frame, Interpreter
+    from cfgfix.code.inference.interpreter.run import Frame, Run
 
 BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"__import__"}
 DICT_METHODS = frozenset(
@@ -76,7 +77,7 @@ _COMPARES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def binary(run: Interpreter, sign: str, left: Value, right: Value, spot: Spot) -> Value:
+def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
     """Return what an operator makes of two values."""
     origins = left.origins | right.origins
     if type(left) is Scalar and type(right) is Scalar:
@@ -114,7 +115,7 @@ def binary(run: Interpreter, sign: str, left: Value, right: Value, spot: Spot) -
     return Unknown(origins)
 
 
-def _computed(run: Interpreter, sign: str, left: Scalar, right: Scalar, spot: Spot) -> Scalar | None:
+def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> Scalar | None:
     one, other = left.value, right.value
     if sign == "%" and isinstance(one, str):
         found = percent(left, right)
@@ -154,7 +155,7 @@ def value_key(value: Value) -> ConfigKey | None:
     return value.key if isinstance(value, Scalar) else None
 
 
-def _no_number(run: Interpreter, value: Scalar, spot: Spot, sign: str) -> None:
+def _no_number(run: Run, value: Scalar, spot: Spot, sign: str) -> None:
     if value.key is not None:
         run.refuse("no-number", value.key, f"`{sign}`", spot, "TypeError", value=value.value)
 
@@ -309,7 +310,7 @@ def constant_text(value: Value) -> str | None:
     return None
 
 
-def environment(run: Interpreter, name: Value, spot: Spot, default: Value | None) -> Value:
+def environment(run: Run, name: Value, spot: Spot, default: Value | None) -> Value:
     """Return an environment variable."""
     del spot
     known = constant_text(name)
@@ -380,7 +381,7 @@ def copied(value: Value, depth: int = 0) -> Any:
 
 
 def method(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Value,
     name: str,
@@ -420,7 +421,7 @@ def method(
 
 
 def mapping_method(
-    run: Interpreter,
+    run: Run,
     frame: Frame,
     owner: Mapping,
     name: str,
@@ -472,9 +473,7 @@ def mapping_method(
     return UNKNOWN
 
 
-def _sequence_method(
-    run: Interpreter, owner: Sequence, name: str, args: tuple[Value, ...], spot: Spot
-) -> Value:
+def _sequence_method(run: Run, owner: Sequence, name: str, args: tuple[Value, ...], spot: Spot) -> Value:
     if name in ("append", "add") and args:
         if run.sure or not owner.open:
             owner.items.append(args[0])
@@ -528,7 +527,7 @@ _TESTS = frozenset({"startswith", "endswith", "isdigit", "isalpha", "isnumeric",
 
 
 def _text_method(
-    run: Interpreter, owner: Value, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, owner: Value, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     origins = owner.origins | origins_of((*args, *keywords.values()))
     known = owner.value if type(owner) is Scalar else None
@@ -597,7 +596,7 @@ def _format(
 
 
 def _path_method(
-    run: Interpreter,
+    run: Run,
     owner: FilePath,
     name: str,
     args: tuple[Value, ...],
@@ -640,7 +639,7 @@ def _writes(mode: Value | None) -> bool:
 
 
 def builtin(
-    run: Interpreter, frame: Frame, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     """Return what a call of a built-in function gives."""
     handler = _FUNCTIONS.get(name)
@@ -662,9 +661,7 @@ def _keys(value: Value) -> Iterable[ConfigKey]:
     return {*value.origins, *([key] if key is not None else ())}
 
 
-def _open(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _open(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del frame
     path = args[0] if args else keywords.get("file", UNKNOWN)
     mode = args[1] if len(args) > 1 else keywords.get("mode")
@@ -676,7 +673,7 @@ def _open(
 
 def _number(kind: type) -> Callable[..., Value]:
     def convert(
-        run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+        run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
     ) -> Value:
         del keywords
         if not args:
@@ -686,7 +683,7 @@ def _number(kind: type) -> Callable[..., Value]:
     return convert
 
 
-def _converted(run: Interpreter, frame: Frame, kind: type, value: Value, spot: Spot) -> Value:
+def _converted(run: Run, frame: Frame, kind: type, value: Value, spot: Spot) -> Value:
     key = value_key(value)
     if key is not None:
         key.conversions.add(kind.__name__)
@@ -705,12 +702,8 @@ def _converted(run: Interpreter, frame: Frame, kind: type, value: Value, spot: S
     return Unknown(value.origins)
 
 
-def _bool(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _bool(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del frame, keywords
-    from cfgfix.code.inference.interpreter.interpreter import truth
-
     if not args:
         return Scalar(False)
     key = value_key(args[0])
@@ -721,9 +714,7 @@ def _bool(
     return Unknown(args[0].origins) if holds is None else Scalar(holds, args[0].origins)
 
 
-def _str(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _str(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del run, frame, keywords, spot
     if not args:
         return Scalar("")
@@ -738,7 +729,7 @@ def _str(
 
 
 def dict_made(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     """Return what `dict(...)` gives."""
     result = Mapping()
@@ -755,7 +746,7 @@ def dict_made(
 
 def _listed(kind: str) -> Callable[..., Value]:
     def convert(
-        run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+        run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
     ) -> Value:
         del keywords
         if not args:
@@ -773,7 +764,7 @@ def _listed(kind: str) -> Callable[..., Value]:
 
 
 def _getattr(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords
     if len(args) < 2:
@@ -790,7 +781,7 @@ def _getattr(
 
 
 def _setattr(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords
     if len(args) == 3:
@@ -805,7 +796,7 @@ def _setattr(
 
 
 def _hasattr(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords, frame
     from cfgfix.code.inference.interpreter.events import GUARD, Asked
@@ -838,7 +829,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 
 
 def _isinstance(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords, frame, spot
     if len(args) != 2:
@@ -852,7 +843,7 @@ def _isinstance(
     return UNKNOWN
 
 
-def _is_a(run: Interpreter, value: Value, cls: Value) -> bool | None:
+def _is_a(run: Run, value: Value, cls: Value) -> bool | None:
     if isinstance(cls, ClassObject):
         if isinstance(value, Instance):
             return any(item is cls for item in run.classes(value.cls)) or (
@@ -902,9 +893,7 @@ def _is_a(run: Interpreter, value: Value, cls: Value) -> bool | None:
     )
 
 
-def _len(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _len(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del frame, keywords
     if not args:
         return UNKNOWN
@@ -929,7 +918,7 @@ def _len(
 
 def _made(name: str) -> Callable[..., Value]:
     def make(
-        run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+        run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
     ) -> Value:
         del frame
         for value in (*args, *keywords.values()):
@@ -945,7 +934,7 @@ def _made(name: str) -> Callable[..., Value]:
 
 
 def _enumerate(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value:
     del keywords
     items = run.items_of(frame, args[0], spot) if args else None
@@ -955,9 +944,7 @@ def _enumerate(
     return Sequence([Sequence([Scalar(number), item], kind="tuple") for number, item in enumerate(items)])
 
 
-def _zip(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _zip(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords
     lists = [run.items_of(frame, value, spot) for value in args]
     if any(items is None for items in lists):
@@ -967,9 +954,7 @@ def _zip(
     )
 
 
-def _map(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _map(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords
     if len(args) < 2:
         return UNKNOWN
@@ -981,9 +966,7 @@ def _map(
     )
 
 
-def _filter(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _filter(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords
     if len(args) == 2:
         items = run.items_of(frame, args[1], spot) or []
@@ -993,9 +976,7 @@ def _filter(
     return UNKNOWN
 
 
-def _sorted(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _sorted(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords
     items = run.items_of(frame, args[0], spot) if args else None
     if items is None:
@@ -1011,7 +992,7 @@ def _sorted(
 
 def _arithmetic(name: str) -> Callable[..., Value]:
     def compute(
-        run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+        run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
     ) -> Value:
         del keywords, frame
         values: list[Value] = []
@@ -1049,9 +1030,7 @@ def _arithmetic(name: str) -> Callable[..., Value]:
     return compute
 
 
-def _type(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _type(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del run, frame, keywords, spot
     if len(args) == 1 and isinstance(args[0], Instance):
         return args[0].cls
@@ -1060,23 +1039,17 @@ def _type(
     return UNKNOWN
 
 
-def _super(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _super(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del args, keywords, spot, run
     return Made("builtins.super", (frame.receiver or UNKNOWN, frame.owner or UNKNOWN), {}, None)
 
 
-def _iter(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _iter(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords, run, frame, spot
     return args[0] if args else UNKNOWN
 
 
-def _next(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _next(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords
     items = run.items_of(frame, args[0], spot) if args else None
     if items:
@@ -1084,9 +1057,7 @@ def _next(
     return run.item_of(args[0]) if args else UNKNOWN
 
 
-def _vars(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _vars(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords, spot
     if args and isinstance(args[0], Instance):
         return run.attributes_of(args[0])
@@ -1100,9 +1071,7 @@ def _vars(
     return UNKNOWN
 
 
-def _any(
-    run: Interpreter, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
-) -> Value:
+def _any(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot) -> Value:
     del keywords, frame
     for value in args:
         for item in held(value, 2):
@@ -1153,7 +1122,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 
 def os_function(
-    run: Interpreter, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
+    run: Run, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot
 ) -> Value | None:
     """Return what a function of `os` or `os.path` gives; None where it is not modelled."""
     first = args[0] if args else UNKNOWN

@@ -1,0 +1,25 @@
+"""The Python files of a run, as the settings and the command line name them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from cfgfix.code.model.python_files import PythonFile, find_python
+from cfgfix.settings.discovery import Matcher
+from cfgfix.settings.reader import Settings
+
+
+def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
+    """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
+    roots = [settings.inside(root) for root in settings.source_roots]
+    roots = [relative_path(root) for root in roots]
+    named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
+    wanted = (named or roots or ["."]) if not paths else [*named, *roots]
+    return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
+
+
+def relative_path(path: str) -> str:
+    """Return a path as seen from the working folder where it lies below it."""
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith("..") else path
