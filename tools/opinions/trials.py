@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-for _place in (ROOT, ROOT / "tests" / "documents"):
+for _place in (ROOT, ROOT / "tests" / "config" / "document"):
     if str(_place) not in sys.path:
         sys.path.insert(0, str(_place))
 

@@ -668,7 +668,7 @@ def test_importing_costs_little() -> None:
         "d = c.compose(c.SourceFile.from_text('a: 1'))\n"
         "print(early, 'ruamel.yaml' in sys.modules, d.roots)"
     )
-    root = Path(module.__file__).parent.parent.parent
+    root = Path(module.__file__).parents[3]
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
     )

@@ -12,7 +12,7 @@ from cfgfix.config.schema.infer import infer
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.errors import CfgfixError
 
-ROOT = Path(__file__).resolve().parent.parent / "data" / "config_class"
+ROOT = Path(__file__).resolve().parents[2] / "data" / "config_class"
 
 
 @pytest.fixture(scope="module")

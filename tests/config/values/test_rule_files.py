@@ -13,7 +13,7 @@ from cfgfix.rules.catalogue import read_folder
 from cfgfix.rules.reader import load_yaml
 from cfgfix.rules.rule import Rule
 
-RULES = Path(__file__).resolve().parents[2] / "rules"
+RULES = Path(__file__).resolve().parents[3] / "rules"
 ALL = [
     (rule, case)
     for folder in ("yaml", "schema")

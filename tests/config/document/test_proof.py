@@ -443,7 +443,7 @@ def test_ruamel_is_imported_only_for_a_proof() -> None:
         "proof.prove(d, splice('a: 1', e), c, e, resolve.LOADERS['pyyaml'])\n"
         "print('ruamel.yaml' in sys.modules)\n"
     )
-    root = Path(proof.__file__).parent.parent.parent
+    root = Path(proof.__file__).parents[3]
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
     )

@@ -19,7 +19,7 @@ from cfgfix.rules.catalogue import read_folder
 
 RULE = next(
     rule
-    for rule in read_folder(str(Path(__file__).resolve().parents[2] / "rules" / "yaml"))
+    for rule in read_folder(str(Path(__file__).resolve().parents[3] / "rules" / "yaml"))
     if rule.check == "yaml.duplicate_key"
 )
 VALUES = ["1", "2", "1.0", "'1'", "one", "", "null", "[1, 2]", "[1, 3]", "{x: 1}", "{x: 1, y: 2}", "{}"]

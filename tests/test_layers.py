@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+LAYERS = (
+    {"core"},
+    {"rules", "hardware"},
+    {"code"},
+    {"config"},
+    {"settings"},
+    {"usage"},
+    {"lint"},
+    {"output", "advice", "measure", "tf", "diagnose"},
+    {"lsp", "cli"},
+    {"__main__"},
+)
+"""The packages, lowest first: a package imports from the layers below its own."""
+BESIDE = {("tf", "measure"), ("diagnose", "measure"), ("diagnose", "tf"), ("cli", "lsp")}
+"""Which package imports from which of its own layer."""
+INSIDE = {
+    "code": ("tensorflow", "model", "inference", "fixes", "checks", "scan"),
+    "config": ("loaders", "document", "dialects", "schema", "values", "compose"),
+}
+"""The parts of the two big packages, lowest first."""
+BUILT = {"_data", "_compiled"}
+"""What only a built package has."""
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for path in sorted((root / "cfgfix").rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        if parts[1] not in BUILT:
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(text: str, known: Mapping[str, Path]) -> set[str]:
+    """Modules that a text imports: in functions and for types, too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, "imports name the whole module"
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                found.add(name if name in known else node.module)
+    return {name for name in found if name.partition(".")[0] == "cfgfix"}
+
+
+@functools.cache
+def graph(root: Path) -> dict[str, set[str]]:
+    known = modules(root)
+    return {name: imports(path.read_text(encoding="utf-8"), known) - {name} for name, path in known.items()}
+
+
+def wrong_imports(arrows: Mapping[str, set[str]]) -> Iterator[str]:
+    """Imports that no layer allows."""
+    layer = {package: number for number, packages in enumerate(LAYERS) for package in packages}
+    for module, others in arrows.items():
+        own = module.split(".")[1:]
+        for other in sorted(others):
+            parts = other.split(".")[1:]
+            if not own or not parts:
+                continue
+            here, there = own[0], parts[0]
+            if here != there:
+                if layer[there] > layer[here] or (
+                    layer[there] == layer[here] and (here, there) not in BESIDE
+                ):
+                    yield f"{module} imports {other}"
+            elif here in INSIDE and len(own) > 1 and len(parts) > 1:
+                order = INSIDE[here].index
+                if order(parts[1]) > order(own[1]):
+                    yield f"{module} imports {other}"
+
+
+def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that need one another."""
+    needs: dict[str, set[str]] = {}
+    for module in arrows:
+        reached: set[str] = set()
+        pending = [module]
+        while pending:
+            for other in arrows.get(pending.pop(), ()):
+                if other not in reached:
+                    reached.add(other)
+                    pending.append(other)
+        needs[module] = reached
+    groups = {
+        tuple(sorted(other for other in reached if module in needs.get(other, ())))
+        for module, reached in needs.items()
+        if module in reached
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def test_the_top_level_holds_packages_and_two_files():
+    names = {path.name for path in (ROOT / "cfgfix").iterdir()} - BUILT - {"__pycache__"}
+    packages = set().union(*LAYERS) - {"__main__"}
+    assert names == packages | {"__init__.py", "__main__.py", "py.typed"}
+
+
+def test_the_parts_of_the_big_packages_are_all_known():
+    for package, parts in INSIDE.items():
+        names = {path.stem for path in (ROOT / "cfgfix" / package).iterdir()} - {"__pycache__", "__init__"}
+        assert names == set(parts)
+
+
+def test_every_package_has_an_init_file_that_says_what_it_is():
+    for folder in {path.parent for path in modules(ROOT).values()}:
+        init = folder / "__init__.py"
+        assert init.is_file(), f"{folder} is no package"
+        assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))), f"{init} says nothing"
+
+
+def test_a_package_imports_only_from_layers_below():
+    assert not list(wrong_imports(graph(ROOT)))
+
+
+def test_no_modules_import_one_another():
+    assert not circles(graph(ROOT))
+
+
+def test_imports_in_functions_and_for_types_count(tmp_path):
+    for name, text in {
+        "core/low.py": "def late():\n    from cfgfix.cli.high import main\n",
+        "cli/high.py": "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from cfgfix.core import low\n",
+        "code/model/node.py": "import cfgfix.code.checks.use\n",
+        "code/checks/use.py": "",
+        "tf/run.py": "from cfgfix.diagnose.live import probe\n",
+        "diagnose/live.py": "from cfgfix.tf.run import go\n",
+    }.items():
+        place = tmp_path / "cfgfix" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    arrows = graph(tmp_path)
+    assert sorted(wrong_imports(arrows)) == [
+        "cfgfix.code.model.node imports cfgfix.code.checks.use",
+        "cfgfix.core.low imports cfgfix.cli.high",
+        "cfgfix.tf.run imports cfgfix.diagnose.live",
+    ]
+    assert circles(arrows) == [
+        ["cfgfix.cli.high", "cfgfix.core.low"],
+        ["cfgfix.diagnose.live", "cfgfix.tf.run"],
+    ]
+
+
+def test_only_the_command_line_prints_or_exits():
+    wrong: list[str] = []
+    for path in modules(ROOT).values():
+        own = path.relative_to(ROOT / "cfgfix").parts[0]
+        if own in ("cli", "lsp", "__main__.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("print", "exit", "quit")
+            ):
+                wrong.append(f"{path.name}:{node.lineno}")
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr in ("exit", "_exit")
+                and isinstance(node.value, ast.Name)
+                and node.value.id in ("sys", "os")
+            ):
+                wrong.append(f"{path.name}:{node.lineno}")
+    assert not wrong
+
+
+def test_test_modules_have_names_of_their_own():
+    places = sorted(Path(__file__).parent.rglob("test_*.py"))
+    names = [place.name for place in places]
+    assert sorted(set(names)) == sorted(names), "two test modules of one name cannot be collected together"
