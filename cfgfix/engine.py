@@ -380,7 +380,7 @@ def _one(
     return report if report.settings is not None else replace(report, settings=run.settings)
 
 
-_DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
+_DEPENDS_ON_FRAMEWORK = frozenset({"YML011", "YML015"})
 _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 """Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
 

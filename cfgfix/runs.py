@@ -325,8 +325,9 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
-        return replace(target, around=Around(elsewhere=True)) if around.elsewhere else target
-    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted):
+        told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
+        return replace(target, around=told) if told.elsewhere or told.ruamel else target
+    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted or around.ruamel):
         return target
     return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
 
