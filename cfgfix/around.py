@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from cfgfix.files import is_inside, read_regular
 from cfgfix.records import dataclass
-from cfgfix.settings import DEFAULT_EXCLUDE
+from cfgfix.settings_table import DEFAULT_EXCLUDE
 
 MAX_FILES = 400
 """Most Python files below one folder that are read."""

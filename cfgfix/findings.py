@@ -85,7 +85,7 @@ class Finding:
     no_fix_reason: str | None = None
     """Why there is no fix although the rule usually has one."""
     notes: tuple[str, ...] = ()
-    """Further lines for a reader: what the folklore is, what to do instead."""
+    """Further lines for a reader; one that begins with `myth:` names what measurement refutes, and what to do instead."""
     profile: str | None = None
     """The hardware profile under which it holds, where several were checked."""
     flow: tuple[Location, ...] = ()
@@ -113,6 +113,16 @@ class Refused:
 def fixable(finding: Finding, *, unsafe: bool) -> bool:
     """Tell whether a finding has a fix that may be applied."""
     return finding.fix is not None and finding.fix.safety >= (Safety.UNSAFE if unsafe else Safety.SAFE)
+
+
+MYTH = "myth"
+"""How a note begins that names what measurement refutes."""
+
+
+def note_parts(note: str) -> tuple[str, str]:
+    """Return the word that a note is printed under, `note` or `myth`, and its text."""
+    text = note.removeprefix(f"{MYTH}: ")
+    return ("note" if text is note else MYTH), text
 
 
 def format_key_path(path: KeyPath) -> str:

@@ -21,7 +21,7 @@ import click  # noqa: E402 - the checkout comes first
 
 from cfgfix.catalog.evidence import Table, of_rule  # noqa: E402
 from cfgfix.catalog.load import builtin  # noqa: E402
-from cfgfix.catalog.read import fixes_of, load_yaml  # noqa: E402
+from cfgfix.catalog.read import fixes_of, load_yaml, refuted  # noqa: E402
 from cfgfix.catalog.rule import Rule  # noqa: E402
 from cfgfix.cli.app import _COMMANDS, cli  # noqa: E402
 
@@ -111,9 +111,8 @@ def rule_page(rule: Rule, data: Mapping[str, Any]) -> str:
     lines.append("")
     for found in of_rule(data["evidence"]):
         lines += table(found)
-    folklore = data.get("folklore")
-    for item in folklore if isinstance(folklore, list) else [folklore] if folklore else []:
-        lines += ["## Advice that measurement contradicts", "", f"- Advice: {prose(item['claim'])}"]
+    for item in refuted(data):
+        lines += ["## A myth that measurement refutes", "", f"- Myth: {prose(item['claim'])}"]
         lines += [f"- Measured: {prose(item['measured'])}", f"- Instead: {prose(item['instead'])}", ""]
     lines += ["## Fix", ""]
     lines += [f"- **{fix['safety']}**: {prose(fix['title'])}. {prose(fix['why'])}" for fix in fixes]
@@ -309,7 +308,7 @@ MEANINGS = {
     "location": "Where: bytes `start` to `end`, and `line`, `column` from 1, counted in characters.",
     "related": "Further places, as locations with a label.",
     "flow": "Steps from one place to the other, as locations.",
-    "notes": "Further sentences.",
+    "notes": "Further sentences. One that begins with `myth:` names a claim that measurement refutes, and what to do instead.",
     "profile": "The machine profile it holds for, where there are several.",
     "fix": "The repair: `title`, `safety` (`safe`, `unsafe`, `display`), `why`, and the `changes` of key paths.",
     "no_fix_reason": "Why there is none.",

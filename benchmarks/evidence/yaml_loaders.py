@@ -101,7 +101,7 @@ BY_RELEASE = (
     "{a: &a {x: 1}, b: &b {<<: *a, x: 2}, c: {<<: *b}}",
 )
 
-section("merge keys by release of PyYAML")
+section("merged sections by release of PyYAML")
 read: dict[str, list[str]] = {text: [] for text in BY_RELEASE}
 for release in RELEASES:
     with tempfile.TemporaryDirectory() as folder:

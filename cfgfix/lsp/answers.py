@@ -12,7 +12,7 @@ from cfgfix.dialects.dialect import Dialect, matches
 from cfgfix.dialects.meanings import meaning
 from cfgfix.dialects.view import View
 from cfgfix.documents.editor import spell
-from cfgfix.findings import Finding, KeyPath, format_key_path
+from cfgfix.findings import Finding, KeyPath, format_key_path, note_parts
 from cfgfix.lsp.analysis import Analysis, Place, place_at, view_of
 from cfgfix.records import dataclass
 from cfgfix.schema.suggest import closest
@@ -87,7 +87,7 @@ def _about_finding(finding: Finding) -> str:
         lines += ["", f"*Fix ({finding.fix.safety.label}):* {finding.fix.title}. {finding.fix.why}".rstrip()]
     elif finding.no_fix_reason:
         lines += ["", f"*No fix:* {finding.no_fix_reason}"]
-    lines += ["", *(f"*Note:* {note}" for note in finding.notes)]
+    lines += ["", *(f"*{label.capitalize()}:* {text}" for label, text in map(note_parts, finding.notes))]
     return "\n".join(lines).rstrip()
 
 

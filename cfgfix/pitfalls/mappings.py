@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from cfgfix.documents.compose import BREAKS, MAPPING, SCALAR, Node, deref, is_merge
 from cfgfix.documents.compose import Kind as NodeKind
-from cfgfix.documents.compose import Node, deref, is_merge
 from cfgfix.documents.merging import Flattener, Order, written_in
 from cfgfix.documents.resolve import resolve
 from cfgfix.edits import Change, DeleteKey, ReplaceText
 from cfgfix.findings import KeyPath
 from cfgfix.pitfalls.hit import Context, Hit
+from cfgfix.records import dataclass
 
 MAX_SHOWN = 5
 """Most earlier places or lost keys that one finding names."""
+
+MAX_DEPTH = 32
+"""Deepest level down to which two values are compared."""
+MAX_ENTRIES = 1000
+"""Most entries of a section that are looked for in another one."""
 
 _MISSING = object()
 
@@ -39,69 +45,193 @@ def duplicates(mapping: Node, context: Context) -> dict[object, list[int]]:
 def duplicate_key(
     mapping: Node, positions: list[int], context: Context, path: KeyPath, document: int
 ) -> tuple[str, Hit]:
-    """YML007: one finding for all occurrences of a key, at the last one, which is the one that counts.
+    """YML007: one finding for all occurrences of a key, at the last one, whose value counts.
 
-    Deleting the earlier ones leaves what PyYAML loads as it is. It is held back where a person should look first:
-    under a loader that refuses the file (nobody can say which value was meant), and where a whole section would go
-    that says other things than the one that counts.
+    A program sees the key where it stands first, with the value that stands last. A safe fix keeps both; a section
+    that says what the last one does not is never removed.
     """
-    text = context.document.source.text
     last_key, last_value = mapping.items[positions[-1]]
-    last_text = _value_text(last_value, text)
+    text = context.document.source.text
     earlier = [mapping.items[position] for position in positions[:-1]]
     related = tuple(
         (key.start, key.end, f"the first `{key.text}`" if number == 0 else f"`{key.text}` again")
         for number, (key, _value) in enumerate(earlier[:MAX_SHOWN])
     )
     refuses = context.loader.duplicate_keys == "error"
-    last_read = _scalar(last_value, context)
-    equal = all(
-        _value_text(value, text) == last_text
-        or (last_read is not _MISSING and _scalar(value, context) == last_read)
-        for _key, value in earlier
-    )
-    plain = all(value.kind == NodeKind.SCALAR for _key, value in earlier)
+    equal = all(_same(value, last_value, context) for _key, value in earlier)
     values: dict[str, object] = {
         "loader": context.loader.title,
         "word": last_key.text,
         "count": len(positions),
         "effect": "refuses the file" if refuses else "keeps only the last one",
     }
+    shown = ", ".join(_shorten(value, text) for _key, value in (*earlier[:MAX_SHOWN], (last_key, last_value)))
     here = (*path, last_key.text)
-    if any(_holds_anchor(value) for _key, value in earlier):
-        return "duplicate_key", Hit(
-            last_key.start, last_key.end, here, values, related=related,
-            no_fix="an earlier one holds an anchor that may be used elsewhere",
-        )  # fmt: skip
-    same_text = all(key.text == last_key.text for key, _value in earlier)
-    if not same_text:
-        return "duplicate_key", Hit(
-            last_key.start, last_key.end, here, values, related=related,
-            no_fix="the keys are spelled differently; remove one of them by hand",
-        )  # fmt: skip
-    changes: tuple[Change, ...] = tuple(
-        DeleteKey(here, occurrence, document) for occurrence in range(len(positions) - 1)
-    )
-    safe = equal or (plain and not refuses)
+    removal = _removal(mapping, positions, context, here, document, equal=equal)
     return "duplicate_key", Hit(
         last_key.start,
         last_key.end,
         here,
         values,
-        changes,
+        removal.changes,
         related,
         severity="warning" if equal and not refuses else None,
-        safety="safe" if safe else "unsafe",
-        title="Remove the earlier ones" if len(earlier) > 1 else "Remove the earlier one",
-        notes=()
-        if equal
-        else (
-            "The values differ: "
-            + ", ".join(
-                _shorten(value, text) for _key, value in (*earlier[:MAX_SHOWN], (last_key, last_value))
-            )
-            + ".",
-        ),
+        safety="safe" if removal.safe and (equal or not refuses) else "unsafe",
+        title=removal.title,
+        no_fix=removal.no_fix,
+        notes=() if equal else (f"The values differ: {shown}.",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Removal:
+    """How a repeated key becomes a single one, or why it does not."""
+
+    changes: tuple[Change, ...] = ()
+    title: str | None = None
+    safe: bool = False
+    no_fix: str | None = None
+
+
+def _removal(
+    mapping: Node, positions: list[int], context: Context, here: KeyPath, document: int, *, equal: bool
+) -> _Removal:
+    entries = [mapping.items[position] for position in positions]
+    last_key, last_value = entries[-1]
+    if any(key.text != last_key.text for key, _value in entries):
+        return _Removal(no_fix="the keys are spelled differently; remove one of them by hand")
+    gone = entries[1:] if equal else entries[:-1]
+    if any(_holds_anchor(value) for _key, value in gone):
+        return _Removal(no_fix="one that would go holds an anchor that may be used elsewhere")
+    several = "s" if len(gone) > 1 else ""
+    if equal:
+        later = tuple(DeleteKey(here, place, document) for place in range(1, len(positions)))
+        return _Removal(later, f"Remove the later one{several}", safe=True)
+    if any(_says_more(value, last_value, context) for _key, value in gone):
+        return _Removal(no_fix="the sections say different things; put them together by hand")
+    title = f"Remove the earlier one{several}"
+    earlier = tuple(DeleteKey(here, place, document) for place in range(len(positions) - 1))
+    plain = all(deref(value).kind is SCALAR or _contained(value, last_value, context) for _key, value in gone)
+    if positions[-1] - positions[0] == len(positions) - 1:
+        return _Removal(earlier, title, safe=plain)
+    moved = _moved(mapping, positions, context.document.source.text)
+    if moved:
+        return _Removal(moved, "Write the last value at the first place", safe=plain)
+    return _Removal(earlier, title)
+
+
+def _moved(mapping: Node, positions: list[int], text: str) -> tuple[Change, ...]:
+    """Return the edits that put the last of equal keys in the place of the first; nothing where the layout is in the way."""
+    if mapping.flow:
+        return _moved_in_flow(mapping, positions, text)
+    lines = [_line(mapping.items[position], text) for position in positions]
+    if not all(line.whole for line in lines[1:]) or not lines[0].ends:
+        return ()
+    last = mapping.items[positions[-1]][0]
+    first = mapping.items[positions[0]][0]
+    changes: list[Change] = [ReplaceText(first.start, lines[0].stop, text[last.start : lines[-1].stop])]
+    for line in lines[1:]:
+        if line.next > line.stop:
+            changes.append(ReplaceText(line.start, line.next, ""))
+        elif positions[-1] - positions[-2] > 1 and _on_one_line(mapping.items[positions[-1] - 1], text):
+            # The last line of a text without a final line break: the break before it goes instead.
+            before = line.start - (2 if text.endswith("\r\n", 0, line.start) else 1)
+            changes.append(ReplaceText(before, line.stop, ""))
+        else:
+            return ()
+    return tuple(changes)
+
+
+def _moved_in_flow(mapping: Node, positions: list[int], text: str) -> tuple[Change, ...]:
+    first, last = mapping.items[positions[0]], mapping.items[positions[-1]]
+    if not all(_on_one_line(mapping.items[position], text) for position in positions):
+        return ()
+    changes: list[Change] = [ReplaceText(first[0].start, first[1].end, text[last[0].start : last[1].end])]
+    for position in positions[1:]:
+        before = mapping.items[position - 1]
+        start, end = max(before[0].end, before[1].end), mapping.items[position][1].end
+        if text[start : mapping.items[position][0].start].strip(" ") != ",":
+            return ()
+        changes.append(ReplaceText(start, end, ""))
+    return tuple(changes)
+
+
+def _on_one_line(entry: tuple[Node, Node], text: str) -> bool:
+    key, value = entry
+    return key.end < value.end and not any(mark in text[key.start : value.end] for mark in BREAKS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The line an entry stands on: its span, where the next line begins, and whether the entry fills it."""
+
+    start: int
+    stop: int
+    next: int
+    ends: bool
+    """Whether the entry stands on one line and only a comment follows it there."""
+    whole: bool
+    """Whether besides that only spaces stand before it."""
+
+
+def _line(entry: tuple[Node, Node], text: str) -> _Line:
+    key, value = entry
+    start = key.start
+    while start > 0 and text[start - 1] == " ":
+        start -= 1
+    stop = end = max(key.end, value.end)
+    while stop < len(text) and text[stop] not in BREAKS:
+        stop += 1
+    rest = text[end:stop]
+    ends = (
+        (not rest.strip(" \t") or (rest[0] in " \t" and rest.lstrip(" \t")[0] == "#"))
+        and _on_one_line(entry, text)
+        and value.style not in ("|", ">")
+        and (stop == len(text) or text[stop] in "\r\n")
+    )
+    following = stop + (2 if text.startswith("\r\n", stop) else 1 if stop < len(text) else 0)
+    return _Line(start, stop, following, ends, ends and (start == 0 or text[start - 1] in "\r\n"))
+
+
+def _same(one: Node, other: Node, context: Context, depth: int = 0) -> bool:
+    """Tell whether two values load as the same, in type, value and the order of their keys."""
+    one, other = deref(one), deref(other)
+    if one is other:
+        return True
+    if one.kind is not other.kind or one.tag != other.tag or depth > MAX_DEPTH:
+        return False
+    if one.kind is SCALAR:
+        if one.tag is not None:
+            return one.text == other.text and bool(one.style) is bool(other.style)
+        read = _scalar(one, context)
+        return read is not _MISSING and repr(read) == repr(_scalar(other, context))
+    pairs = (
+        [part for entry in zip(one.items, other.items, strict=False) for part in zip(*entry, strict=True)]
+        if one.kind is MAPPING
+        else list(zip(one.items, other.items, strict=False))
+    )
+    return len(one.items) == len(other.items) and all(
+        _same(left, right, context, depth + 1) for left, right in pairs
+    )
+
+
+def _says_more(value: Node, last: Node, context: Context) -> bool:
+    """Tell whether a section has an entry that the one that counts does not have, or has otherwise."""
+    return deref(value).kind is MAPPING and bool(deref(value).items) and not _contained(value, last, context)
+
+
+def _contained(value: Node, last: Node, context: Context) -> bool:
+    """Tell whether every entry of a section stands in another one too."""
+    inner, outer = deref(value), deref(last)
+    if inner.kind is not MAPPING or outer.kind is not MAPPING or len(inner.items) > MAX_ENTRIES:
+        return inner.kind is MAPPING and not inner.items
+    known = {key.text: (key, own) for key, own in outer.items if key.kind is SCALAR}
+    return all(
+        key.kind is SCALAR
+        and key.text in known
+        and _same(key, known[key.text][0], context)
+        and _same(own, known[key.text][1], context)
+        for key, own in inner.items
     )
 
 
@@ -115,14 +245,10 @@ def _scalar(value: Node, context: Context) -> object:
     return _MISSING if resolved.error is not None else (resolved.tag, resolved.value)
 
 
-def _value_text(value: Node, text: str) -> str:
-    return text[value.start : value.end].strip()
-
-
 def _shorten(value: Node, text: str) -> str:
     if value.kind not in (NodeKind.SCALAR, NodeKind.ALIAS):
         return f"a section with {len(value.items)} entries"
-    raw = _value_text(value, text)
+    raw = text[value.start : value.end].strip()
     return (raw if len(raw) <= 40 else raw[:37] + "...") or "nothing"
 
 
@@ -202,6 +328,10 @@ def _by_release(
         (name, _shorten(deref(old), text), _shorten(deref(new), text))
         for name, (old, new) in differing.items()
     ]
+
+
+def _value_text(value: Node, text: str) -> str:
+    return text[value.start : value.end].strip()
 
 
 def _told(differing: list[tuple[str, str, str]]) -> str:

@@ -141,7 +141,7 @@ class Inferred:
 
     Attributes:
         schema: JSON Schema 2020-12 with `x-source` (file and class) on each section and `x-line` on each key.
-        files: Every file it rests on, for caches.
+        files: Every file it rests on, for caches; those that were looked for and are not there too.
         sections: For each class, as `path:Class`, the key paths that it fills.
     """
 
@@ -198,7 +198,9 @@ def infer(spec: str, root: str = ".", source_roots: tuple[str, ...] = ()) -> Inf
         )
     head: dict[str, Any] = {"$schema": DRAFT, "title": name, **schema}
     return Inferred(
-        head, tuple(sorted(reader.used)), {key: tuple(paths) for key, paths in reader.sections.items()}
+        head,
+        tuple(sorted({*reader.used, *reader.looked})),
+        {key: tuple(paths) for key, paths in reader.sections.items()},
     )
 
 
@@ -312,6 +314,8 @@ class _Reader:
             self.roots.append(os.path.join(root, "src"))
         self.files: dict[str, _Source | None] = {}
         self.used: set[str] = set()
+        self.looked: list[str] = []
+        self.majors: dict[str, int | None] = {}
         self.sections: dict[str, list[tuple[str, ...]]] = {}
         self.count = 0
 
@@ -378,7 +382,8 @@ class _Reader:
             return text
         module, member, level = entry
         name = ("." * level + module) if member is None else f"{'.' * level}{module}.{member}"
-        return f"{name}.{rest}" if rest else name
+        name = f"{name}.{rest}" if rest else name
+        return f"pydantic.{name[12:]}" if name.startswith("pydantic.v1.") else name
 
     def definition(
         self, source: _Source, name: str, depth: int = 0
@@ -811,6 +816,8 @@ class _Reader:
                 options.setdefault("default", default.args[0])
             default = options.get("default")
             required = default is None and "default_factory" not in options and "factory" not in options
+        if required and model and self.may_be_none(annotation, source):
+            required = self.pydantic_major(item.owner) == 2
         if isinstance(default, ast.Constant) and default.value is Ellipsis:
             default, required = None, True
         if default is not None and self.canonical(default, source) in _REQUIRED:
@@ -886,6 +893,57 @@ class _Reader:
             if self.canonical(call, found.source) == "pydantic.dataclasses.dataclass":
                 return decorator
         return None
+
+    def pydantic_major(self, found: _Class) -> int | None:
+        """Return the release of pydantic that a model is made for, 1 or 2; None where nothing tells."""
+        from cfgfix.schema.pydantic_major import major_asked, major_of_code
+
+        key = self.shown(found)
+        if key not in self.majors:
+            above = self.bases(found)
+            imports = {
+                (module, member)
+                for item in above
+                for module, member, level in item.source.imports.values()
+                if not level
+            }
+            configured = any(_states(item.node, "model_config") for item in above)
+            by_code = major_of_code(imports, configured=configured)
+            asked = None
+            if by_code != 1 or not any(module.startswith("pydantic.v1") for module, _ in imports):
+                asked = major_asked(os.path.dirname(found.source.path), self.looked)
+            self.majors[key] = asked or by_code
+        return self.majors[key]
+
+    def may_be_none(self, annotation: ast.expr | None, source: _Source) -> bool:
+        """Tell whether a type takes None, or may: pydantic 1 then takes a field without a default as absent."""
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            try:
+                annotation = ast.parse(annotation.value, mode="eval").body
+            except (SyntaxError, ValueError, RecursionError):
+                return True
+        if annotation is None or (isinstance(annotation, ast.Constant) and annotation.value is None):
+            return True
+        if isinstance(annotation, ast.BinOp):
+            return self.may_be_none(annotation.left, source) or self.may_be_none(annotation.right, source)
+        if isinstance(annotation, ast.Subscript):
+            outer = self.canonical(annotation.value, source)
+            inner = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+            if outer in ("typing.Annotated", "typing_extensions.Annotated"):
+                return self.may_be_none(inner[0], source)
+            if outer in ("typing.Union", "typing.Literal", "typing_extensions.Literal"):
+                return any(self.may_be_none(part, source) for part in inner)
+            return outer == "typing.Optional"
+        if self.canonical(annotation, source) in ("typing.Any", "typing_extensions.Any", "object"):
+            return True
+        # An alias of a type may stand for an optional one.
+        meant = self.resolve(annotation, source)
+        if isinstance(meant, tuple) and isinstance(meant[1], (ast.Assign, ast.AnnAssign)):
+            value = meant[1].value
+            return (
+                value is None or isinstance(value, (ast.Name, ast.Call)) or self.may_be_none(value, meant[0])
+            )
+        return False
 
     def constrain(self, schema: dict[str, Any], options: dict[str, ast.expr]) -> None:
         """Add the bounds that a pydantic `Field` states."""
@@ -1198,6 +1256,17 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if isinstance(types, list):
         return {**schema, "type": types if "null" in types else [*types, "null"]}
     return schema
+
+
+def _states(node: ast.ClassDef, name: str) -> bool:
+    """Tell whether the body of a class gives a name a value."""
+    for statement in node.body:
+        targets = (
+            statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        )
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return True
+    return False
 
 
 def _laxer(schema: dict[str, Any], *, lax: bool) -> dict[str, Any]:

@@ -269,8 +269,8 @@ def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
             exprs.append(event.value)
         if event.targets:
             exprs += event.targets
-        if event.kind == "with":
-            exprs += event.extra
+        if event.kind in ("with", "match", "assert"):
+            exprs += event.extra or ()
     for call in scope.calls:
         exprs.append(call.func)
         exprs += call.args

@@ -127,7 +127,8 @@ _INSTALLED = re.compile(
 )
 
 
-def _admits(text: str, version: Version) -> bool:
+def admits(text: str, version: Version) -> bool:
+    """Tell whether a requirement such as `tensorflow>=2.4,<2.11` takes a release."""
     return all(_holds(operator, version, part) for operator, part in _PART.findall(text))
 
 
@@ -135,7 +136,7 @@ def _admits(text: str, version: Version) -> bool:
 def _of_two(text: str) -> dict[int, list[Version]]:
     """Return the releases of TensorFlow 2 that a requirement admits, by their minor number."""
     return {
-        minor: [(2, minor, patch) for patch in range(PATCHES) if _admits(text, (2, minor, patch))]
+        minor: [(2, minor, patch) for patch in range(PATCHES) if admits(text, (2, minor, patch))]
         for minor in range(LATER_MINORS)
     }
 
@@ -182,7 +183,7 @@ class Requirement:
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
-        return _admits(self.text, version)
+        return admits(self.text, version)
 
     def of_two(self, minors: Iterable[int]) -> list[Version]:
         """Return the releases of TensorFlow 2 among some minor ones that the project asks for, in their order."""
@@ -715,7 +716,7 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         anything = listing and not installs and _BARE.match(low) is not None
         whatever = whatever or anything
         any_keras = any_keras or (listing and not installs and _BARE_KERAS.match(low) is not None)
-        asked = _asked_in(low)
+        asked = asked_in(low)
         if anything or asked:
             gpu = gpu or _GPU_ONLY.search(low) is not None
             plain = plain or _GPU_ONLY.search(low) is None
@@ -727,11 +728,11 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(low) is not None
         company = company or _in_company(low)
-        keras = keras or _asked_in(low, "keras")
+        keras = keras or asked_in(low, "keras")
         for package in _NEEDS:
             # Behind a marker Python is what one line is for, not what the project asks for.
             if package in low and package not in others and (package != "python" or not set("{;") & set(low)):
-                other = _asked_in(low, package)
+                other = asked_in(low, package)
                 if other:
                     others[package] = other
     because = ""
@@ -797,7 +798,7 @@ def _listed_in(path: str) -> _Said | None:
             continue
         bounds = _BOUNDS.match(item["rest"])
         if bounds is not None:
-            named = _asked_in("tensorflow" + re.sub(r"\.[xX]\b", ".*", bounds[0]))
+            named = asked_in("tensorflow" + re.sub(r"\.[xX]\b", ".*", bounds[0]))
         else:
             release = _RELEASE.match(item["rest"])
             if release is None or (release["number"] == "2.0" and release["more"] is None):
@@ -848,7 +849,7 @@ that `pip index versions tensorflow` gives for each version of it; numba 0.54.1 
 of their wheels)."""
 
 
-def _asked_in(line: str, package: str = "tensorflow") -> str:
+def asked_in(line: str, package: str = "tensorflow") -> str:
     """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of the package's release."""
     if package not in line:
         return ""

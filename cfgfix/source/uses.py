@@ -22,6 +22,7 @@ from cfgfix.source.summary import (
     CALL,
     CHOICE,
     COMPARE,
+    COMPREHENSION,
     CONSTANT,
     FORMAT,
     ITEMS,
@@ -153,6 +154,9 @@ class Loads:
             if event.kind == "with":
                 for manager in event.extra or ():
                     self._visit(manager, event, "manager", scope)
+            elif event.kind in ("match", "assert"):
+                for part in event.extra or ():
+                    self._visit(part, event, "guard" if event.kind == "match" else "message", scope)
             if event.kind == "define":
                 inner = scope.module.summary.scopes[event.extra]
                 for param in inner.params:
@@ -161,7 +165,7 @@ class Loads:
                 for decorator in (*inner.decorators, *inner.bases):
                     self._visit(decorator, event, "decorator", scope)
         for number, call in enumerate(scope.calls):
-            # Calls that no kept expression leads to, such as those in the guards of `match` and in keywords of a class.
+            # Calls that no kept expression leads to, such as those in keywords of a class.
             if (id(scope), number) not in self.calls:
                 self._visit((CALL, number), None, "lost", scope)
                 del call
@@ -230,7 +234,7 @@ class Loads:
                 pending.append((expr[1], expr, "left"))
                 for operator, right in expr[2]:
                     pending.append((right, expr, operator))
-            elif kind in (ITEMS, "g"):
+            elif kind in (ITEMS, COMPREHENSION):
                 if kind == ITEMS:
                     self.containers.append((expr, scope))
                 for item in expr[2]:
@@ -569,12 +573,18 @@ class Uses:
             return None
         return found
 
-    def _plain(self, expr: Expr, scope: Scope) -> bool:
+    def idle(self, expr: Expr, scope: Scope) -> bool:
+        """Tell whether an expression calls nothing but plain conversions and what prints or logs."""
+        return self._plain(expr, scope, logging=True)
+
+    def _plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
         """Tell whether an expression calls nothing but plain conversions."""
         for part in walk(expr, scope):
             if part[0] == CALL:
                 call = scope.calls[part[1]]
                 func = call.func
+                if logging and self.logs(call, scope):
+                    continue
                 if func[0] == ATTRIBUTE and (func[1][0] in (CONSTANT, FORMAT) or func[2] in _PLAIN_METHODS):
                     continue
                 names = {atom[1] if atom[0] == "x" else "?" for atom in self.follower.of(func, scope)}
@@ -650,6 +660,9 @@ class _Trace:
                 guards = guards | self.uses.guards(scope, call.block)
                 if not self.argument(here, call, role, scope, guards, expr):
                     return
+            elif self.decides(here, parent, role, scope):
+                self.end(USED, scope, expr, guards)
+                return
             elif kind == CHOICE and role in ("then", "else"):
                 guards = guards | self.uses.tested(parent[1], role == "then", scope)
             elif kind == BOOLEAN and role:
@@ -662,6 +675,20 @@ class _Trace:
                 return
             here = parent
         self.end(USED, scope, expr, guards)
+
+    def decides(self, here: Expr, parent: Expr, role: Any, scope: Scope) -> bool:
+        """Tell whether a part of an expression settles whether another part is run that does something."""
+        kind = parent[0]
+        if kind == CHOICE and role == "test":
+            after: Iterable[Expr] = parent[2:4]
+        elif kind == BOOLEAN:
+            after = parent[2][role + 1 :]
+        elif kind == COMPREHENSION:
+            parts = parent[2]
+            after = parts[next((n for n, part in enumerate(parts) if part is here), len(parts)) + 1 :]
+        else:
+            return False
+        return not all(self.uses.idle(part, scope) for part in after)
 
     def statement(
         self, here: Expr, event: Event, role: Any, scope: Scope, guards: Guards, expr: Expr
@@ -697,10 +724,10 @@ class _Trace:
             for target in targets:
                 self.target(target, scope, guards, expr)
             return
-        if kind == "raise":
+        if kind == "raise" or role == "message":
             self.end(LOGGED, scope, expr, guards)
             return
-        if kind == "delete":
+        if kind == "delete" and role != "index":
             return
         self.end(USED, scope, expr, guards)
 

@@ -135,6 +135,7 @@ def test_a_node_knows_how_it_is_written() -> None:
     assert document.aliases == [alias]
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_spans_of_real_configurations_hold_the_text(shared_path: Path, newline: str) -> None:
     """A plain scalar on one line is its own span; a quoted one and a block scalar parse to themselves."""
@@ -646,6 +647,7 @@ def test_the_value_of_one_node() -> None:
     assert value_of(at(document, "a"), PYYAML, document) == {"lr": "1e-4", "l": [1, 2]}
 
 
+@pytest.mark.acceptance
 def test_real_files_give_what_the_real_loaders_give(shared_path: Path) -> None:
     """Every configuration and every case of the YAML test suite that both can parse."""
     counts: Counter[str] = Counter()
@@ -691,6 +693,7 @@ def test_the_collector_is_left_as_it_was() -> None:
         gc.enable()
 
 
+@pytest.mark.acceptance
 def test_the_pure_parser_gives_the_same_nodes(shared_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where PyYAML was built without libyaml, its own parser takes over."""
 

@@ -14,10 +14,10 @@ from cfgfix.pitfalls.readings import MAX_LENGTH, MAX_REMEMBERED, Readings
 
 
 def test_one_finding_for_each_duplicated_key() -> None:
-    hit = only(find("a: 1\nb: 2\na: 3\na: 4\n"))
+    hit = only(find("a: 1\na: 3\na: 4\nb: 2\n"))
     assert hit.path == ("a",)
-    assert hit.start == 15
-    assert [place[0] for place in hit.related] == [0, 10]
+    assert hit.start == 10
+    assert [place[0] for place in hit.related] == [0, 5]
     assert hit.changes == (DeleteKey(("a",), 0), DeleteKey(("a",), 1))
 
 

@@ -83,6 +83,23 @@ LIVE_WAYS = {
         "    def run(self):\n        external.go(self.a_value)\n"
     ),
     "decides": "    if config.data.a:\n        external.go()\n",
+    "test of a choice that is thrown away": "    external.go() if config.data.a else None\n",
+    "test of a choice that is stored": "    x = external.go() if config.data.a else None\n    print(x)\n",
+    "test of a choice, by a name": "    flag = config.data.a\n    y = external.go() if flag else None\n",
+    "test of a choice, by an attribute": (
+        "    Thing(config).run()\n\nclass Thing:\n    def __init__(self, config):\n        self.flag = config.data.a\n\n"
+        "    def run(self):\n        self.step() if self.flag else None\n\n    def step(self):\n        external.go(1)\n"
+    ),
+    "first of two with and": "    config.data.a and external.go()\n",
+    "first of two with or": "    config.data.a > 2 or external.go()\n",
+    "condition of a comprehension": "    [external.go(x) for x in range(4) if config.data.a]\n",
+    "condition of a mapping": "    external.go({x: 1 for x in range(4) if x < config.data.a})\n",
+    "test of a loop": "    while config.data.a:\n        external.go()\n",
+    "subject of a match": "    match config.data.a:\n        case 1:\n            external.go()\n",
+    "guard of a match": "    match path:\n        case 1 if config.data.a:\n            external.go()\n",
+    "asserted": "    assert config.data.a > 3, 'no'\n",
+    "index of what is deleted": "    del external.items[config.data.a]\n",
+    "test of a parameter's default": "    def f(x=external.go() if config.data.a else 2):\n        return x\n",
     "annotated parameter": "    pass\n\ndef other(data: Data):\n    external.go(data.a)\n",
     "a method as callback": "    external.later(inner, config.data)\n\ndef inner(thing):\n    external.go(thing.a)\n",
     "bound with partial": (
@@ -108,6 +125,9 @@ DEAD_WAYS = {
         ONLY_LOGGED,
     ),
     "decides what is logged": ("    if config.data.a:\n        print('on')\n", ONLY_LOGGED),
+    "decides in an expression what is logged": ("    print('on' if config.data.a else 'off')\n", ONLY_LOGGED),
+    "decides whether something is logged": ("    config.data.a and print('on')\n", ONLY_LOGGED),
+    "in the message of an assertion": ("    assert path, f'{config.data.a}'\n", ONLY_LOGGED),
     "stored and never read": (
         "    Thing(config.data.a)\n\nclass Thing:\n    def __init__(self, value):\n        self.value_of_a = value\n",
         ONLY_LOGGED,
