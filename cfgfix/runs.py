@@ -452,6 +452,17 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
 
 
+def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
+    """Return a target that knows whether the code around uses ruamel.yaml, all else as it was."""
+    from cfgfix.around import Around, Surroundings
+
+    if run.surroundings is None:
+        run.surroundings = Surroundings()
+    if not run.surroundings.of(source.path, source.text).ruamel:
+        return target
+    return replace(target, around=replace(target.around or Around(), ruamel=True))
+
+
 def usage_for(run: Run) -> Usage | None:
     """Return what the code does with the configs; None where no class and no source root is known."""
     if run.usage_known:
