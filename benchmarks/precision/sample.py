@@ -147,10 +147,10 @@ def text_of(path: Path) -> list[str]:
     """Return the lines that a finding's number counts; a notebook's code cells joined."""
     sys.path.insert(0, str(ROOT))
     if path.suffix in (".yaml", ".yml"):
-        from cfgfix.files import read_source
+        from cfgfix.core.source_file import read_source
 
         return read_source(str(path)).text.splitlines()
-    from cfgfix.sourcing import read_python
+    from cfgfix.lint.code_run import read_python
 
     return read_python(str(path)).text.splitlines()
 

@@ -26,16 +26,15 @@ from cfgfix.config.document.nodes import (
     TAG_PREFIX,
     Kind,
     Node,
-    Step,
     children,
     deref,
-    enter,
     entries,
     has_braces,
     is_merge,
     key_text,
 )
 from cfgfix.config.document.problems import Problem, limit, problem, syntax, template, undefined_alias
+from cfgfix.config.document.steps import Step, enter
 from cfgfix.config.loaders.scalars import Loader
 from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass
