@@ -492,10 +492,10 @@ def _judged(
     says = _says(runs, run, source)
     if says is not None and says.framework and dialect is None:
         dialect = run.dialects.get("generic")
-    elif says is not None and not says.framework and not forced:
+    elif says is not None and says.another and not forced:
         return FileReport(
             source.path,
-            passed_over="only programs open it whose imports do not come to TensorFlow",
+            passed_over="only programs of another framework open it",
             settings=run.settings,
         )
     if document.problem is not None and document.problem.kind == "template":

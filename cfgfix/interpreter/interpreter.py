@@ -55,7 +55,7 @@ from cfgfix.source.expr import dotted, text
 from cfgfix.source.program import Module, Program, absolute, fold
 from cfgfix.source.summary import Event, Expr, Scope
 
-MAX_STEPS = 400_000
+MAX_STEPS = 100_000
 """Most expressions read in one run, so that a program made to be slow ends."""
 MAX_DEPTH = 40
 """Most calls entered inside one another."""
@@ -63,6 +63,10 @@ MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
 SAYS_NO = frozenset({"no", "n", "off", "false", "none", "null", "0"})
 """Texts that say no, and are true."""
+MAX_ENTERED = 40
+"""Most times that a function is entered in one run."""
+MAX_NUMBERS = 8
+"""Most turns of a loop over plain numbers."""
 MAX_SAME = 6
 """Most times that a function is inside itself."""
 
@@ -124,6 +128,7 @@ class Interpreter:
         loadings: Files that were turned into values.
         options: Options of the command line, by their attribute.
         entered: Scopes that were run, by identity.
+        steps: Statements and expressions that were read.
     """
 
     def __init__(self, program: Program, host: Host, *, every_way: bool = False) -> None:
@@ -140,8 +145,9 @@ class Interpreter:
         self.main: Module | None = None
         self.callables: list[FunctionObject] = []
         self._modules: dict[int, ModuleObject] = {}
-        self._steps = 0
+        self.steps = 0
         self._running: dict[int, int] = {}
+        self._times_entered: dict[int, int] = {}
         self._conditions: list[str] = []
         self._called_back: set[tuple[int, int]] = set()
         self._waiting: list[tuple[Value, Frame]] = []
@@ -241,8 +247,8 @@ class Interpreter:
         return NORMAL
 
     def _statement(self, frame: Frame, event: Event) -> int:
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise Exhausted
         kind = event.kind
         handler = _STATEMENTS.get(kind)
@@ -375,6 +381,8 @@ class Interpreter:
         items = self.items_of(frame, iterable, self.spot(frame, event.place, event.block))
         signal = NORMAL
         if items is not None and len(items) <= MAX_TURNS:
+            if isinstance(iterable, Made):
+                items = items[:MAX_NUMBERS]
             for item in items:
                 self.assign(frame, event.targets[0], item, event)
                 signal = self._suite(frame, body)
@@ -714,8 +722,8 @@ class Interpreter:
 
     def eval(self, frame: Frame, expr: Expr) -> Value:
         """Return what an expression stands for, doing what it does."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise Exhausted
         handler = _EXPRESSIONS.get(expr[0])
         return handler(self, frame, expr) if handler is not None else UNKNOWN
@@ -1492,7 +1500,10 @@ class Interpreter:
     ) -> Value:
         """Note a call of something outside the project, and return what it made."""
         del keep
-        self.calls.append(LibraryCall(name, args, keywords, spot, spread, self.conditions, opaque))
+        if spread is not None or any(
+            value.origins or key_of(value) is not None for value in (*args, *keywords.values())
+        ):
+            self.calls.append(LibraryCall(name, args, keywords, spot, spread, self.conditions, opaque))
         if spread is not None:
             for value in keywords.values():
                 self.taken(value, spot)
@@ -1561,7 +1572,8 @@ class Interpreter:
         scope = function.scope
         count = self._running.get(id(scope), 0)
         values = (*args, *keywords.values())
-        if frame.depth >= MAX_DEPTH or count >= MAX_SAME:
+        times = self._times_entered[id(scope)] = self._times_entered.get(id(scope), 0) + 1
+        if frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > MAX_ENTERED:
             self.escape(frame, values, spot)
             return Unknown(origins_of(values))
         self.entered[id(scope)] = scope

@@ -63,6 +63,7 @@ class Judged:
         loader: Name of the loader that reads it.
         evidence: What opens it and how that is known, one line for each program.
         framework: Whether a program of TensorFlow or Keras opens it.
+        another: Whether only programs of other frameworks do.
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
     """
@@ -71,6 +72,7 @@ class Judged:
     loader: str
     evidence: tuple[str, ...]
     framework: bool
+    another: bool
     verdicts: tuple[Verdict, ...]
     converted: frozenset[str]
 
@@ -96,37 +98,46 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
 
 
 class _Mentioned:
-    """Names that code mentions which no run came to."""
+    """Names that code mentions which no run came to the end of."""
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
-        self._names: set[str] | None = None
+        self._unreached: set[str] | None = None
+        self._all: set[str] | None = None
 
-    def __contains__(self, name: str) -> bool:
-        if self._names is None:
+    def names(self, *, everywhere: bool) -> set[str]:
+        """Return the names that code mentions: all of it, or what no run came to."""
+        if everywhere:
+            if self._all is None:
+                self._all = self._of(set())
+            return self._all
+        if self._unreached is None:
             entered: set[int] = set()
             for result in self.project.results:
-                entered |= result.run.entered.keys()
-            self._names = set()
-            for module in self.project.program.all_modules():
-                for scope in module.summary.scopes:
-                    if id(scope) in entered or scope.kind in ("lambda", "comprehension"):
-                        continue
-                    self._names.update(_names_of(scope))
-        return name in self._names
+                if not result.run.exhausted:
+                    entered |= result.run.entered.keys()
+            self._unreached = self._of(entered)
+        return self._unreached
+
+    def _of(self, entered: set[int]) -> set[str]:
+        found: set[str] = set()
+        for module in self.project.program.all_modules():
+            for scope in module.summary.scopes:
+                if id(scope) not in entered and scope.kind not in ("lambda", "comprehension"):
+                    found.update(_names_of(scope))
+        return found
 
 
 def _names_of(scope: Any) -> Iterator[str]:
-    """Yield the names by which a scope may read a key: attributes, texts in subscripts and calls, parameters."""
-    for name, _, _, _ in scope.params:
-        yield name
+    """Yield the names by which a scope may read a key: attributes and texts."""
     pending: list[Any] = []
     events = list(scope.body)
     while events:
         event = events.pop()
         if event.value is not None:
             pending.append(event.value)
-        pending += event.targets
+        # What is only given a value is not read; what stands in front of the last step is.
+        pending += [target[1] if target[0] == ATTRIBUTE else target for target in event.targets]
         if isinstance(event.extra, (tuple, list)):
             pending += [item for item in event.extra if isinstance(item, tuple)]
         for _, inner in event.bodies or ():
@@ -157,7 +168,8 @@ class _File:
         self.project = project
         self.path = path
         self.results = results
-        self.mentioned = mentioned
+        self.exhausted = any(result.run.exhausted for result in results)
+        self.mentioned = mentioned.names(everywhere=self.exhausted)
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -168,7 +180,6 @@ class _File:
                     self.entries.setdefault(entry.path, entry)
         self.verdicts: list[Verdict] = []
         self.told: set[KeyPath] = set()
-        self.exhausted = any(result.run.exhausted for result in results)
 
     def result(self) -> Judged:
         evidence = []
@@ -215,6 +226,7 @@ class _File:
             self.first.loader,
             tuple(evidence),
             any(result.entrance.framework for result in self.results),
+            all(result.entrance.another and not result.entrance.framework for result in self.results),
             tuple(self.verdicts),
             frozenset(converted),
         )
@@ -646,9 +658,7 @@ class _File:
     # Dead
 
     def dead(self) -> None:
-        if self.exhausted:
-            return
-        every_way = [self.every_way(result) for result in self.results]
+        every_way = [] if self.exhausted else [self.every_way(result) for result in self.results]
         dead: list[Entry] = []
         for path, entry in self.entries.items():
             if (
@@ -670,6 +680,8 @@ class _File:
             if any(told[: len(path)] == path for told in self.told):
                 continue
             if self.untouched(path):
+                if not self.exhausted and any(key.writes or key.may_write for key in self.keys_at(path)):
+                    continue
                 if self.read_from_defaults(entry):
                     continue
                 guard = self.guarded(path, every_way)
