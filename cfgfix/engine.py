@@ -33,6 +33,7 @@ from cfgfix.runs import (
     stamp_of,
     target_of,
     told_by_code_around,
+    told_of_ruamel,
     usage_for,
 )
 from cfgfix.settings import Settings
@@ -478,7 +479,8 @@ def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     return runs.code_says(source.path, source)
 
 
-_DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
+_DEPENDS_ON_OTHER_READERS = frozenset({"YML011"})
+_DEPENDS_ON_FRAMEWORK = frozenset({"YML015", *_DEPENDS_ON_OTHER_READERS})
 _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 """Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
 
@@ -530,10 +532,14 @@ def _judged(
     doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
-        if says is None and not doubtful.isdisjoint(finding.rule for finding in findings):
+        found_now = {finding.rule for finding in findings}
+        told = targets
+        if says is None and not doubtful.isdisjoint(found_now):
             told = [told_by_code_around(run, dialect, source, target) for target in targets]
-            if any(new is not old for new, old in zip(told, targets, strict=True)):
-                targets, findings = told, None
+        elif not _DEPENDS_ON_OTHER_READERS.isdisjoint(found_now):
+            told = [told_of_ruamel(run, source, target) for target in targets]
+        if any(new is not old for new, old in zip(told, targets, strict=True)):
+            targets, findings = told, None
     loader = targets[0].loader
     if not run.configs.full():
         run.configs.items.append((document, loader))

@@ -236,6 +236,7 @@ class Judge:
             concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
             tails=tails if schema is None else None,
+            ruamel=around is not None and around.ruamel,
         )
         for name, hits in scan(context, wanted).items():
             rule = self._yaml[name]
