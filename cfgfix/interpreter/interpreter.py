@@ -141,6 +141,8 @@ class Interpreter:
         self.loadings: list[Loading] = []
         self.options: dict[str, library.Option] = {}
         self.entered: dict[int, Scope] = {}
+        self.of_unknown: set[str] = set()
+        """Names that were asked of values of which nothing is known."""
         self.exhausted = False
         self.main: Module | None = None
         self.callables: list[FunctionObject] = []
@@ -228,7 +230,7 @@ class Interpreter:
             and test.value.lower() in SAYS_NO
         ):
             self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
-        if self.every_way and (test.origins or getattr(test, "key", None) is not None):
+        if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
             return None
         return truth(test)
 
@@ -798,13 +800,24 @@ class Interpreter:
             return found if found is not None else Method(owner, name)
         if isinstance(owner, FilePath):
             return python.path_attribute(owner, name)
+        self.asked_of_unknown(owner, name)
         return Method(owner, name)
+
+    def asked_of_unknown(self, owner: Value, name: Any) -> None:
+        """Note a name that is asked of a value of which nothing is known: it may be a config's."""
+        while isinstance(owner, Method):
+            owner = owner.owner
+        if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):
+            self.of_unknown.add(name)
 
     def _instance_attribute(
         self, frame: Frame, owner: Instance, name: str, spot: Spot, default: Value | None
     ) -> Value:
         found = owner.attributes.get(name)
         if found is not None:
+            if key_of(found) is None and not owner.sections:
+                # An object that this run makes in another way may be made of a config in another one.
+                self.of_unknown.add(name)
             return self.taken(found, spot)
         member = self.class_member(owner.cls, name)
         if isinstance(member, FunctionObject):
@@ -838,9 +851,11 @@ class Interpreter:
                 return Method(owner.entries, name)
         outside = self.outside_bases(owner.cls)
         if outside or owner.open:
+            self.of_unknown.add(name)
             return Method(owner, name)
         if owner.sections and getter is None and not name.startswith("__"):
             return self.absent(frame, owner, name, spot, "AttributeError", default)
+        self.of_unknown.add(name)
         if default is not None:
             return default
         return UNKNOWN
@@ -928,6 +943,7 @@ class Interpreter:
                 return Scalar(owner.value[number], owner.origins)
         self.use(owner, spot)
         self.use(index, spot)
+        self.asked_of_unknown(owner, constant_of(index))
         return Unknown(owner.origins)
 
     def taken(self, value: Value, spot: Spot) -> Value:
@@ -1482,6 +1498,8 @@ class Interpreter:
                 frame, f"{name}.{method.name}", args, keywords, spot, spread, opaque=opaque, receiver=owner
             )
         self.use(owner, spot)
+        if args:
+            self.asked_of_unknown(owner, constant_of(args[0]))
         self.escape(frame, (*args, *keywords.values()), spot)
         return Unknown(origins_of((owner, *args, *keywords.values())))
 
@@ -1536,7 +1554,8 @@ class Interpreter:
                     if isinstance(member, FunctionObject) and name != "__init__":
                         own = self.class_member(value.cls, name)
                         if own is member and "builtins.staticmethod" not in member.decorated:
-                            self._called_with_unknown(member.bound(value), frame)
+                            of_class = "builtins.classmethod" in member.decorated
+                            self._called_with_unknown(member.bound(value.cls if of_class else value), frame)
 
     def _called_with_unknown(self, function: FunctionObject, frame: Frame) -> None:
         key = (
@@ -1655,6 +1674,9 @@ class Interpreter:
         for name, value in keywords.items():
             if name in plain or name in only_named:
                 own[name] = self.taken(value, spot) if spread is not None else value
+                accepted = key_of(value) if spread is not None else None
+                if accepted is not None:
+                    accepted.accepted = True
             else:
                 extra.entries[name] = value
                 key = key_of(value)

@@ -98,34 +98,50 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
 
 
 class _Mentioned:
-    """Names that code mentions which no run came to the end of."""
+    """Names that code mentions of which the runs do not show that they are no keys of a config."""
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
-        self._unreached: set[str] | None = None
-        self._all: set[str] | None = None
+        self._of_scope: dict[int, frozenset[str]] = {}
 
-    def names(self, *, everywhere: bool) -> set[str]:
-        """Return the names that code mentions: all of it, or what no run came to."""
-        if everywhere:
-            if self._all is None:
-                self._all = self._of(set())
-            return self._all
-        if self._unreached is None:
-            entered: set[int] = set()
-            for result in self.project.results:
-                if not result.run.exhausted:
-                    entered |= result.run.entered.keys()
-            self._unreached = self._of(entered)
-        return self._unreached
+    def names(self, path: str, *, everywhere: bool) -> set[str]:
+        """Return the names that may be keys of a config.
 
-    def _of(self, entered: set[int]) -> set[str]:
+        Args:
+            path: The config.
+            everywhere: Whether all code counts, because a run that opens the config was cut off.
+        """
+        mine: set[int] = set()
+        others: set[int] = set()
         found: set[str] = set()
+        explained: set[str] = set()
+        for result in self.project.results:
+            run = result.run
+            if path in result.opened:
+                found |= run.of_unknown
+                if not run.exhausted:
+                    mine |= run.entered.keys()
+                continue
+            if run.exhausted:
+                continue
+            others |= run.entered.keys()
+            # What another run reads of another config is no key of this one.
+            for opened in result.opened.values():
+                explained.update(key.name for key in opened.keys.values() if counted(key))
+            explained.update(item.name for item in run.asked)
         for module in self.project.program.all_modules():
             for scope in module.summary.scopes:
-                if id(scope) not in entered and scope.kind not in ("lambda", "comprehension"):
-                    found.update(_names_of(scope))
+                if scope.kind in ("lambda", "comprehension") or (id(scope) in mine and not everywhere):
+                    continue
+                names = self._names(scope)
+                found |= names - explained if id(scope) in others and not everywhere else names
         return found
+
+    def _names(self, scope: Any) -> frozenset[str]:
+        known = self._of_scope.get(id(scope))
+        if known is None:
+            known = self._of_scope[id(scope)] = frozenset(_names_of(scope))
+        return known
 
 
 def _names_of(scope: Any) -> Iterator[str]:
@@ -169,7 +185,8 @@ class _File:
         self.path = path
         self.results = results
         self.exhausted = any(result.run.exhausted for result in results)
-        self.mentioned = mentioned.names(everywhere=self.exhausted)
+        self._mentions = mentioned
+        self._mentioned: set[str] | None = None
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -238,6 +255,21 @@ class _File:
     def place(self, spot: Spot) -> str:
         return f"{self.shown(spot.path)}:{spot.line}"
 
+    @property
+    def mentioned(self) -> set[str]:
+        """Names that code mentions of which the runs do not show that they are no keys of the file."""
+        if self._mentioned is None:
+            again = self.again()
+            cut_off = self.exhausted or any(result.run.exhausted for result in again)
+            self._mentioned = self._mentions.names(self.path, everywhere=cut_off)
+            for result in again:
+                self._mentioned |= result.run.of_unknown
+        return self._mentioned
+
+    def again(self) -> list[RunResult]:
+        """Return the runs made again with both ways taken at conditions; none where a run was cut off."""
+        return [] if self.exhausted else [self.every_way(result) for result in self.results]
+
     # Facts about keys over all runs
 
     def keys_at(self, path: KeyPath) -> list[ConfigKey]:
@@ -263,7 +295,10 @@ class _File:
         return [
             child
             for _, child in here.children
-            if not child.shared and child.path in self.entries and self.untouched(child.path)
+            if not child.shared
+            and child.path in self.entries
+            and self.untouched(child.path)
+            and not any(key.accepted for key in self.keys_at(child.path))
         ]
 
     # Missing, misspelt, at another place
@@ -290,6 +325,8 @@ class _File:
             entry for path in others for entry in self.unread_in(path) if entry.path not in self.told
         ]
         required = item.how == REQUIRED and not item.caught
+        if not required:
+            candidates = [entry for entry in candidates if str(entry.path[-1]) not in self.mentioned]
         near = nearest_entry(item.name, candidates, alone=required)
         if near is not None:
             self.misspelt(item, near, required)
@@ -361,6 +398,7 @@ class _File:
             and path[:-1] != section
             and path not in self.told
             and self.untouched(path)
+            and not any(key.accepted for key in self.keys_at(path))
         ]
         return found[0] if len(found) == 1 else None
 
@@ -658,7 +696,7 @@ class _File:
     # Dead
 
     def dead(self) -> None:
-        every_way = [] if self.exhausted else [self.every_way(result) for result in self.results]
+        every_way = self.again()
         dead: list[Entry] = []
         for path, entry in self.entries.items():
             if (
@@ -780,7 +818,7 @@ class _File:
             notes=tuple(notes),
         )
 
-    def every_way(self, result: RunResult) -> RunResult | None:
+    def every_way(self, result: RunResult) -> RunResult:
         """Return the same run with both ways taken at conditions on the config."""
         known = self.project.every_way
         key = id(result)
@@ -788,10 +826,10 @@ class _File:
             known[key] = made_again(self.project, result, every_way=True)
         return known[key]
 
-    def guarded(self, path: KeyPath, every_way: list[RunResult | None]) -> Verdict | None:
+    def guarded(self, path: KeyPath, every_way: list[RunResult]) -> Verdict | None:
         """Return what is said of a key that only code reads which this file's other values do not let run."""
         for result in every_way:
-            opened = result.opened.get(self.path) if result is not None else None
+            opened = result.opened.get(self.path)
             if opened is None:
                 continue
             for other, key in opened.keys.items():
