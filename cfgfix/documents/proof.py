@@ -15,23 +15,21 @@ from cfgfix.documents.compose import ALIAS, BREAKS, MAPPING, SCALAR, DataError, 
 from cfgfix.documents.nodes import children
 from cfgfix.documents.readers import MERGE, Reader, ReadError, Slot, Tree, readers
 from cfgfix.documents.resolve import LOADERS, Loader
-from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
+from cfgfix.edits import (
+    Change,
+    DeleteKey,
+    Edit,
+    InsertKey,
+    ProofError,
+    RenameKey,
+    ReplaceText,
+    SetValue,
+    splice,
+)
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath, format_key_path
 
-
-class ProofError(Exception):
-    """The result of an edit is not what it was meant to be; nothing may be written.
-
-    Args:
-        step: Which part failed: `text`, `parse`, `shared`, `meaning`, `anchors`, `comments` or `loads`.
-        message: What was seen, with the reader that saw it.
-    """
-
-    def __init__(self, step: str, message: str) -> None:
-        super().__init__(message)
-        self.step = step
-        self.message = message
+__all__ = ["ProofError", "prove"]
 
 
 class _Intent:
