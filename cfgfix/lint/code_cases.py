@@ -7,14 +7,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cfgfix.code.fixes.language import Python
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.scan import ConfigFacts, scan
 from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, parse_key_path
+from cfgfix.core.fix_loop import fix_files
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.code_fixing import fix_files
 from cfgfix.rules.rule import Rule
 from cfgfix.usage.config_facts import facts_of
 
@@ -102,12 +103,14 @@ def _fixes(case: Mapping[str, Any], folder: str, check: Any) -> Iterator[str]:
         with open(path, encoding="utf-8", newline="") as stream:
             return stream.read()
 
-    outcome = fix_files(text_of, check, unsafe=True)
+    language = Python()
+    outcome = fix_files(text_of, check, lambda _path: language, unsafe=True)
+    refusals = [item.reason for items in outcome.refused.values() for item in items]
     if "refused" in case:
-        if not any(str(case["refused"]) in reason for _, _, reason in outcome.refused):
-            yield f"the fix is not refused with {case['refused']!r}: {[reason for *_, reason in outcome.refused]}"
+        if not any(str(case["refused"]) in reason for reason in refusals):
+            yield f"the fix is not refused with {case['refused']!r}: {refusals}"
         return
-    for _, _, reason in outcome.refused:
+    for reason in refusals:
         yield f"the fix is refused: {reason}"
     if outcome.cycles:
         yield "the fix never ends"
@@ -127,6 +130,7 @@ def _fixes(case: Mapping[str, Any], folder: str, check: Any) -> Iterator[str]:
     again = fix_files(
         lambda path: outcome.texts.get(path) or text_of(path),
         lambda texts: check({**outcome.texts, **texts}),
+        lambda _path: language,
         unsafe=True,
     )
     if again.texts:

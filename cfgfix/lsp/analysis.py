@@ -7,12 +7,18 @@ import os
 from cfgfix.config.dialects.view import View
 from cfgfix.config.document.compose import Document, Kind, Node, deref
 from cfgfix.config.schema.validate import MISSING
-from cfgfix.core.edits import Edit, Fix, ReplaceText, Safety, splice
+from cfgfix.core.edits import Edit, Fix, ProofError, Safety, splice
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, KeyPath
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
 from cfgfix.lint import runner as engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfgfix.core.fix_loop import Language
 
 CHECKED = (".yaml", ".yml", ".py")
 """Endings of the files that are checked."""
@@ -162,31 +168,21 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
 
 
 def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
+    language: Language
+    parsed: Any
     if analysis.report.language == "python":
-        return _proven_source(analysis.source.text, fix)
-    from cfgfix.config.document.proof import ProofError, prove
+        from cfgfix.code.fixes.language import Python
 
-    if analysis.sight is None:
+        language, parsed = Python(), analysis.source.text
+    elif analysis.sight is not None:
+        from cfgfix.config.document.language import Yaml
+
+        parsed = analysis.sight.document
+        language = Yaml(parsed, analysis.sight.target.loader)
+    else:
         return False
-    document = analysis.sight.document
     try:
-        prove(
-            document,
-            splice(document.source.text, edits),
-            fix.changes,
-            edits,
-            analysis.sight.target.loader,
-        )
-    except ProofError:
-        return False
-    return True
-
-
-def _proven_source(text: str, fix: Fix) -> bool:
-    from cfgfix.code.fixes.proof import ProofError, prove
-
-    try:
-        prove(text, [change for change in fix.changes if isinstance(change, ReplaceText)])
+        language.prove(parsed, splice(language.text(parsed), edits), fix.changes, edits)
     except (ProofError, ValueError):
         return False
     return True
@@ -201,7 +197,7 @@ def _comment(analysis: Analysis, finding: Finding) -> Action | None:
         written = silencing(analysis.source, [finding], "")
         return None if written is None else Action(title, written, finding, Safety.DISPLAY)
     from cfgfix.config.document.editor import plan
-    from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.config.document.proof import prove
     from cfgfix.lint.suppressing import additions
 
     if analysis.sight is None or analysis.sight.document.problem is not None:

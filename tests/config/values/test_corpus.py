@@ -11,11 +11,12 @@ from pitfall_support import make_context
 
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.language import Yaml
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.config.values import CHECKS, scan
 from cfgfix.core.findings import Finding
+from cfgfix.core.fix_loop import fix_file
 from cfgfix.core.source_file import read_source
-from cfgfix.lint.config_fixing import fix_text
 from cfgfix.lint.document_checker import Judge, Target
 from cfgfix.rules.catalogue import Catalogue, read_folder
 
@@ -77,11 +78,14 @@ def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path)
 
             if not check(compose(source)):
                 continue
-            outcome = fix_text(compose(source), target.loader, check, unsafe=True)
+            language = Yaml(compose(source), target.loader)
+            outcome = fix_file(source.path, source.text, check, language, unsafe=True)
             assert not outcome.refused, row["path"]
-            assert not outcome.cycle, row["path"]
-            assert not [finding for finding in outcome.findings if finding.fix is not None], row["path"]
-            applied.update(item.finding.name for item in outcome.applied)
+            assert not outcome.cycles, row["path"]
+            assert not [finding for finding in outcome.findings[source.path] if finding.fix is not None], row[
+                "path"
+            ]
+            applied.update(item.finding.name for item in outcome.applied.get(source.path, ()))
     assert applied == {
         name.replace("_", "-"): count for name, count in EXPECTED.items() if name != "unsafe_python_tag"
     }

@@ -1,0 +1,212 @@
+"""Programs are run over the configs that they open: what is told of each key, and what is not."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cfgfix.usage.project_code import ProjectCode
+
+HEAD = "import tensorflow as tf\nimport yaml\n"
+TAIL = "\ntf.keras.optimizers.Adam(0.1)\n"
+
+
+def told(folder: Path, files: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """What the code says of each config: the checks with their keys."""
+    for name, text in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(textwrap.dedent(text), encoding="utf-8")
+    code = ProjectCode(str(folder), lambda _path: False, keep=False)
+    return {
+        path: [(check, ".".join(map(str, hit.path or ()))) for check, hit in says.hits]
+        for path, says in code.all().items()
+        if says.framework
+    }
+
+
+def one(folder: Path, code: str, config: str) -> list[tuple[str, str]]:
+    """What the code says of `run.yaml`, which it loads as `config`."""
+    body = (
+        HEAD
+        + "with open('run.yaml') as stream:\n    config = yaml.safe_load(stream)\n"
+        + textwrap.dedent(code)
+        + TAIL
+    )
+    return told(folder, {"train.py": body, "run.yaml": config})["run.yaml"]
+
+
+READS = {
+    "returned in a tuple": (
+        "def load():\n    return config, 3\ncfg, n = load()\ntf.keras.layers.Dense(cfg['units'])",
+        "units: 4\nother: 1\n",
+        [("dead-key", "other")],
+    ),
+    "merged with defaults": (
+        "cfg = {**{'units': 3, 'rate': 0.1}, **config}\ntf.keras.layers.Dense(cfg['units'])\nprint(cfg['rate'] + 1)",
+        "unitz: 4\n",
+        [("dead-key", "unitz")],
+    ),
+    "put on an object by a loop": (
+        (
+            "class C:\n    def __init__(self, d):\n        for k, v in d.items():\n            setattr(self, k, v)\n"
+            "c = C(config)\ntf.keras.layers.Dense(c.units)"
+        ),
+        "units: 4\nunused: 1\n",
+        [("dead-key", "unused")],
+    ),
+    "given to a pool": (
+        (
+            "import functools, multiprocessing\ndef work(n, c):\n    return n * c['steps']\n"
+            "tf.constant(multiprocessing.Pool(2).map(functools.partial(work, c=config['data']), [1, 2])[0])"
+        ),
+        "data:\n  steps: 2\n  stepp: 3\n",
+        [("dead-key", "data.stepp")],
+    ),
+    "chosen from a registry": (
+        (
+            "KINDS = {}\ndef known(name):\n    def keep(cls):\n        KINDS[name] = cls\n        return cls\n    return keep\n"
+            "@known('a')\nclass A:\n    def __init__(self, c):\n        self.layer = tf.keras.layers.Dense(c['units'])\n"
+            "@known('b')\nclass B:\n    def __init__(self, c):\n        self.layer = tf.keras.layers.Dense(c['width'])\n"
+            "KINDS[config['kind']](config)"
+        ),
+        "kind: a\nunits: 3\nwidth: 2\n",
+        [("unused-here", "width")],
+    ),
+    "spread into a function": (
+        "def fit(epochs, rate=0.1, **rest):\n    return tf.keras.optimizers.Adam(rate), tf.constant(epochs)\nfit(**config['fit'])",
+        "fit:\n  epochs: 2\n  rote: 0.2\n",
+        [("misspelt-key", "fit.rote")],
+    ),
+    "a dataclass for a section": (
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Fit:\n    epochs: int\n    rate: float = 0.1\n"
+            "fit = Fit(**config['fit'])\ntf.keras.optimizers.Adam(fit.rate + fit.epochs)"
+        ),
+        "fit:\n  epochs: 2\n  speed: 1\n",
+        [("refused-key", "fit.speed")],
+    ),
+    "names made in a loop": (
+        "for part in ('train', 'valid'):\n    tf.data.Dataset.range(config[f'{part}_count'])",
+        "train_count: 3\nvalid_count: 2\ntest_count: 1\n",
+        [("dead-key", "test_count")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "config", "expected"), READS.values(), ids=READS)
+def test_reads_are_followed_through_the_code(
+    tmp_path: Path, code: str, config: str, expected: list[tuple[str, str]]
+) -> None:
+    assert one(tmp_path, code, config) == expected
+
+
+SILENT = {
+    "the whole mapping goes to unknown code": ("import plugin\nplugin.run(config)", "a: 1\nb: {c: 2}\n"),
+    "names that are only known at run time": ("import sys\nprint(config[sys.argv[1]] + 1)", "a: 1\nb: 2\n"),
+    "a walk over all keys": ("for key, value in config.items():\n    tf.constant(value)", "a: 1\nb: 2\n"),
+    "a guard and a default": ("if 'x' in config:\n    tf.constant(config['x'])\ntf.constant(config.get('y', 2) + config['z'])", "z: 1\n"),
+    "a handler for what is not there": ("try:\n    n = config['n']\nexcept KeyError:\n    n = 3\ntf.constant(n + config['z'])", "z: 1\n"),
+    "anchors": ("tf.constant(config['a']['x'] + config['b']['x'])", "_base: &base\n  x: 1\na: *base\nb:\n  <<: *base\n"),
+    "converted at the read": ("tf.keras.optimizers.Adam(float(config['rate']))", "rate: 1e-3\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "config"), SILENT.values(), ids=SILENT)
+def test_nothing_is_said_where_it_is_not_sure(tmp_path: Path, code: str, config: str) -> None:
+    assert one(tmp_path, code, config) == []
+
+
+def test_commands_say_which_file_a_program_gets(tmp_path: Path) -> None:
+    code = (
+        HEAD + "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config')\n"
+        "args = parser.parse_args()\nconfig = yaml.safe_load(open(args.config))\ntf.constant(config['units'])\n"
+    )
+    found = told(
+        tmp_path,
+        {
+            "train.py": code,
+            "conf/a.yaml": "units: 1\nextra: 2\n",
+            "other/b.yaml": "units: 3\n",
+            "mkdocs.yml": "site_name: x\nnav: []\n",
+            "run.sh": "for f in conf/*.yaml; do\n  python train.py --config $f\ndone\n",
+        },
+    )
+    # The second is taken for its keys, the third has none that are read.
+    assert found == {"conf/a.yaml": [("dead-key", "extra")], "other/b.yaml": []}
+
+
+def test_json_and_toml_are_told_at_their_keys(tmp_path: Path) -> None:
+    code = (
+        "import json, tomllib\nimport tensorflow as tf\na = json.load(open('a.json'))\n"
+        "b = tomllib.load(open('b.toml', 'rb'))\ntf.constant(a['x']['y'] + b['fit']['epochs'])\n"
+    )
+    found = told(
+        tmp_path,
+        {
+            "train.py": code,
+            "a.json": '{"x": {"y": 1, "w": 2}}',
+            "b.toml": "[fit]\nepohcs = 2\n",
+        },
+    )
+    assert found == {"a.json": [("dead-key", "x.w")], "b.toml": [("misspelt-key", "fit.epohcs")]}
+
+
+def test_a_file_that_cannot_be_loaded_is_told_where_it_breaks(tmp_path: Path) -> None:
+    code = "import json\nimport tensorflow as tf\ntf.constant(json.load(open('a.json'))['x'])\n"
+    found = told(tmp_path, {"train.py": code, "a.json": '{"x": 1,}'})
+    assert found == {"a.json": [("not-loadable", "")]}
+
+
+def test_hydra_composes_groups_and_overrides(tmp_path: Path) -> None:
+    code = """
+        import hydra
+        import tensorflow as tf
+
+        @hydra.main(version_base=None, config_path="conf", config_name="main")
+        def main(cfg):
+            tf.keras.layers.Dense(cfg.net.units)
+            tf.keras.optimizers.Adam(cfg.rate)
+            tf.constant(cfg.missing_one)
+
+        if __name__ == "__main__":
+            main()
+        """
+    found = told(
+        tmp_path,
+        {
+            "train.py": code,
+            "conf/main.yaml": "defaults:\n  - net: small\n  - _self_\nrate: 0.1\nunused: 1\n",
+            "conf/net/small.yaml": "units: 3\nunit: 4\n",
+        },
+    )
+    assert ("dead-key", "unused") in found["conf/main.yaml"]
+    assert ("absent-key", "missing_one") in [
+        ("absent-key" if c == "missing-key" else c, k) for c, k in found["conf/main.yaml"]
+    ]
+    assert found["conf/net/small.yaml"] == [("dead-key", "unit")]
+
+
+def test_a_program_of_another_framework_makes_no_training_config(tmp_path: Path) -> None:
+    code = "import torch\nimport yaml\nconfig = yaml.safe_load(open('run.yaml'))\nprint(config['lr'] + 1)\n"
+    assert told(tmp_path, {"train.py": code, "run.yaml": "lr: 0.1\nother: 2\n"}) == {}
+
+
+def test_a_text_that_is_being_written_is_judged_by_the_same_code(tmp_path: Path) -> None:
+    from cfgfix.core.source_file import SourceFile
+
+    one(tmp_path, "tf.keras.layers.Dense(config['units'])", "units: 4\nother: 1\n")
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    path = str(tmp_path / "run.yaml")
+    code.all()
+    says = code.of(path, SourceFile.from_bytes(b"unitz: 4\n", path))
+    assert says is not None
+    assert [(check, hit.path) for check, hit in says.hits] == [("misspelt-key", ("unitz",))]
+
+
+def test_a_program_made_to_be_slow_ends(tmp_path: Path) -> None:
+    loops = "".join(f"{'    ' * depth}for i{depth} in range(60):\n" for depth in range(12))
+    code = f"{loops}{'    ' * 12}x = config['units']\ndef f(n):\n    return f(n + 1) + f(n + 2)\nf(0)"
+    assert ("dead-key", "units") not in one(tmp_path, code, "units: 4\n")
