@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgfix.config.document.compose import compose
+from cfgfix.config.document.language import Yaml
 from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.fix_loop import Fixed, fix_file
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.config_fixing import Outcome, fix_text
 from cfgfix.lint.rule_cases import case_check
 from cfgfix.rules.catalogue import read_folder
 
@@ -33,11 +34,15 @@ BLOCKS = [
 ]
 
 
-def fixed(text: str, *, unsafe: bool = False, loader: str = "pyyaml") -> Outcome:
+def fixed(text: str, *, unsafe: bool = False, loader: str = "pyyaml") -> Fixed:
     check = case_check(RULE, {"dialect": "generic", "loader": loader})
-    return fix_text(
-        compose(SourceFile.from_bytes(text.encode(), "a.yaml")), LOADERS[loader], check, unsafe=unsafe
-    )
+    language = Yaml(compose(SourceFile.from_bytes(text.encode(), "a.yaml")), LOADERS[loader])
+    return fix_file("a.yaml", text, check, language, unsafe=unsafe)
+
+
+def text_of(outcome: Fixed, text: str) -> str:
+    """Return the text after the fixes."""
+    return outcome.texts.get("a.yaml", text)
 
 
 def seen(text: str) -> Any:
@@ -84,15 +89,19 @@ def mappings(draw: st.DrawFn) -> str:
 @settings(max_examples=200, deadline=None)
 def test_a_safe_fix_keeps_what_a_program_sees(text: str) -> None:
     outcome = fixed(text)
-    assert seen(outcome.document.source.text) == seen(text)
-    assert not outcome.cycle
-    assert [refused.reason for refused in outcome.refused if "would see another" in refused.reason] == []
+    assert seen(text_of(outcome, text)) == seen(text)
+    assert not outcome.cycles
+    assert [
+        refused.reason
+        for refused in outcome.refused.get("a.yaml", ())
+        if "would see another" in refused.reason
+    ] == []
 
 
 @given(mappings())
 @settings(max_examples=60, deadline=None)
 def test_an_unsafe_fix_keeps_every_value(text: str) -> None:
-    before, after = yaml.safe_load(text), yaml.safe_load(fixed(text, unsafe=True).document.source.text)
+    before, after = yaml.safe_load(text), yaml.safe_load(text_of(fixed(text, unsafe=True), text))
     assert before == after
 
 
@@ -109,19 +118,19 @@ def test_an_unsafe_fix_keeps_every_value(text: str) -> None:
     ],
 )
 def test_the_key_stays_at_its_first_place(text: str, after: str) -> None:
-    assert fixed(text).document.source.text == after
+    assert text_of(fixed(text), text) == after
 
 
 @pytest.mark.parametrize("loader", ["pyyaml", "ruamel", "omegaconf"])
 def test_a_section_with_settings_of_its_own_is_never_removed(loader: str) -> None:
     text = "train:\n  epochs: 3\n  batch_size: 8\neval: 1\ntrain:\n  epochs: 5\n"
     outcome = fixed(text, unsafe=True, loader=loader)
-    assert outcome.document.source.text == text
-    assert [finding.no_fix_reason for finding in outcome.findings] == [
+    assert text_of(outcome, text) == text
+    assert [finding.no_fix_reason for finding in outcome.findings["a.yaml"]] == [
         "the sections say different things; put them together by hand"
     ]
 
 
 def test_an_alias_that_means_another_value_is_not_equal() -> None:
     text = "p: &x 1\na: *x\nq: &y 2\na: *y\n"
-    assert seen(fixed(text).document.source.text) == seen(text)
+    assert seen(text_of(fixed(text), text)) == seen(text)
