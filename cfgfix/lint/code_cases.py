@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cfgfix.code.fixes.language import Python
+from cfgfix.code.language import Python
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.scan import ConfigFacts, scan
 from cfgfix.config.document.compose import Document, compose

@@ -165,7 +165,7 @@ class SourceRun:
 
     def fix(self, *, unsafe: bool) -> list[SourceReport]:
         """Return a report for each file, with the texts as fixed; nothing is written."""
-        from cfgfix.code.fixes.language import Python
+        from cfgfix.code.language import Python
         from cfgfix.core.fix_loop import fix_files
 
         sources: dict[str, SourceFile] = {}

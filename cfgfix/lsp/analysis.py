@@ -171,7 +171,7 @@ def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
     language: Language
     parsed: Any
     if analysis.report.language == "python":
-        from cfgfix.code.fixes.language import Python
+        from cfgfix.code.language import Python
 
         language, parsed = Python(), analysis.source.text
     elif analysis.sight is not None:
