@@ -115,7 +115,9 @@ def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Itera
 
     def check(candidate: Document) -> list[Finding]:
         found = code.of(path, candidate.source)
-        return [item for item in judge.document(candidate, target, says=found).findings if item.rule == rule.id]
+        return [
+            item for item in judge.document(candidate, target, says=found).findings if item.rule == rule.id
+        ]
 
     document = compose(source)
     findings = check(document)
