@@ -16,6 +16,7 @@ KEEPS = frozenset(
     {
         "allow_initializer_layout",
         "default",
+        "deprecated",
         "deprecated_args",
         "deprecated_arg_values",
         "filter_traceback",
@@ -99,9 +100,7 @@ class _Line:
         return None
 
 
-def signature(
-    archive: Any, node: Any, dotted: str, *, method: bool = False, depth: int = 0
-) -> Taken | None:
+def signature(archive: Any, node: Any, dotted: str, *, method: bool = False, depth: int = 0) -> Taken | None:
     """Return what a class's constructor, a function or a method takes; None where that cannot be read."""
     if depth > DEPTH:
         return None
@@ -109,7 +108,7 @@ def signature(
         line = _Line(archive, node, dotted)
         new = line.method("__new__")
         if new is not None and not (new[0].args.vararg and new[0].args.kwarg and len(new[0].args.args) == 1):
-            return None
+            return _Reading(archive, new[0], line.classes[new[1]][1], line, new[1], depth).read(bound=True)
         return _constructor(archive, line, 0, depth)
     if not isinstance(node, ast.FunctionDef):
         return None
