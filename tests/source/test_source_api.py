@@ -228,7 +228,7 @@ def test_what_constructors_take_agrees_with_an_installed_keras() -> None:
             module = getattr(module, part)
         for name, cls in sorted(vars(module).items()):
             found = table.constructor(f"keras.{kind}.{name}") if inspect.isclass(cls) else None
-            if found is None or not found.known & bit or inspect.isabstract(cls):
+            if found is None or not found.known & bit or name == "Optimizer":
                 continue
             wrong += [
                 f"{kind}.{name}: {parameter} is not in the table"
@@ -251,7 +251,11 @@ def test_what_constructors_take_agrees_with_an_installed_keras() -> None:
             try:
                 cls(**needed, no_such_argument=1)
             except Exception as error:  # noqa: BLE001 (what is refused first differs)
-                if "no_such_argument" not in str(error) and not needed:
+                if (
+                    "no_such_argument" not in str(error)
+                    and "takes no arguments" not in str(error)
+                    and not needed
+                ):
                     wrong.append(f"{kind}.{name}: {error}")
             else:
                 wrong.append(f"{kind}.{name} takes any argument")
