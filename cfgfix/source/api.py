@@ -446,6 +446,21 @@ class Api:
             return f"{self.versions[max(0, first - 1)]} and earlier"
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
+    def without(self, mask: int) -> str:
+        """Return in words the inspected releases around the project's newest one that lack what is there in others, for messages."""
+        last = len(self.versions) - 1
+        low = high = self.newest.bit_length() - 1
+        while low and not mask >> (low - 1) & 1:
+            low -= 1
+        while high < last and not mask >> (high + 1) & 1:
+            high += 1
+        first, end = self.versions[low], self.versions[high]
+        if high == last:
+            return first if low == high else f"{first} and later"
+        if low == 0:
+            return f"{end} and earlier"
+        return first if low == high else f"{first} to {end}"
+
     def last(self, mask: int) -> str:
         """Return the newest inspected release that has a name."""
         return self.versions[mask.bit_length() - 1] if mask else ""

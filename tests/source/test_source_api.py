@@ -185,6 +185,23 @@ def test_unknown_arguments_with_what_is_meant() -> None:
     assert old.unknown_arguments("keras.callbacks.ModelCheckpoint", ["filepath", "period"]) == ()
 
 
+@pytest.mark.parametrize(
+    ("asked", "name", "argument", "words"),
+    [
+        # Keras 2 had it, Keras 3 lost it and has it again.
+        ("2.18.0", "keras.metrics.SparseCategoricalCrossentropy", "ignore_class", "2.16 to 2.18"),
+        ("2.8.0", "keras.metrics.SparseCategoricalCrossentropy", "ignore_class", "2.8 and earlier"),
+        ("2.21.0", "keras.layers.LSTM", "time_major", "2.16 and later"),
+        ("2.18.0", "keras.layers.LSTM", "tim_major", "2.4 and later"),
+        ("2.8.0", "keras.optimizers.Adam", "weight_decay", "2.8 and earlier"),
+    ],
+)
+def test_which_releases_refuse_an_argument(asked: str, name: str, argument: str, words: str) -> None:
+    table = load(wanting(f"tensorflow=={asked}"))
+    (found,) = table.unknown_arguments(name, [argument])
+    assert table.without(found.mask | table.open_in(name)) == words
+
+
 def test_words_of_keras_three() -> None:
     table = load(NOTHING)
     assert {"relu", "swish"} <= table.words("activations")

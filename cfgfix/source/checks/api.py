@@ -557,7 +557,7 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
             values={
                 "name": as_written(program, site.scope, name) if name.startswith("keras.") else shown(name),
                 "argument": item.argument,
-                "gone": table.since(mask) if mask else "2.4 and later",
+                "gone": table.without(mask),
                 "meant": f" (did you mean `{item.meant}`?)" if item.meant else "",
                 "asked": asked_for(table),
             },
