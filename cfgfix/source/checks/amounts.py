@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import bound_once, in_tests, method_of
 from cfgfix.source.expr import constant, dotted, place_of, text
-from cfgfix.source.hit import Hit
+from cfgfix.source.hit import Hit, hit_at
 from cfgfix.source.program import Program
 from cfgfix.source.releases import written_for_one
 from cfgfix.source.summary import ATTRIBUTE, BINARY, CALL, CONSTANT, NAME, SUBSCRIPT, UNARY, Expr, Scope
+from cfgfix.source.values import External, Value, alternatives
 
 NEEDLES = (
     b".batch(",
@@ -127,6 +128,54 @@ def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
         return False
     call = scope.calls[expr[1]]
     return call.method == "parse_args" or dotted(call.func) in _LOADERS
+
+
+def share_of_one(program: Program) -> Iterator[Hit]:
+    """A softmax over a single unit: its result is 1 whatever comes in."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("keras.layers.Dense"):
+        key = id(site.scope), site.call.number
+        if key in seen or in_tests(site.scope) or site.call.opaque:
+            continue
+        if constant(site.call.argument(0, "units")) != 1:
+            continue
+        activation = site.call.argument(1, "activation")
+        if activation is None or not _is_softmax(activation, site.argument(1, "activation")):
+            continue
+        seen.add(key)
+        yield hit_at(site, flow=(), values={})
+
+
+def _is_softmax(expr: Expr, value: Value | None) -> bool:
+    values = alternatives(value)
+    return constant(expr) == "softmax" or (
+        bool(values)
+        and all(
+            isinstance(item, External) and item.name.endswith((".nn.softmax", "activations.softmax"))
+            for item in values
+        )
+    )
+
+
+_INTEGERS = ("tensorflow.int32", "tensorflow.int64", "tensorflow.uint32", "tensorflow.uint64")
+
+
+def range_of_one(program: Program) -> Iterator[Hit]:
+    """A random integer below 1: it is always 0, since the upper bound is left out."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("tensorflow.random.uniform"):
+        key = id(site.scope), site.call.number
+        if key in seen or in_tests(site.scope) or site.call.opaque:
+            continue
+        low, high = site.call.argument(1, "minval"), site.call.argument(2, "maxval")
+        kinds = alternatives(site.argument(3, "dtype"))
+        integer = constant(site.call.argument(3, "dtype")) in ("int32", "int64") or (
+            bool(kinds) and all(isinstance(item, External) and item.name in _INTEGERS for item in kinds)
+        )
+        if not integer or high is None or constant(high) != 1 or (low is not None and constant(low) != 0):
+            continue
+        seen.add(key)
+        yield hit_at(site, flow=(), values={})
 
 
 def check(program: Program) -> Iterable[Hit]:
