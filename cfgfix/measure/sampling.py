@@ -323,7 +323,9 @@ def call_with_config(function: Callable[..., Any], config: Any, spec: str) -> An
             hint="it is called with the config or without arguments",
         )
     if needed and config is None:
-        raise CfgfixError(f"{spec} needs the config", hint="name the file with --config")
+        raise CfgfixError(
+            f"{spec} needs the config", hint="name its file (`cfgfix profile` takes it as --config FILE)"
+        )
     with user_code(f"calling {spec}"):
         return function(config) if needed or (takes and config is not None) else function()
 
