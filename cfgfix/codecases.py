@@ -12,11 +12,12 @@ from cfgfix.catalog.rule import Rule
 from cfgfix.crossref import findings_in_code, key_paths, project_files, usage_of
 from cfgfix.dialects.dialect import dialects
 from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.language import Yaml
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, format_key_path
-from cfgfix.fixing import fix_text
+from cfgfix.fix_loop import fix_file
 from cfgfix.judge import Judge, Target
 from cfgfix.schema.infer import infer
 from cfgfix.schema.validate import Schema
@@ -85,14 +86,14 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
             yield f"the message has an unknown operand: {item.message}"
     if "message" in case and not any(str(case["message"]) in item.message for item in findings):
         yield f"no message has {case['message']!r}: {[item.message for item in findings]}"
-    outcome = fix_text(document, loader, check, unsafe=True)
-    for refused in outcome.refused:
+    outcome = fix_file(source.path, source.text, check, Yaml(document, loader), unsafe=True)
+    for refused in outcome.refused.get(source.path, ()):
         yield f"the fix is refused: {refused.reason}"
-    after = outcome.document.source.text
+    after = outcome.texts.get(source.path, source.text)
     expected = str(case["fixed"]) if "fixed" in case else source.text
     if after != expected:
         yield f"the fix gives {after!r}, not {expected!r}"
-    elif outcome.applied and any(item.fix is not None for item in outcome.findings):
+    elif outcome.texts and any(item.fix is not None for item in outcome.findings[source.path]):
         yield "still found after the fix"
 
 
@@ -114,7 +115,7 @@ def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Itera
 
     def check(candidate: Document) -> list[Finding]:
         found = code.of(path, candidate.source)
-        return [item for item in judge.document(candidate, target, found).findings if item.rule == rule.id]
+        return [item for item in judge.document(candidate, target, says=found).findings if item.rule == rule.id]
 
     document = compose(source)
     findings = check(document)
@@ -127,10 +128,10 @@ def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Itera
         yield f"severity is {findings[0].severity.label}, not {case['severity']}"
     if "message" in case and not any(str(case["message"]) in item.message for item in findings):
         yield f"no message has {case['message']!r}: {[item.message for item in findings]}"
-    outcome = fix_text(document, target.loader, check, unsafe=True)
-    for refused in outcome.refused:
+    outcome = fix_file(source.path, source.text, check, Yaml(document, target.loader), unsafe=True)
+    for refused in outcome.refused.get(source.path, ()):
         yield f"the fix is refused: {refused.reason}"
-    after = outcome.document.source.text
+    after = outcome.texts.get(source.path, source.text)
     expected = str(case["fixed"]) if "fixed" in case else source.text
     if after != expected:
         yield f"the fix gives {after!r}, not {expected!r}"

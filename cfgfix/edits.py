@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -101,6 +102,20 @@ class Fix:
     """Why the fix is not safe, or what it rests on."""
 
 
+class ProofError(Exception):
+    """The result of an edit is not what it was meant to be; nothing may be written.
+
+    Args:
+        step: Which part failed: `plan`, `text`, `parse`, `shared`, `meaning`, `anchors`, `comments` or `loads`.
+        message: What was seen, with the reader that saw it.
+    """
+
+    def __init__(self, step: str, message: str) -> None:
+        super().__init__(message)
+        self.step = step
+        self.message = message
+
+
 class OverlapError(ValueError):
     """Two edits touch the same text."""
 
@@ -131,7 +146,31 @@ def splice(text: str, edits: Iterable[Edit]) -> str:
     return "".join(pieces)
 
 
-def compatible(first: Iterable[Edit], second: Iterable[Edit]) -> bool:
-    """Tell whether two groups of edits can be applied together: none overlaps or inserts at the same place."""
-    spans = sorted((edit.start, edit.end) for group in (first, second) for edit in group)
+class Spans:
+    """Text that edits have taken, in order."""
+
+    __slots__ = ("_taken",)
+
+    def __init__(self) -> None:
+        self._taken: list[tuple[int, int]] = []
+
+    def add(self, edits: Iterable[Edit]) -> bool:
+        """Take the text of a group of edits, or tell that one overlaps or begins where another does."""
+        new = sorted((edit.start, edit.end) for edit in edits)
+        taken = self._taken
+        places = []
+        for span in new:
+            place = bisect_left(taken, span)
+            near = (*taken[max(0, place - 1) : place], span, *taken[place : place + 1])
+            if not _apart(near):
+                return False
+            places.append(place)
+        if not _apart(new):
+            return False
+        for span, place in zip(reversed(new), reversed(places), strict=True):
+            taken.insert(place, span)
+        return True
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> bool:
     return all(after[0] > before[0] and after[0] >= before[1] for before, after in pairwise(spans))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from cfgfix.baseline import split as split_known
 from cfgfix.catalog.rule import Rule
@@ -20,7 +20,7 @@ from cfgfix.edits import Edit, splice
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import SourceFile, excerpt, read_source, replace_atomically
 from cfgfix.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
-from cfgfix.judge import Skip, Target, ignored_by_path
+from cfgfix.judge import MAX_FINDINGS, MAX_FIXED, Skip, Target, ignored_by_path
 from cfgfix.overrides import override, shifted
 from cfgfix.records import dataclass, replace
 from cfgfix.request import UNKNOWN_CONFIG, FileReport, Report, Request
@@ -33,13 +33,14 @@ from cfgfix.runs import (
     stamp_of,
     target_of,
     told_by_code_around,
+    told_of_ruamel,
     usage_for,
 )
 from cfgfix.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.fixing import Outcome
+    from cfgfix.fix_loop import Fixed
     from cfgfix.source.discover import PythonFile
     from cfgfix.usage.project_code import CodeSays
 
@@ -478,7 +479,8 @@ def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     return runs.code_says(source.path, source)
 
 
-_DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
+_DEPENDS_ON_OTHER_READERS = frozenset({"YML011"})
+_DEPENDS_ON_FRAMEWORK = frozenset({"YML015", *_DEPENDS_ON_OTHER_READERS})
 _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 """Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
 
@@ -492,10 +494,10 @@ def _judged(
     says = _says(runs, run, source)
     if says is not None and says.framework and dialect is None:
         dialect = run.dialects.get("generic")
-    elif says is not None and not says.framework and not forced:
+    elif says is not None and says.another and not forced:
         return FileReport(
             source.path,
-            passed_over="only programs open it whose imports do not come to TensorFlow",
+            passed_over="only programs of another framework open it",
             settings=run.settings,
         )
     if document.problem is not None and document.problem.kind == "template":
@@ -513,12 +515,20 @@ def _judged(
     if says is not None and run.settings.loader is None and dialect.name == "generic":
         targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
 
+    cut: set[str] = set()
+    judged_text = ""
+    most = MAX_FIXED if request.fix else MAX_FINDINGS
+
     def judge(candidate: Document) -> list[Finding]:
         found: list[list[Finding]] = []
+        nonlocal judged_text
+        judged_text = candidate.source.text
         hidden.clear()
         again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
+        cut.clear()
         for target in targets:
-            judged = run.judge.document(candidate, target, again)
+            judged = run.judge.document(candidate, target, most, says=again)
+            cut.update(judged.cut)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
             hidden.extend(judged.hidden)
@@ -530,10 +540,14 @@ def _judged(
     doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
-        if says is None and not doubtful.isdisjoint(finding.rule for finding in findings):
+        found_now = {finding.rule for finding in findings}
+        told = targets
+        if says is None and not doubtful.isdisjoint(found_now):
             told = [told_by_code_around(run, dialect, source, target) for target in targets]
-            if any(new is not old for new, old in zip(told, targets, strict=True)):
-                targets, findings = told, None
+        elif not _DEPENDS_ON_OTHER_READERS.isdisjoint(found_now):
+            told = [told_of_ruamel(run, source, target) for target in targets]
+        if any(new is not old for new, old in zip(told, targets, strict=True)):
+            targets, findings = told, None
     loader = targets[0].loader
     if not run.configs.full():
         run.configs.items.append((document, loader))
@@ -559,14 +573,51 @@ def _judged(
             edits=edits,
             settings=run.settings,
         )
-    from cfgfix.fixing import fix_text
+    from cfgfix.documents.language import Yaml
+    from cfgfix.fix_loop import fix_file
 
-    outcome = fix_text(document, loader, judge, unsafe=request.unsafe_fixes, findings=findings)
-    report = replace(_fixed_report(source, dialect, loader, outcome), hidden=tuple(hidden))
+    if findings is None:
+        findings = judge(document)
+    language = Yaml(document, loader)
+    fixed = _too_many(source.path, findings, cut, request)
+    if fixed is None:
+        fixed = fix_file(
+            source.path, source.text, judge, language, unsafe=request.unsafe_fixes, findings=findings
+        )
+    report = _fixed_report(source, dialect, loader, fixed)
+    if judged_text != report.text:
+        # The last text that was judged is one that was not kept.
+        judge(language.parse(report.text or ""))
+    report = replace(report, hidden=tuple(hidden))
     if run.baseline is not None:
         new, known = split_known(report.findings, run.baseline, run.left)
         report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))
     return report
+
+
+def _too_many(path: str, findings: list[Finding], cut: Collection[str], request: Request) -> Fixed | None:
+    """Return what to say of a file with too many findings to repair it, or None where there are not.
+
+    Args:
+        path: The file.
+        findings: What is wrong with it.
+        cut: Rules of which that is only a part.
+        request: What is asked for.
+    """
+    # What a fix brings cannot be told from what was there.
+    refused: dict[str, Refused] = {}
+    repairs = False
+    for finding in findings if cut else ():
+        repaired = fixable(finding, unsafe=request.unsafe_fixes)
+        repairs = repairs or repaired
+        if finding.rule in cut and (repaired or finding.severity is Severity.ERROR):
+            reason = f"the file has more than {MAX_FIXED:,} findings of this rule, too many to repair it; split the file"
+            refused.setdefault(finding.rule, Refused(finding, reason))
+    if not refused or not repairs:
+        return None
+    from cfgfix.fix_loop import Fixed
+
+    return Fixed({}, {path: findings}, {}, {path: list(refused.values())}, {})
 
 
 def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
@@ -649,22 +700,32 @@ def _with_ignores(
     )
 
 
-def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, outcome: Outcome) -> FileReport:
-    after = outcome.document.source.text
+def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, fixed: Fixed) -> FileReport:
+    path = source.path
+    after = fixed.texts.get(path, source.text)
     changed = after != source.text
     return FileReport(
-        source.path,
+        path,
         after,
         dialect.name,
         loader.name,
-        tuple(outcome.findings),
-        applied=tuple(outcome.applied) if changed else (),
-        refused=tuple(outcome.refused),
-        cycle=outcome.cycle,
+        tuple(_listed(fixed.findings[path])),
+        applied=tuple(fixed.applied.get(path, ())) if changed else (),
+        refused=tuple(fixed.refused.get(path, ())),
+        cycle=fixed.cycles.get(path, ()),
         before=source.text if changed else None,
         after=after if changed else None,
         encoded=source.encode(after),
     )
+
+
+def _listed(findings: list[Finding]) -> Iterator[Finding]:
+    """Yield as many findings of each rule as a check lists."""
+    counts: dict[str, int] = {}
+    for finding in findings:
+        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+        if counts[finding.rule] <= MAX_FINDINGS:
+            yield finding
 
 
 def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:

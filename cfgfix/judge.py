@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
+MAX_FIXED = 25_000
+"""Most findings of one rule in a file that is repaired; all must be known to tell which ones a fix brings."""
 _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
 _OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
@@ -63,6 +65,27 @@ class Judged:
     hidden: list[Finding]
     """Findings that a suppression comment silences."""
     skips: list[Skip]
+    cut: frozenset[str] = frozenset()
+    """Rules with more findings than are listed."""
+
+
+class _Room:
+    """How many findings of each rule one file may still have."""
+
+    __slots__ = ("_counts", "_most", "cut")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._counts: dict[str, int] = {}
+        self.cut: set[str] = set()
+
+    def take(self, rule: str) -> bool:
+        """Tell whether one more finding of a rule is listed."""
+        count = self._counts[rule] = self._counts.get(rule, 0) + 1
+        if count > self._most:
+            self.cut.add(rule)
+            return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +139,32 @@ class Judge:
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
         self.code = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("code.")}
 
-    def document(self, document: Document, target: Target, says: CodeSays | None = None) -> Judged:
+    def document(
+        self, document: Document, target: Target, most: int = MAX_FINDINGS, *, says: CodeSays | None = None
+    ) -> Judged:
         """Return what the rules find in a document, what comments silence, and the rules that could not be judged.
 
         Args:
             document: The file.
             target: What it is judged against.
+            most: Most findings of one rule that are listed.
             says: What the code that opens it says of it.
         """
         shown = self.by_runs(says.hits, document.source) if says is not None else []
         converted = says.converted if says is not None else frozenset()
         findings: list[Finding] = []
         skips: dict[str, str] = {}
-        findings += self._pitfalls(document, target, converted)
+        room = _Room(most)
+        findings += self._pitfalls(document, target, converted, room)
         if document.problem is not None and not findings:
             findings += self._unparsed(document)
         if document.problem is None:
             for index in range(len(document.roots)):
                 if document.roots[index].kind != Kind.MAPPING:
                     continue
-                findings += self._by_schema(document, index, target)
+                findings += self._by_schema(document, index, target, room)
                 if target.usage is not None and self.code:
-                    findings += self._by_code(document, index, target, target.usage)
+                    findings += self._by_code(document, index, target, target.usage, room)
                 view = View(
                     document,
                     index,
@@ -155,7 +182,7 @@ class Judge:
                         continue
                     places = _targets(rule, view, self._names)
                     if places:
-                        self._declared(rule, places, view, target, skips, findings)
+                        self._declared(rule, places, view, target, skips, findings, room)
         findings = _without_echoes(findings)
         if shown:
             told = {(item.location.start, item.location.end) for item in shown}
@@ -178,7 +205,7 @@ class Judge:
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return Judged(findings, hidden, told_skips)
+        return Judged(findings, hidden, told_skips, frozenset(room.cut))
 
     def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
         """Return the rules that could not be judged, by id; a run has the same few with every file."""
@@ -215,7 +242,9 @@ class Judge:
         """Tell whether the settings give a rule its severity."""
         return rule in self._severities
 
-    def _pitfalls(self, document: Document, target: Target, converted: frozenset[str]) -> Iterator[Finding]:
+    def _pitfalls(
+        self, document: Document, target: Target, converted: frozenset[str], room: _Room
+    ) -> Iterator[Finding]:
         if not self._wanted and not self._cluster:
             return
         schema = target.schema
@@ -236,17 +265,22 @@ class Judge:
             concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
             tails=tails if schema is None else None,
+            ruamel=around is not None and around.ruamel,
         )
         for name, hits in scan(context, wanted).items():
             rule = self._yaml[name]
-            for hit in hits[:MAX_FINDINGS]:
+            for hit in hits:
+                if not room.take(rule.id):
+                    break
                 yield self._from_hit(rule, hit, document)
         if self._cluster and may_hold_cluster(document):
             from cfgfix.pitfalls import cluster
 
             for name, hits in cluster.scan(context, frozenset(self._cluster)).items():
                 rule = self._cluster[name]
-                for hit in hits[:MAX_FINDINGS]:
+                for hit in hits:
+                    if not room.take(rule.id):
+                        break
                     yield self._from_hit(rule, hit, document)
 
     def _lookup(self, dialect: Dialect) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
@@ -322,18 +356,19 @@ class Judge:
             context=own["raw"][:200],
         )
 
-    def _by_schema(self, document: Document, index: int, target: Target) -> Iterator[Finding]:
+    def _by_schema(self, document: Document, index: int, target: Target, room: _Room) -> Iterator[Finding]:
         if target.schema is None or not (self._schema or self.code):
             return
-        for problem in target.schema.problems(document, document.roots[index], target.loader)[:MAX_FINDINGS]:
+        for problem in target.schema.problems(document, document.roots[index], target.loader):
             if _read_by_code(problem, target):
                 continue
             told = self._told_by_code(problem, target)
             if told is not None:
-                yield self._from_problem(told[0], problem, document, told[1])
+                if room.take(told[0].id):
+                    yield self._from_problem(told[0], problem, document, told[1])
                 continue
             rule = self._schema.get(_CODES.get(problem.code, problem.code))
-            if rule is not None:
+            if rule is not None and room.take(rule.id):
                 yield self._from_problem(rule, problem, document)
 
     def _told_by_code(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
@@ -357,13 +392,13 @@ class Judge:
         rule = self.code.get("key-elsewhere" if own["place"] else "key-not-in-class")
         return (rule, own) if rule is not None else None
 
-    def _by_code(self, document: Document, index: int, target: Target, usage: Usage) -> Iterator[Finding]:
+    def _by_code(
+        self, document: Document, index: int, target: Target, usage: Usage, room: _Room
+    ) -> Iterator[Finding]:
         from cfgfix.crossref import hits_in
 
-        count: dict[str, int] = {}
         for name, hit in hits_in(document, index, usage, target.loader, frozenset(self.code)):
-            count[name] = count.get(name, 0) + 1
-            if count[name] <= MAX_FINDINGS:
+            if room.take(self.code[name].id):
                 yield self._from_hit(self.code[name], hit, document)
 
     def _from_problem(
@@ -410,10 +445,10 @@ class Judge:
         target: Target,
         skips: dict[str, str],
         findings: list[Finding],
+        room: _Room,
     ) -> None:
         """Add what a rule finds at its places."""
         assert rule.when is not None
-        count = 0
         for concept, binding in places:
             own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
@@ -434,8 +469,7 @@ class Judge:
                 continue
             if holds is not True and not holds:
                 continue
-            count += 1
-            if count > MAX_FINDINGS:
+            if not room.take(rule.id):
                 return
             findings.append(self._finding(rule, view, binding, scope))
 

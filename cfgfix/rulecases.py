@@ -12,12 +12,13 @@ from cfgfix.catalog.read import load_yaml
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.dialect import Dialect, dialects, schema_data
 from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.language import Yaml
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import Safety
 from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, format_key_path
-from cfgfix.fixing import fix_text
+from cfgfix.fix_loop import Fixed, fix_file
 from cfgfix.judge import Judge, Target
 from cfgfix.records import dataclass
 from cfgfix.schema.validate import Schema
@@ -104,32 +105,34 @@ def _fix(
     check: Callable[[Document], list[Finding]],
     findings: list[Finding],
 ) -> Iterator[str]:
-    loader = _loader(case)
-    outcome = fix_text(compose(source), LOADERS[loader], check, unsafe=True)
+    def fixed(text: SourceFile) -> Fixed:
+        language = Yaml(compose(text), LOADERS[_loader(case)])
+        return fix_file(source.path, text.text, check, language, unsafe=True)
+
+    outcome = fixed(source)
+    reasons = [refused.reason for refused in outcome.refused.get(source.path, ())]
     if "refused" in case:
-        if not any(str(case["refused"]) in refused.reason for refused in outcome.refused):
-            yield f"the fix is not refused with {case['refused']!r}: {[refused.reason for refused in outcome.refused]}"
+        if not any(str(case["refused"]) in reason for reason in reasons):
+            yield f"the fix is not refused with {case['refused']!r}: {reasons}"
         return
-    for refused in outcome.refused:
-        yield f"the fix is refused: {refused.reason}"
-    if outcome.cycle:
+    for reason in reasons:
+        yield f"the fix is refused: {reason}"
+    if outcome.cycles:
         yield "the fix never ends"
         return
-    after = outcome.document.source.text
+    after = outcome.texts.get(source.path, source.text)
     wanted = str(case["fixed"]) if "fixed" in case else source.text
     if after != wanted:
         yield f"the fix gives {after!r}, not {wanted!r}"
         return
     left = [
         finding
-        for finding in outcome.findings
+        for finding in outcome.findings[source.path]
         if finding.fix is not None and finding.fix.safety > Safety.DISPLAY
     ]
     if left:
         yield f"still found after the fix: {[_place(finding) for finding in left]}"
-    written = SourceFile.from_bytes(source.encode(after), source.path)
-    again = fix_text(compose(written), LOADERS[loader], check, unsafe=True)
-    if again.document.source.text != after:
+    if fixed(SourceFile.from_bytes(source.encode(after), source.path)).texts:
         yield "a second fix changes the text again"
     if "fixed" in case and not findings:
         yield "`fixed` in a case that finds nothing"

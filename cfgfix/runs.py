@@ -445,10 +445,22 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
-        return replace(target, around=Around(elsewhere=True)) if around.elsewhere else target
-    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted):
+        told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
+        return replace(target, around=told) if told.elsewhere or told.ruamel else target
+    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted or around.ruamel):
         return target
     return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
+
+
+def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
+    """Return a target that knows whether the code around uses ruamel.yaml, all else as it was."""
+    from cfgfix.around import Around, Surroundings
+
+    if run.surroundings is None:
+        run.surroundings = Surroundings()
+    if not run.surroundings.of(source.path, source.text).ruamel:
+        return target
+    return replace(target, around=replace(target.around or Around(), ruamel=True))
 
 
 def usage_for(run: Run) -> Usage | None:

@@ -180,7 +180,8 @@ class SourceRun:
 
     def fix(self, *, unsafe: bool) -> list[SourceReport]:
         """Return a report for each file, with the texts as fixed; nothing is written."""
-        from cfgfix.source.fixing import fix_files
+        from cfgfix.fix_loop import fix_files
+        from cfgfix.source.language import Python
 
         sources: dict[str, SourceFile] = {}
 
@@ -198,9 +199,10 @@ class SourceRun:
                 answer[path] = self._parted(source, result.findings.get(path, []))[0]
             return answer
 
-        outcome = fix_files(text_of, found, unsafe=unsafe)
+        language = Python()
+        outcome = fix_files(text_of, found, lambda _path: language, unsafe=unsafe)
         reports = []
-        for path in sorted({*outcome.findings, *outcome.texts, *(path for path, *_ in outcome.refused)}):
+        for path in sorted({*outcome.findings, *outcome.texts, *outcome.refused}):
             before = text_of(path)
             after = outcome.texts.get(path)
             source = SourceFile.from_text(after, path) if after is not None else sources[path]
@@ -209,12 +211,8 @@ class SourceRun:
                     path,
                     source.text,
                     tuple(outcome.findings.get(path, ())),
-                    applied=tuple(
-                        Applied(item, edits) for place, item, edits in outcome.applied if place == path
-                    ),
-                    refused=tuple(
-                        Refused(item, reason) for place, item, reason in outcome.refused if place == path
-                    ),
+                    applied=tuple(outcome.applied.get(path, ())),
+                    refused=tuple(outcome.refused.get(path, ())),
                     cycle=outcome.cycles.get(path, ()),
                     before=before if after is not None else None,
                     encoded=sources[path].encode(after) if after is not None else None,

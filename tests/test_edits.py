@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.edits import Edit, OverlapError, compatible, splice
+from cfgfix.edits import Edit, OverlapError, Spans, splice
+
+
+def _together(*groups):
+    spans = Spans()
+    return all(spans.add(group) for group in groups)
 
 
 def test_edits_apply_from_the_end():
@@ -18,8 +23,24 @@ def test_insertions_at_one_place_keep_their_order():
 def test_overlaps_are_refused():
     with pytest.raises(OverlapError):
         splice("abcdef", [Edit(0, 3, ""), Edit(2, 4, "")])
-    assert not compatible([Edit(0, 3, "")], [Edit(2, 4, "")])
-    assert compatible([Edit(0, 2, "")], [Edit(2, 4, "")])
+    assert not _together([Edit(0, 3, "")], [Edit(2, 4, "")])
+    assert _together([Edit(0, 2, "")], [Edit(2, 4, "")])
+    assert not _together([Edit(3, 3, "a")], [Edit(3, 3, "b")])
+    assert not _together([Edit(0, 1, ""), Edit(0, 2, "")])
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=12))
+def test_groups_of_edits_go_together_where_none_overlaps_or_begins_at_the_same_place(spans):
+    edits = [Edit(start, start + size, "") for start, size in spans]
+    taken, kept = Spans(), []
+    for edit in edits:
+        free = all(
+            edit.start != other.start and (edit.end <= other.start or edit.start >= other.end)
+            for other in kept
+        )
+        assert taken.add([edit]) is free
+        if free:
+            kept.append(edit)
 
 
 @pytest.mark.parametrize("edit", [Edit(-1, 0, ""), Edit(2, 1, ""), Edit(0, 9, "")])

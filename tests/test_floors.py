@@ -7,9 +7,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = {
     "errors": 0, "edits": 0, "findings": 0, "files": 0, "caching": 0, "suppressions": 0, "records": 0,
-    "documents": 1, "hardware": 1, "catalog": 1,
+    "documents": 1, "fix_loop": 1, "hardware": 1, "catalog": 1,
     "dialects": 2, "schema": 2, "pitfalls": 2, "source": 2,
-    "settings_table": 3, "settings": 3, "discovery": 3, "request": 3, "vocabulary": 3, "overrides": 3, "runs": 3, "silence": 3, "baseline": 3, "around": 3, "judge": 3, "fixing": 3, "sourcing": 3, "crossref": 3, "codecases": 3, "engine": 3, "rulecases": 3, "keyuse": 3,
+    "settings_table": 3, "settings": 3, "discovery": 3, "request": 3, "vocabulary": 3, "overrides": 3, "runs": 3, "silence": 3, "baseline": 3, "around": 3, "judge": 3, "sourcing": 3, "crossref": 3, "codecases": 3, "engine": 3, "rulecases": 3, "keyuse": 3,
     "advice": 3, "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "diagnose": 4, "settings_schema": 4,
     "cli": 5, "lsp": 5, "__main__": 6,
 }  # fmt: skip
@@ -18,12 +18,12 @@ WITHIN = {
     "findings": {"edits", "records"}, "edits": {"records"}, "files": {"errors", "findings", "records"}, "suppressions": {"records"},
     "schema": {"dialects"}, "dialects": set(), "pitfalls": set(), "source": {"dialects", "schema"},
     "documents": set(), "hardware": set(), "catalog": set(),
-    "settings": {"settings_table"}, "discovery": {"settings"}, "fixing": set(), "around": {"settings_table"}, "judge": {"around", "silence", "crossref"}, "crossref": {"settings", "sourcing"}, "codecases": {"crossref", "fixing", "judge", "settings"},
-    "rulecases": {"judge", "fixing", "overrides", "codecases"}, "keyuse": {"crossref", "discovery", "runs", "settings"},
+    "settings": {"settings_table"}, "discovery": {"settings"}, "around": {"settings_table"}, "judge": {"around", "silence", "crossref"}, "crossref": {"settings", "sourcing"}, "codecases": {"crossref", "judge", "settings"},
+    "rulecases": {"judge", "overrides", "codecases"}, "keyuse": {"crossref", "discovery", "runs", "settings"},
     "sourcing": {"silence", "discovery", "settings"},
     "request": {"judge", "settings"}, "vocabulary": {"settings"}, "overrides": set(),
     "runs": {"around", "baseline", "crossref", "judge", "request", "settings", "vocabulary"},
-    "engine": {"baseline", "crossref", "discovery", "fixing", "judge", "overrides", "request", "runs", "settings", "silence", "sourcing"},
+    "engine": {"baseline", "crossref", "discovery", "judge", "overrides", "request", "runs", "settings", "silence", "sourcing"},
     "advice": set(), "measure": {"report"}, "tf": {"measure"}, "diagnose": {"measure", "tf", "report"}, "cli": {"lsp"},
 }  # fmt: skip
 """Which rooms of its own floor a room may use; no circles."""

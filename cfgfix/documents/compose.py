@@ -14,7 +14,7 @@ from __future__ import annotations
 import gc
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from cfgfix.documents.data import Builder, DataError, Tagged
 from cfgfix.documents.nodes import (
@@ -94,6 +94,10 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 
+_BREAK = re.compile(f"[{BREAKS}]")
+_FEW = 16
+"""Entries of a mapping that are looked through faster than an index of them is made."""
+
 
 class Document:
     """One file as YAML: its text and one root node per YAML document.
@@ -111,7 +115,19 @@ class Document:
         recursive: An alias that stands inside the very node it names; loading gives data that contains itself.
     """
 
-    __slots__ = ("aliases", "bounds", "problem", "recursive", "reused_anchor", "roots", "source", "versions")
+    __slots__ = (
+        "_breaks",
+        "_places",
+        "_uses",
+        "aliases",
+        "bounds",
+        "problem",
+        "recursive",
+        "reused_anchor",
+        "roots",
+        "source",
+        "versions",
+    )
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
@@ -122,6 +138,34 @@ class Document:
         self.aliases: list[Node] = []
         self.reused_anchor: Node | None = None
         self.recursive: Node | None = None
+        self._places: dict[int, dict[str, list[int]]] = {}
+        self._breaks: list[int] | None = None
+        self._uses: dict[int, int] | None = None
+
+    @property
+    def uses(self) -> Mapping[int, int]:
+        """How many aliases stand for each node, by the node's id in memory."""
+        if self._uses is None:
+            self._uses = {}
+            for alias in self.aliases:
+                self._uses[id(alias.target)] = self._uses.get(id(alias.target), 0) + 1
+        return self._uses
+
+    @property
+    def breaks(self) -> list[int]:
+        """Where every character of the text stands that ends a line, in order."""
+        if self._breaks is None:
+            self._breaks = [match.start() for match in _BREAK.finditer(self.source.text)]
+        return self._breaks
+
+    def places(self, mapping: Node, name: str) -> Sequence[int]:
+        """Return the indices of the entries of a mapping whose keys read `name`, in the order of the text."""
+        known = self._places.get(id(mapping))
+        if known is None:
+            known = self._places[id(mapping)] = {}
+            for index, (key, _) in enumerate(mapping.items):
+                known.setdefault(key_text(key, self.source), []).append(index)
+        return known.get(name, ())
 
     def find(self, path: KeyPath, document: int = 0) -> tuple[Node | None, Node] | None:
         """Return the key node and the value node at a key path, or None where there is no such entry.
@@ -143,12 +187,22 @@ class Document:
         steps: list[Step] = []
         for name in path:
             parent = deref(node)
-            step = enter(parent, name, self.source)
+            step = self._enter(parent, name)
             if step is None:
                 return None
             steps.append(step)
             node = step.value
         return steps
+
+    def _enter(self, parent: Node, name: str | int) -> Step | None:
+        if parent.kind is MAPPING and isinstance(name, str) and len(parent.items) > _FEW:
+            places = self.places(parent, name)
+            if places:
+                key, value = parent.items[places[-1]]
+                return Step(parent, key, value)
+            if not self.places(parent, "<<"):
+                return None
+        return enter(parent, name, self.source)
 
     def walk(self) -> Iterator[tuple[KeyPath, Node | None, Node, Node, int]]:
         """Yield every entry: its path, key node (None in sequences), value node, parent and document number.
@@ -269,6 +323,7 @@ def _parser(text: str) -> Any:
 
 
 _CLOCK_EVERY = 4096
+_NESTED_TOO_DEEP = "exceeded maximum nesting depth"
 
 
 def _parse(document: Document, limits: Limits) -> Problem | None:
@@ -387,6 +442,10 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
                 if time.monotonic() > deadline:
                     return limit(source, node.start, f"parsing took more than {limits.seconds:g} seconds")
     except yaml.YAMLError as error:
+        if isinstance(error, yaml.MarkedYAMLError) and _NESTED_TOO_DEEP in (error.problem or ""):
+            # libyaml reads ahead of its events; from 0.2.6 on it stops at 1,000 levels by itself.
+            offset = error.problem_mark.index if error.problem_mark is not None else 0
+            return limit(source, min(offset, len(text)), f"nested more than {limits.depth} levels deep")
         return syntax(source, error)
     return _check_aliases(document, limits) if document.aliases else None
 

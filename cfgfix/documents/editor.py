@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -230,21 +231,19 @@ class _Text:
     def __init__(self, document: Document) -> None:
         self.text = document.source.text
         self.newline = document.source.newline
+        self.document = document
 
     def line_start(self, offset: int) -> int:
         """Where the line of `offset` begins."""
-        text = self.text
-        while offset > 0 and text[offset - 1] not in BREAKS:
-            offset -= 1
-        return offset
+        breaks = self.document.breaks
+        index = bisect_left(breaks, offset)
+        return breaks[index - 1] + 1 if index else 0
 
     def line_end(self, offset: int) -> int:
         """Where the line of `offset` ends, before its line break."""
-        text = self.text
-        size = len(text)
-        while offset < size and text[offset] not in BREAKS:
-            offset += 1
-        return offset
+        breaks = self.document.breaks
+        index = bisect_left(breaks, offset)
+        return breaks[index] if index < len(breaks) else len(self.text)
 
     def after_break(self, offset: int) -> int:
         """The offset behind the line break at `offset`; the offset itself at the end of the text."""
@@ -320,9 +319,8 @@ class _Plan:
         self.removed: set[tuple[int, int]] = set()
         self.touched: list[list[tuple[int, int]]] = []
         self.names: set[tuple[int, str]] = set()
-        self.uses: dict[int, int] = {}
-        for alias in document.aliases:
-            self.uses[id(alias.target)] = self.uses.get(id(alias.target), 0) + 1
+        self.uses = document.uses
+        self.by_name: dict[tuple[int, str], list[int]] = {}
 
     def run(self, changes: Sequence[Change]) -> list[Edit]:
         for change in changes:
@@ -545,11 +543,7 @@ class _Plan:
             raise Refusal(RefusalReason.TAG, f"the key {shown} has a tag")
         self.require_unshared(key, f"the key {shown}")
         self.require_parted_properties(key, f"the key {shown}")
-        written = [
-            other
-            for other, _ in parent.items
-            if deref(other).kind is SCALAR and deref(other).text == key.text
-        ]
+        written = self.written(parent, key.text)
         if len(written) > 1:
             raise Refusal(RefusalReason.AMBIGUOUS, f"{shown} is written {len(written)} times")
         taken = self.document.trace((*change.path[:-1], change.new), change.document)
@@ -592,12 +586,7 @@ class _Plan:
             index = change.path[-1]
             assert isinstance(index, int)
             return index
-        name = deref(step.key).text
-        same = [
-            index
-            for index, (key, _) in enumerate(parent.items)
-            if deref(key).kind is SCALAR and deref(key).text == name
-        ]
+        same = self.written(parent, deref(step.key).text)
         if change.occurrence is None:
             if len(same) > 1:
                 raise Refusal(RefusalReason.AMBIGUOUS, f"{shown} is written {len(same)} times")
@@ -605,6 +594,15 @@ class _Plan:
         if not 0 <= change.occurrence < len(same):
             raise Refusal(RefusalReason.NOT_FOUND, f"{shown} is written {len(same)} times only")
         return same[change.occurrence]
+
+    def written(self, mapping: Node, name: str) -> Sequence[int]:
+        """The indices of the entries of a mapping whose keys are scalars that read `name`."""
+        known = self.by_name.get((id(mapping), name))
+        if known is None:
+            places = self.document.places(mapping, name)
+            known = [index for index in places if deref(mapping.items[index][0]).kind is SCALAR]
+            self.by_name[id(mapping), name] = known
+        return known
 
     def require_unused_anchors(self, entry: tuple[Node, Node] | Node, shown: str) -> None:
         """An alias outside must not lose the value it stands for."""
@@ -619,10 +617,14 @@ class _Plan:
                 waiting.extend(child for pair in node.items for child in pair)
             elif node.kind is SEQUENCE:
                 waiting.extend(node.items)
-        for alias in self.document.aliases:
-            if id(alias) not in inside and id(alias.target) in inside:
+        within: dict[int, int] = {}
+        for node in inside.values():
+            if node.kind is ALIAS:
+                within[id(node.target)] = within.get(id(node.target), 0) + 1
+        for key, node in inside.items():
+            if self.uses.get(key, 0) > within.get(key, 0):
                 raise Refusal(
-                    RefusalReason.ANCHOR_USED, f"{shown} holds &{alias.anchor}, which is used elsewhere"
+                    RefusalReason.ANCHOR_USED, f"{shown} holds &{node.anchor}, which is used elsewhere"
                 )
 
     def delete(self, group: _Group) -> None:
@@ -752,17 +754,12 @@ class _Plan:
     def delete_in_flow(self, node: Node, deleted: set[int]) -> None:
         """Delete entries within braces or brackets, with the commas that parted them."""
         self.require_brackets(node)
-        count = len(node.items)
-        index = 0
-        while index < count:
-            if index not in deleted:
-                index += 1
-                continue
-            stop = index
-            while stop in deleted:
-                stop += 1
-            self.delete_run(node, index, stop)
-            index = stop
+        for index in sorted(deleted):
+            if index - 1 not in deleted:
+                stop = index
+                while stop in deleted:
+                    stop += 1
+                self.delete_run(node, index, stop)
 
     def delete_run(self, node: Node, first: int, stop: int) -> None:
         """Delete the entries `first` to `stop` (exclusive) of a flow collection."""

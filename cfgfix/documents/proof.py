@@ -7,31 +7,31 @@ The changes are made on the tree each reader gives of the text *before*; the res
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from cfgfix.documents.comments import comments
-from cfgfix.documents.compose import ALIAS, BREAKS, MAPPING, SCALAR, DataError, Document, Node, compose, deref
+from cfgfix.documents.compose import ALIAS, MAPPING, SCALAR, DataError, Document, Node, compose, deref
+from cfgfix.documents.merging import Flattener, Order, Written, order_of
 from cfgfix.documents.nodes import children
 from cfgfix.documents.readers import MERGE, Reader, ReadError, Slot, Tree, readers
 from cfgfix.documents.resolve import LOADERS, Loader
-from cfgfix.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
+from cfgfix.edits import (
+    Change,
+    DeleteKey,
+    Edit,
+    InsertKey,
+    ProofError,
+    RenameKey,
+    ReplaceText,
+    SetValue,
+    splice,
+)
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import KeyPath, format_key_path
 
-
-class ProofError(Exception):
-    """The result of an edit is not what it was meant to be; nothing may be written.
-
-    Args:
-        step: Which part failed: `text`, `parse`, `shared`, `meaning`, `anchors`, `comments` or `loads`.
-        message: What was seen, with the reader that saw it.
-    """
-
-    def __init__(self, step: str, message: str) -> None:
-        super().__init__(message)
-        self.step = step
-        self.message = message
+__all__ = ["ProofError", "prove"]
 
 
 class _Intent:
@@ -47,6 +47,9 @@ class _Intent:
         self.count_references()
         self.actions: list[Callable[[], None]] = []
         self.added: set[int] = set()
+        self.gone: dict[int, tuple[Tree, set[int]]] = {}
+        """The slots to delete from each collection, by their ids in memory."""
+        self.slots_by_text: dict[int, dict[str | None, list[Slot]]] = {}
         for change in changes:
             if isinstance(change, SetValue):
                 self.set_value(change)
@@ -60,6 +63,8 @@ class _Intent:
     def apply(self) -> list[Slot]:
         for action in self.actions:
             action()
+        for tree, slots in self.gone.values():
+            tree.slots = [slot for slot in tree.slots if id(slot) not in slots]
         return self.slots
 
     def count_references(self) -> None:
@@ -105,9 +110,9 @@ class _Intent:
             if isinstance(step, int) and 0 <= step < len(tree.slots):
                 return tree, tree.slots[step]
             return None
-        for slot in reversed(tree.slots):
-            if slot.text == step:
-                return tree, slot
+        same = self.same(tree, step)
+        if same:
+            return tree, same[-1]
         if not self.shared:
             return None
         for slot in reversed(tree.slots):
@@ -119,6 +124,15 @@ class _Intent:
                         if found is not None:
                             return found
         return None
+
+    def same(self, tree: Tree, text: str | int | None) -> list[Slot]:
+        """Return the entries of a mapping whose keys read alike."""
+        known = self.slots_by_text.get(id(tree))
+        if known is None:
+            known = self.slots_by_text[id(tree)] = {}
+            for slot in tree.slots:
+                known.setdefault(slot.text, []).append(slot)
+        return known.get(text, []) if not isinstance(text, int) else []
 
     def set_value(self, change: SetValue) -> None:
         _, slot = self.enter(change.path, change.document)
@@ -181,15 +195,11 @@ class _Intent:
         parent, slot = self.enter(change.path, change.document)
         assert parent is not None
         if change.occurrence is not None and parent.mapping:
-            same = [other for other in parent.slots if other.text == slot.text]
+            same = self.same(parent, slot.text)
             if change.occurrence >= len(same):
                 raise ProofError("meaning", f"{format_key_path(change.path)} is seen {len(same)} times")
             slot = same[change.occurrence]
-
-        def act() -> None:
-            parent.slots = [other for other in parent.slots if other is not slot]
-
-        self.actions.append(act)
+        self.gone.setdefault(id(parent), (parent, set()))[1].add(id(slot))
 
     def rename(self, change: RenameKey) -> None:
         _, slot = self.enter(change.path, change.document)
@@ -257,12 +267,25 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _flattened(slots: list[Slot]) -> list[Slot]:
+def _flattened(slots: list[Slot], order: Order) -> list[Slot]:
     """The trees with merge keys resolved and only the entries in force: what a program gets, written order aside.
 
-    Used where a change replaces bare text, which may say the same in other words.
+    Used where a change replaces bare text, which may say the same in other words. Releases of PyYAML differ in the order
+    of the entries that merge keys bring, so that order is left out.
     """
     done: dict[int, Tree] = {}
+
+    def written(tree: Tree) -> Iterator[Written]:
+        for slot in tree.slots:
+            merged: tuple[Tree, ...] | None = None
+            if slot.key is MERGE:
+                merged = ()
+                if isinstance(slot.value, Tree):
+                    parts = [slot.value] if slot.value.mapping else [item.value for item in slot.value.slots]
+                    merged = tuple(part for part in parts if isinstance(part, Tree) and part.mapping)
+            yield Written(slot if slot.text is None else slot.text, slot, merged)
+
+    flattener = Flattener(order, written)
 
     def value(item: object) -> object:
         if not isinstance(item, Tree):
@@ -270,37 +293,24 @@ def _flattened(slots: list[Slot]) -> list[Slot]:
         known = done.get(id(item))
         if known is None:
             known = done[id(item)] = Tree(mapping=item.mapping, tag=item.tag)
-            if item.mapping:
-                known.slots = [
-                    Slot(slot.key, slot.text, value(slot.value), None) for slot in entries(item, 0)
-                ]
-            else:
-                known.slots = [Slot(None, None, value(slot.value), None) for slot in item.slots]
+            found = entries(item) if item.mapping else item.slots
+            known.slots = [Slot(slot.key, slot.text, value(slot.value), None) for slot in found]
         return known
 
-    def entries(tree: Tree, depth: int) -> list[Slot]:
-        if depth > 100:
-            raise ReadError("merge keys nested too deep")
-        merged: list[Slot] = []
-        own: list[Slot] = []
-        for slot in tree.slots:
-            if slot.key is not MERGE:
-                own.append(slot)
-            elif isinstance(slot.value, Tree):
-                parts = (
-                    [slot.value]
-                    if slot.value.mapping
-                    else [item.value for item in reversed(slot.value.slots)]
-                )
-                for part in parts:
-                    if isinstance(part, Tree) and part.mapping and part is not tree:
-                        merged.extend(entries(part, depth + 1))
+    def entries(tree: Tree) -> list[Slot]:
+        own = {id(slot) for slot in tree.slots}
         result: dict[str, Slot] = {}
-        for slot in (*merged, *own):
+        brought: set[str] = set()
+        for each in flattener.flatten(tree):
+            slot = each.entry
             name = f"{type(slot.key).__name__}:{id(slot.key) if isinstance(slot.key, Tree) else slot.key!r}"
             place = result.get(name)
+            if id(slot) not in own:
+                brought.add(name)
             result[name] = slot if place is None else Slot(place.key, place.text, slot.value, None)
-        return list(result.values())
+        return [
+            result[name] for name in (*sorted(brought), *(name for name in result if name not in brought))
+        ]
 
     return [Slot(None, None, value(slot.value), None) for slot in slots]
 
@@ -343,28 +353,48 @@ def _check_comments(
     """Comments stay, each with its text and in order, but for those a deletion or a replacement of text names."""
     if before.problem is not None:
         return
-    named = list(_named_spans(before, changes))
-    kept = []
-    for offset, comment in comments(before):
-        is_named = any(start <= offset < end for start, end in named)
-        if not is_named or not any(edit.start <= offset < edit.end for edit in edits):
-            kept.append(comment)
+    named = _Union(_named_spans(before, changes))
+    edited = _Union((edit.start, edit.end) for edit in edits)
+    kept = [
+        comment for offset, comment in comments(before) if not (named.holds(offset) and edited.holds(offset))
+    ]
     now = comments(after)
     if any(isinstance(change, ReplaceText) for change in changes):
-        written = list(_written_spans(changes, edits))
-        seen = [
-            comment for offset, comment in now if not any(start <= offset < end for start, end in written)
-        ]
+        written = _Union(_written_spans(changes, edits))
+        seen = [comment for offset, comment in now if not written.holds(offset)]
     else:
         seen = [comment for _, comment in now]
     if kept != seen:
-        lost = [comment for comment in kept if comment not in seen]
+        remaining = set(seen)
+        lost = [comment for comment in kept if comment not in remaining]
         detail = f"the comment {lost[0]!r} would be lost" if lost else "the comments would change"
         raise ProofError("comments", detail)
 
 
+class _Union:
+    """The offsets within any of some spans."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(spans):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def holds(self, offset: int) -> bool:
+        """Tell whether an offset lies within a span, its end excluded."""
+        index = bisect_right(self._starts, offset) - 1
+        return index >= 0 and offset < self._ends[index]
+
+
 def _named_spans(before: Document, changes: Sequence[Change]) -> Iterator[tuple[int, int]]:
-    text = before.source.text
+    size = len(before.source.text)
+    told: set[tuple[int, str]] = set()
     for change in changes:
         if isinstance(change, ReplaceText):
             yield change.start, change.end
@@ -377,16 +407,17 @@ def _named_spans(before: Document, changes: Sequence[Change]) -> Iterator[tuple[
             spans = [(entry.start, entry.end) for entry in entries]
             if steps[-1].key is not None:
                 name = deref(steps[-1].key).text
+                if (id(parent), name) in told:
+                    continue
+                told.add((id(parent), name))
                 spans = [
                     (key.start, max(key.end, value.end))
-                    for key, value in parent.items
-                    if deref(key).kind is SCALAR and deref(key).text == name
+                    for key, value in (parent.items[index] for index in before.places(parent, name))
+                    if deref(key).kind is SCALAR
                 ]
             for start, end in spans:
-                stop = end
-                while stop < len(text) and text[stop] not in BREAKS:
-                    stop += 1
-                yield start, stop
+                index = bisect_left(before.breaks, end)
+                yield start, before.breaks[index] if index < len(before.breaks) else size
 
 
 def _written_spans(changes: Sequence[Change], edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:
@@ -498,7 +529,8 @@ def _compare(
         return
     intended = _Intent(intended, changes, shared=shared).apply()
     if any(isinstance(change, ReplaceText) for change in changes):
-        intended, result = _flattened(intended), _flattened(result)
+        order = order_of(reader.loader)
+        intended, result = _flattened(intended, order), _flattened(result, order)
     difference = _difference(intended, _without_empty(result, intended))
     if difference is not None:
         raise ProofError("meaning", f"{reader.title} would see another change: {difference}")
@@ -548,17 +580,19 @@ def _concerned(
     entries, new_entries = _whole_lines(*old), _whole_lines(*new)
     if entries is None or new_entries is None or len(entries) != len(new_entries):
         return None
-    names = {path[0] for path in paths}
+    below_of: dict[str | int, list[KeyPath]] = {}
+    for path in paths:
+        below_of.setdefault(path[0], []).append(path[1:])
     found = []
     for (name, value, start, stop), (_, new_value, new_start, new_stop) in zip(
         entries, new_entries, strict=True
     ):
         whole = old[0][start:stop], new[0][new_start:new_stop]
-        if name not in names:
+        below = below_of.get(name)
+        if below is None:
             if whole[0] != whole[1]:
                 return None
             continue
-        below = [path[1:] for path in paths if path[0] == name]
         inner = (
             _concerned((old[0], value, stop), (new[0], new_value, new_stop), below) if all(below) else None
         )
@@ -567,7 +601,7 @@ def _concerned(
             new_head = new[0][new_start : _line_of(new[0], new_value.items[0][0].start)]
             whole = (head + inner[0], new_head + inner[1]) if head == new_head else whole
         found.append(whole)
-    if len(found) != len(names):
+    if len(found) != len(below_of):
         return None
     return "".join(text for text, _ in found), "".join(text for _, text in found)
 

@@ -296,6 +296,8 @@ def construct(
             elif extra == "allow":
                 instance.attributes[name] = value
             continue
+        if key is not None and key.name == name:
+            key.accepted = True
         instance.attributes[name] = _field_value(run, frame, field, kind, value, spot)
     for field in fields:
         if field.name in given:

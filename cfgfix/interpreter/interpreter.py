@@ -55,7 +55,7 @@ from cfgfix.source.expr import dotted, text
 from cfgfix.source.program import Module, Program, absolute, fold
 from cfgfix.source.summary import Event, Expr, Scope
 
-MAX_STEPS = 400_000
+MAX_STEPS = 100_000
 """Most expressions read in one run, so that a program made to be slow ends."""
 MAX_DEPTH = 40
 """Most calls entered inside one another."""
@@ -63,6 +63,10 @@ MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
 SAYS_NO = frozenset({"no", "n", "off", "false", "none", "null", "0"})
 """Texts that say no, and are true."""
+MAX_ENTERED = 40
+"""Most times that a function is entered in one run."""
+MAX_NUMBERS = 8
+"""Most turns of a loop over plain numbers."""
 MAX_SAME = 6
 """Most times that a function is inside itself."""
 
@@ -124,6 +128,7 @@ class Interpreter:
         loadings: Files that were turned into values.
         options: Options of the command line, by their attribute.
         entered: Scopes that were run, by identity.
+        steps: Statements and expressions that were read.
     """
 
     def __init__(self, program: Program, host: Host, *, every_way: bool = False) -> None:
@@ -136,12 +141,15 @@ class Interpreter:
         self.loadings: list[Loading] = []
         self.options: dict[str, library.Option] = {}
         self.entered: dict[int, Scope] = {}
+        self.of_unknown: set[str] = set()
+        """Names that were asked of values of which nothing is known."""
         self.exhausted = False
         self.main: Module | None = None
         self.callables: list[FunctionObject] = []
         self._modules: dict[int, ModuleObject] = {}
-        self._steps = 0
+        self.steps = 0
         self._running: dict[int, int] = {}
+        self._times_entered: dict[int, int] = {}
         self._conditions: list[str] = []
         self._called_back: set[tuple[int, int]] = set()
         self._waiting: list[tuple[Value, Frame]] = []
@@ -222,7 +230,7 @@ class Interpreter:
             and test.value.lower() in SAYS_NO
         ):
             self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
-        if self.every_way and (test.origins or getattr(test, "key", None) is not None):
+        if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
             return None
         return truth(test)
 
@@ -241,8 +249,8 @@ class Interpreter:
         return NORMAL
 
     def _statement(self, frame: Frame, event: Event) -> int:
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise Exhausted
         kind = event.kind
         handler = _STATEMENTS.get(kind)
@@ -375,6 +383,8 @@ class Interpreter:
         items = self.items_of(frame, iterable, self.spot(frame, event.place, event.block))
         signal = NORMAL
         if items is not None and len(items) <= MAX_TURNS:
+            if isinstance(iterable, Made):
+                items = items[:MAX_NUMBERS]
             for item in items:
                 self.assign(frame, event.targets[0], item, event)
                 signal = self._suite(frame, body)
@@ -714,8 +724,8 @@ class Interpreter:
 
     def eval(self, frame: Frame, expr: Expr) -> Value:
         """Return what an expression stands for, doing what it does."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise Exhausted
         handler = _EXPRESSIONS.get(expr[0])
         return handler(self, frame, expr) if handler is not None else UNKNOWN
@@ -790,13 +800,24 @@ class Interpreter:
             return found if found is not None else Method(owner, name)
         if isinstance(owner, FilePath):
             return python.path_attribute(owner, name)
+        self.asked_of_unknown(owner, name)
         return Method(owner, name)
+
+    def asked_of_unknown(self, owner: Value, name: Any) -> None:
+        """Note a name that is asked of a value of which nothing is known: it may be a config's."""
+        while isinstance(owner, Method):
+            owner = owner.owner
+        if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):
+            self.of_unknown.add(name)
 
     def _instance_attribute(
         self, frame: Frame, owner: Instance, name: str, spot: Spot, default: Value | None
     ) -> Value:
         found = owner.attributes.get(name)
         if found is not None:
+            if key_of(found) is None and not owner.sections:
+                # An object that this run makes in another way may be made of a config in another one.
+                self.of_unknown.add(name)
             return self.taken(found, spot)
         member = self.class_member(owner.cls, name)
         if isinstance(member, FunctionObject):
@@ -830,9 +851,11 @@ class Interpreter:
                 return Method(owner.entries, name)
         outside = self.outside_bases(owner.cls)
         if outside or owner.open:
+            self.of_unknown.add(name)
             return Method(owner, name)
         if owner.sections and getter is None and not name.startswith("__"):
             return self.absent(frame, owner, name, spot, "AttributeError", default)
+        self.of_unknown.add(name)
         if default is not None:
             return default
         return UNKNOWN
@@ -920,6 +943,7 @@ class Interpreter:
                 return Scalar(owner.value[number], owner.origins)
         self.use(owner, spot)
         self.use(index, spot)
+        self.asked_of_unknown(owner, constant_of(index))
         return Unknown(owner.origins)
 
     def taken(self, value: Value, spot: Spot) -> Value:
@@ -1474,6 +1498,8 @@ class Interpreter:
                 frame, f"{name}.{method.name}", args, keywords, spot, spread, opaque=opaque, receiver=owner
             )
         self.use(owner, spot)
+        if args:
+            self.asked_of_unknown(owner, constant_of(args[0]))
         self.escape(frame, (*args, *keywords.values()), spot)
         return Unknown(origins_of((owner, *args, *keywords.values())))
 
@@ -1492,7 +1518,10 @@ class Interpreter:
     ) -> Value:
         """Note a call of something outside the project, and return what it made."""
         del keep
-        self.calls.append(LibraryCall(name, args, keywords, spot, spread, self.conditions, opaque))
+        if spread is not None or any(
+            value.origins or key_of(value) is not None for value in (*args, *keywords.values())
+        ):
+            self.calls.append(LibraryCall(name, args, keywords, spot, spread, self.conditions, opaque))
         if spread is not None:
             for value in keywords.values():
                 self.taken(value, spot)
@@ -1525,7 +1554,8 @@ class Interpreter:
                     if isinstance(member, FunctionObject) and name != "__init__":
                         own = self.class_member(value.cls, name)
                         if own is member and "builtins.staticmethod" not in member.decorated:
-                            self._called_with_unknown(member.bound(value), frame)
+                            of_class = "builtins.classmethod" in member.decorated
+                            self._called_with_unknown(member.bound(value.cls if of_class else value), frame)
 
     def _called_with_unknown(self, function: FunctionObject, frame: Frame) -> None:
         key = (
@@ -1561,7 +1591,8 @@ class Interpreter:
         scope = function.scope
         count = self._running.get(id(scope), 0)
         values = (*args, *keywords.values())
-        if frame.depth >= MAX_DEPTH or count >= MAX_SAME:
+        times = self._times_entered[id(scope)] = self._times_entered.get(id(scope), 0) + 1
+        if frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > MAX_ENTERED:
             self.escape(frame, values, spot)
             return Unknown(origins_of(values))
         self.entered[id(scope)] = scope
@@ -1643,6 +1674,9 @@ class Interpreter:
         for name, value in keywords.items():
             if name in plain or name in only_named:
                 own[name] = self.taken(value, spot) if spread is not None else value
+                accepted = key_of(value) if spread is not None else None
+                if accepted is not None:
+                    accepted.accepted = True
             else:
                 extra.entries[name] = value
                 key = key_of(value)

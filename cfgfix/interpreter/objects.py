@@ -68,6 +68,7 @@ class ConfigKey:
         escapes: Where the section as a whole goes to code that is not known.
         conversions: Names of what its value is converted with, such as `float`.
         walks: Where names of its section are looked up that are not known.
+        accepted: Whether a function or class has a parameter or field of its name.
         interpolated: Whether another value of the config names it.
         overlaid: Whether another file gives it another value.
         compared: Constants that its value is compared with, and whether it is the same.
@@ -75,6 +76,7 @@ class ConfigKey:
     """
 
     __slots__ = (
+        "accepted",
         "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "overlaid", "parent", "path", "reads", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
@@ -91,6 +93,7 @@ class ConfigKey:
         self.walks: list[Spot] = []
         self.conversions: set[str] = set()
         self.asked: set[str] = set()
+        self.accepted = False
         self.interpolated = False
         self.overlaid = False
         self.compared: list[tuple[Any, bool]] = []

@@ -7,12 +7,18 @@ import os
 from cfgfix import engine
 from cfgfix.dialects.view import View
 from cfgfix.documents.compose import Document, Kind, Node, deref
-from cfgfix.edits import Edit, Fix, ReplaceText, Safety, splice
+from cfgfix.edits import Edit, Fix, ProofError, Safety, splice
 from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, KeyPath
 from cfgfix.records import dataclass
 from cfgfix.schema.validate import MISSING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfgfix.fix_loop import Language
 
 CHECKED = (".yaml", ".yml", ".py")
 """Endings of the files that are checked."""
@@ -162,31 +168,21 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
 
 
 def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
+    language: Language
+    parsed: Any
     if analysis.report.language == "python":
-        return _proven_source(analysis.source.text, fix)
-    from cfgfix.documents.proof import ProofError, prove
+        from cfgfix.source.language import Python
 
-    if analysis.sight is None:
+        language, parsed = Python(), analysis.source.text
+    elif analysis.sight is not None:
+        from cfgfix.documents.language import Yaml
+
+        parsed = analysis.sight.document
+        language = Yaml(parsed, analysis.sight.target.loader)
+    else:
         return False
-    document = analysis.sight.document
     try:
-        prove(
-            document,
-            splice(document.source.text, edits),
-            fix.changes,
-            edits,
-            analysis.sight.target.loader,
-        )
-    except ProofError:
-        return False
-    return True
-
-
-def _proven_source(text: str, fix: Fix) -> bool:
-    from cfgfix.source.proof import ProofError, prove
-
-    try:
-        prove(text, [change for change in fix.changes if isinstance(change, ReplaceText)])
+        language.prove(parsed, splice(language.text(parsed), edits), fix.changes, edits)
     except (ProofError, ValueError):
         return False
     return True
@@ -201,7 +197,7 @@ def _comment(analysis: Analysis, finding: Finding) -> Action | None:
         written = silencing(analysis.source, [finding], "")
         return None if written is None else Action(title, written, finding, Safety.DISPLAY)
     from cfgfix.documents.editor import plan
-    from cfgfix.documents.proof import ProofError, prove
+    from cfgfix.documents.proof import prove
     from cfgfix.silence import additions
 
     if analysis.sight is None or analysis.sight.document.problem is not None:

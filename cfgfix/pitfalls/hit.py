@@ -53,3 +53,5 @@ class Context:
     """The values that the schema lists for a path; empty where it lists none."""
     tails: frozenset[str] | None = None
     """The last steps of all places that the dialect knows; None where a schema knows others, or any key may be one."""
+    ruamel: bool = False
+    """Whether the code around uses ruamel.yaml too."""

@@ -207,7 +207,7 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             )
         if file.cycle:
             lines.append(
-                f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other; the file is as it was"
+                f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other, so none of them is made"
             )
     for error in report.errors:
         lines.append(f"{paint('error', 'error')}: {error}")

@@ -13,9 +13,10 @@ from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Finding, parse_key_path
+from cfgfix.fix_loop import fix_files
 from cfgfix.source.configs import facts_of
 from cfgfix.source.discover import find_python
-from cfgfix.source.fixing import fix_files
+from cfgfix.source.language import Python
 from cfgfix.source.scan import ConfigFacts, scan
 
 
@@ -102,12 +103,14 @@ def _fixes(case: Mapping[str, Any], folder: str, check: Any) -> Iterator[str]:
         with open(path, encoding="utf-8", newline="") as stream:
             return stream.read()
 
-    outcome = fix_files(text_of, check, unsafe=True)
+    language = Python()
+    outcome = fix_files(text_of, check, lambda _path: language, unsafe=True)
+    refusals = [item.reason for items in outcome.refused.values() for item in items]
     if "refused" in case:
-        if not any(str(case["refused"]) in reason for _, _, reason in outcome.refused):
-            yield f"the fix is not refused with {case['refused']!r}: {[reason for *_, reason in outcome.refused]}"
+        if not any(str(case["refused"]) in reason for reason in refusals):
+            yield f"the fix is not refused with {case['refused']!r}: {refusals}"
         return
-    for _, _, reason in outcome.refused:
+    for reason in refusals:
         yield f"the fix is refused: {reason}"
     if outcome.cycles:
         yield "the fix never ends"
@@ -127,6 +130,7 @@ def _fixes(case: Mapping[str, Any], folder: str, check: Any) -> Iterator[str]:
     again = fix_files(
         lambda path: outcome.texts.get(path) or text_of(path),
         lambda texts: check({**outcome.texts, **texts}),
+        lambda _path: language,
         unsafe=True,
     )
     if again.texts:

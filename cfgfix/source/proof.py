@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cfgfix.edits import Edit, ReplaceText, splice
+from cfgfix.edits import Edit, ProofError, ReplaceText, splice
 from cfgfix.source.lossless import OtherMeaningError, same_outside
 from cfgfix.source.texts import Offsets
 
-
-class ProofError(Exception):
-    """The edited text is not what the edits mean; the message tells why."""
+__all__ = ["ProofError", "prove"]
 
 
 def prove(before: str, edits: Sequence[ReplaceText]) -> str:
@@ -31,22 +29,22 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
     try:
         old, new = ast.parse(before), ast.parse(after)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ProofError("the result is not Python any more") from error
+        raise ProofError("parse", "the result is not Python any more") from error
     offsets = Offsets(before)
     spans = [(item.start, item.end) for item in edits]
     sides = (_Side(offsets, spans), _Side(Offsets(after), _moved(edits)))
     try:
         _same_suite(old.body, new.body, sides, ast)
     except RecursionError as error:
-        raise ProofError("the file nests too deep to be proven") from error
+        raise ProofError("parse", "the file nests too deep to be proven") from error
     old_comments, new_comments = _comments(before), _comments(after)
     for span, place in zip(*(side.spans for side in sides), strict=True):
         met = span in sides[0].met or place in sides[1].met
         if not met and (_outside(before, span, old_comments) or _outside(after, place, new_comments)):
-            raise ProofError("an edit lies where no statement is")
+            raise ProofError("meaning", "an edit lies where no statement is")
     expected = sorted(_with_edited(before, old_comments, edits))
     if expected != sorted(text for _, text in new_comments):
-        raise ProofError("a comment would be lost")
+        raise ProofError("comments", "a comment would be lost")
     return after
 
 
@@ -154,17 +152,17 @@ def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast:
     kept = [node for node in old if not was.covered(node)]
     left = [node for node in new if not now.covered(node)]
     if len(kept) != len(left):
-        raise ProofError("statements would appear or vanish")
+        raise ProofError("meaning", "statements would appear or vanish")
     for before, after in zip(kept, left, strict=True):
         if not (was.touched(before) or (hasattr(after, "body") and now.touched(after))):
             if ast.dump(before) != ast.dump(after):
-                raise ProofError(f"the statement at line {before.lineno} would change too")
+                raise ProofError("meaning", f"the statement at line {before.lineno} would change too")
             continue
         if type(before) is not type(after):
             if not hasattr(before, "body") and not hasattr(after, "body"):
                 _same_piece(before, after, sides)
                 continue
-            raise ProofError(f"the statement at line {before.lineno} would become another one")
+            raise ProofError("meaning", f"the statement at line {before.lineno} would become another one")
         _same_piece(before, after, sides)
         for name in ("body", "orelse", "finalbody"):
             inner_old, inner_new = getattr(before, name, None), getattr(after, name, None)
@@ -191,7 +189,7 @@ def _same_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
         same_outside(old, now, gone, new)
     except OtherMeaningError as error:
         raise ProofError(
-            f"the statement at line {before.lineno} would mean something else: {error}"
+            "meaning", f"the statement at line {before.lineno} would mean something else: {error}"
         ) from error
 
 
@@ -210,4 +208,4 @@ def _comments(text: str) -> list[tuple[int, str]]:
             if token.type == tokenize.COMMENT
         ]
     except (tokenize.TokenError, SyntaxError) as error:
-        raise ProofError("the result cannot be read token by token") from error
+        raise ProofError("parse", "the result cannot be read token by token") from error

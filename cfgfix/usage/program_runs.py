@@ -31,10 +31,12 @@ from cfgfix.source.program import Module, Program, absolute
 from cfgfix.source.summary import CALL, COMPARE, NAME, Call, Event
 from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
 from cfgfix.usage.config_files import UNREAD, ConfigFile, Entry, KeyPath, Problem
-from cfgfix.usage.project_files import ProjectFiles, by_ending
+from cfgfix.usage.project_files import DATA, ProjectFiles, by_ending
 
 MAX_RUNS = 600
 """Most runs of one project."""
+MAX_STEPS = 600_000
+"""Most steps of all runs of one project: about six seconds; programs that are not run any more silence what they mention."""
 MAX_FORCED = 64
 """Most files that are tried at one load site."""
 FITS = 0.5
@@ -51,11 +53,32 @@ _FRAMEWORK = frozenset(
         "tf_agents",
     }
 )
+_OTHER_FRAMEWORKS = frozenset(
+    {
+        "torch",
+        "pytorch_lightning",
+        "lightning",
+        "jax",
+        "flax",
+        "mxnet",
+        "paddle",
+        "mindspore",
+        "fastai",
+        "chainer",
+        "tinygrad",
+    }
+)
 _LOADERS = {
     "yaml.SafeLoader": "pyyaml", "yaml.CSafeLoader": "pyyaml", "yaml.BaseLoader": "pyyaml", "yaml.FullLoader": "pyyaml-full",
     "yaml.CFullLoader": "pyyaml-full", "yaml.Loader": "pyyaml-unsafe", "yaml.CLoader": "pyyaml-unsafe",
     "yaml.UnsafeLoader": "pyyaml-unsafe", "ruamel": "ruamel", "omegaconf": "omegaconf", "yacs": "pyyaml",
 }  # fmt: skip
+_ASIDE = re.compile(
+    r"[/_](examples?|demos?|tools?|scripts?|utils?|utilities|eval\w*|inference|predict|plot|test\w*|validate|verify|debug|benchmarks?|profil\w*)[/_.]"
+)
+"""Programs that are run last: they rarely say what training does with a key."""
+_OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@]*=")
+"""An argument such as `train.epochs=3`."""
 Site = tuple[str, int, int]
 """A load site: file, line, column."""
 
@@ -68,12 +91,14 @@ class Entrance:
         module: Its file.
         function: The function that a console script calls; empty for a script.
         framework: Whether what it imports reaches TensorFlow or Keras.
+        another: Whether it reaches another framework.
         names: Dotted names and installed commands by which a command may call it.
     """
 
     module: Module
     function: str
     framework: bool
+    another: bool
     names: tuple[str, ...]
 
 
@@ -141,10 +166,12 @@ class ProjectRuns:
         self.known = self.files.known
         self.configs: dict[str, ConfigFile | None] = {}
         self.results: list[RunResult] = []
+        self.steps = 0
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
         self.sites: dict[Site, Loading] = {}
         self.script_texts: list[str] | None = None
+        self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
 
     def config(self, path: str) -> ConfigFile | None:
         """Return a config of the project by its path relative to the root."""
@@ -189,7 +216,7 @@ class ProjectRuns:
             path = module.path
             if module.scope is None or _of_tests(os.path.relpath(path, self.root).replace(os.sep, "/")):
                 continue
-            closure: tuple[bool, bool] | None = None
+            closure: tuple[bool, bool, bool] | None = None
             names = [name for name, (target, _) in scripts.items() if target == module.name]
             begins = (
                 path.endswith(".ipynb")
@@ -202,9 +229,10 @@ class ProjectRuns:
             if not closure[1]:
                 continue
             if begins:
-                found.append(Entrance(module, "", closure[0], (module.name,)))
+                found.append(Entrance(module, "", closure[0], closure[2], (module.name,)))
             for name in names:
-                found.append(Entrance(module, scripts[name][1], closure[0], (name,)))
+                found.append(Entrance(module, scripts[name][1], closure[0], closure[2], (name,)))
+        found.sort(key=lambda item: (not item.framework, bool(_ASIDE.search(f"/{item.module.path}"))))
         return found
 
     def _imported(self) -> set[int]:
@@ -215,6 +243,10 @@ class ProjectRuns:
         return found
 
     def _imports(self, module: Module) -> tuple[list[Module], set[str]]:
+        """Return the modules of the project that a module imports, and the first names of what else it does."""
+        known = self._imports_of.get(id(module))
+        if known is not None:
+            return known
         inner: list[Module] = []
         outer: set[str] = set()
         for scope in module.summary.scopes:
@@ -231,14 +263,15 @@ class ProjectRuns:
                     if found is not module:
                         inner.append(found)
                 else:
-                    outer.add(whole.split(".")[0])
+                    outer.add(whole.split(".", 1)[0])
+        self._imports_of[id(module)] = inner, outer
         return inner, outer
 
-    def _closure(self, module: Module) -> tuple[bool, bool]:
-        """Return whether what a module imports reaches the framework, and whether it may load a config."""
+    def _closure(self, module: Module) -> tuple[bool, bool, bool]:
+        """Return whether what a module imports reaches TensorFlow, may load a config, and reaches another framework."""
         seen: set[int] = set()
         pending = [module]
-        framework = loads = False
+        framework = loads = another = False
         while pending:
             here = pending.pop()
             if id(here) in seen:
@@ -247,8 +280,9 @@ class ProjectRuns:
             inner, outer = self._imports(here)
             framework = framework or not _FRAMEWORK.isdisjoint(outer)
             loads = loads or not outer.isdisjoint(_PACKAGES)
+            another = another or not outer.isdisjoint(_OTHER_FRAMEWORKS)
             pending += inner
-        return framework, loads
+        return framework, loads, another
 
     def _console_scripts(self) -> dict[str, tuple[str, str]]:
         found: dict[str, tuple[str, str]] = {}
@@ -305,10 +339,13 @@ class ProjectRuns:
         commands = self.commands(entrances)
         for number, entrance in enumerate(entrances):
             mine: list[RunResult] = []
-            for command in [*commands.get(number, ()), None]:
-                if len(self.results) >= MAX_RUNS:
+            for command in _telling(commands.get(number, ())):
+                if self.spent():
                     return
                 result = self.one(entrance, command)
+                if not result.run.loadings:
+                    # A program that loads nothing under one command loads nothing under another, as a rule.
+                    break
                 known = {path for other in mine for path in other.opened}
                 if command is None and result.opened and known.issuperset(result.opened):
                     # Without arguments it opens its defaults: they count only where no command names them.
@@ -317,13 +354,17 @@ class ProjectRuns:
                 self.results.append(result)
             self._try_others(entrance, mine)
 
+    def spent(self) -> bool:
+        """Tell whether no more runs are made."""
+        return len(self.results) >= MAX_RUNS or self.steps >= MAX_STEPS
+
     def with_text(self, path: str, config: ConfigFile) -> ProjectRuns:
         """Return the runs that open a config, made again with another text of it."""
         again = ProjectRuns.__new__(ProjectRuns)
         again.program, again.files, again.root, again.known = self.program, self.files, self.root, self.known
         again.configs = {**self.configs, path: config}
         again.sites, again.script_texts = self.sites, self.script_texts
-        again.results, again.every_way = [], {}
+        again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
             if path in result.opened:
                 again.results.append(made_again(again, result))
@@ -346,6 +387,7 @@ class ProjectRuns:
             run.run_function(entrance.module, entrance.function)
         else:
             run.run(entrance.module)
+        self.steps += run.steps
         return RunResult(
             entrance,
             command,
@@ -382,7 +424,7 @@ class ProjectRuns:
                 continue
             tried = 0
             for path in self.files.data:
-                if path in bound or tried >= MAX_FORCED or len(self.results) >= MAX_RUNS:
+                if path in bound or tried >= MAX_FORCED or self.spent():
                     continue
                 if not self._fits(path, loading, names):
                     continue
@@ -407,6 +449,16 @@ class ProjectRuns:
         own = [str(name) for name, child in root.children if not child.anchored or str(name) in names]
         found = sum(1 for name in own if name in names)
         return bool(own) and found >= 1 and found / len(own) >= FITS
+
+
+def _telling(commands: Row[Command]) -> list[Command | None]:
+    """Return of several commands those that differ in the files and key paths that they name, and one that names none."""
+    found: dict[tuple[str, ...], Command | None] = {}
+    for command in commands:
+        named = tuple(item for item in command.arguments if item.endswith(DATA) or _OVERRIDE.match(item))
+        found.setdefault(named, command)
+    found.setdefault((), None)
+    return list(found.values())
 
 
 def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = False) -> RunResult:
@@ -450,17 +502,8 @@ _PACKAGES = frozenset(
 
 
 def counted(key: ConfigKey) -> bool:
-    """Tell whether a run does anything with a key but write it down."""
-    return bool(
-        key.interpolated
-        or key.overlaid
-        or key.reads
-        or key.uses
-        or key.walks
-        or key.escapes
-        or key.writes
-        or key.may_write
-    )
+    """Tell whether a run reads a key, or gives it to something that may."""
+    return bool(key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes)
 
 
 def share_read(opened: Opened) -> float:

@@ -33,6 +33,7 @@ class CodeSays:
         form: `yaml`, `json` or `toml`.
         evidence: What opens it and how that is known, one line for each program.
         framework: Whether a program that comes to TensorFlow or Keras opens it.
+        another: Whether only programs that come to another framework do.
         hits: What is wrong, with the name of the rule's check.
         converted: Names of keys whose value the code converts to a number itself.
         digest: What tells the text that this holds for.
@@ -42,6 +43,7 @@ class CodeSays:
     form: str
     evidence: tuple[str, ...]
     framework: bool
+    another: bool
     hits: tuple[tuple[str, Hit], ...]
     converted: frozenset[str]
     digest: bytes
@@ -158,6 +160,7 @@ def _says(found: Judged) -> CodeSays:
         form_of(found.file.path),
         found.evidence,
         found.framework,
+        found.another,
         tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
@@ -193,6 +196,7 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             item.form,
             item.evidence,
             item.framework,
+            item.another,
             [(name, _packed_hit(hit)) for name, hit in item.hits],
             sorted(item.converted),
             item.digest,
@@ -233,11 +237,12 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             form,
             tuple(evidence),
             framework,
+            another,
             tuple((name, _unpacked_hit(hit)) for name, hit in hits),
             frozenset(converted),
             digest,
         )
-        for path, loader, form, evidence, framework, hits, converted, digest in data
+        for path, loader, form, evidence, framework, another, hits, converted, digest in data
     }
 
 

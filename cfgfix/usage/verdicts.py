@@ -63,6 +63,7 @@ class Judged:
         loader: Name of the loader that reads it.
         evidence: What opens it and how that is known, one line for each program.
         framework: Whether a program of TensorFlow or Keras opens it.
+        another: Whether only programs of other frameworks do.
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
     """
@@ -71,6 +72,7 @@ class Judged:
     loader: str
     evidence: tuple[str, ...]
     framework: bool
+    another: bool
     verdicts: tuple[Verdict, ...]
     converted: frozenset[str]
 
@@ -96,37 +98,62 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
 
 
 class _Mentioned:
-    """Names that code mentions which no run came to."""
+    """Names that code mentions of which the runs do not show that they are no keys of a config."""
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
-        self._names: set[str] | None = None
+        self._of_scope: dict[int, frozenset[str]] = {}
 
-    def __contains__(self, name: str) -> bool:
-        if self._names is None:
-            entered: set[int] = set()
-            for result in self.project.results:
-                entered |= result.run.entered.keys()
-            self._names = set()
-            for module in self.project.program.all_modules():
-                for scope in module.summary.scopes:
-                    if id(scope) in entered or scope.kind in ("lambda", "comprehension"):
-                        continue
-                    self._names.update(_names_of(scope))
-        return name in self._names
+    def names(self, path: str, *, everywhere: bool) -> set[str]:
+        """Return the names that may be keys of a config.
+
+        Args:
+            path: The config.
+            everywhere: Whether all code counts, because a run that opens the config was cut off.
+        """
+        mine: set[int] = set()
+        others: set[int] = set()
+        found: set[str] = set()
+        explained: set[str] = set()
+        for result in self.project.results:
+            run = result.run
+            if path in result.opened:
+                found |= run.of_unknown
+                if not run.exhausted:
+                    mine |= run.entered.keys()
+                continue
+            if run.exhausted:
+                continue
+            others |= run.entered.keys()
+            # What another run reads of another config is no key of this one.
+            for opened in result.opened.values():
+                explained.update(key.name for key in opened.keys.values() if counted(key))
+            explained.update(item.name for item in run.asked)
+        for module in self.project.program.all_modules():
+            for scope in module.summary.scopes:
+                if scope.kind in ("lambda", "comprehension") or (id(scope) in mine and not everywhere):
+                    continue
+                names = self._names(scope)
+                found |= names - explained if id(scope) in others and not everywhere else names
+        return found
+
+    def _names(self, scope: Any) -> frozenset[str]:
+        known = self._of_scope.get(id(scope))
+        if known is None:
+            known = self._of_scope[id(scope)] = frozenset(_names_of(scope))
+        return known
 
 
 def _names_of(scope: Any) -> Iterator[str]:
-    """Yield the names by which a scope may read a key: attributes, texts in subscripts and calls, parameters."""
-    for name, _, _, _ in scope.params:
-        yield name
+    """Yield the names by which a scope may read a key: attributes and texts."""
     pending: list[Any] = []
     events = list(scope.body)
     while events:
         event = events.pop()
         if event.value is not None:
             pending.append(event.value)
-        pending += event.targets
+        # What is only given a value is not read; what stands in front of the last step is.
+        pending += [target[1] if target[0] == ATTRIBUTE else target for target in event.targets]
         if isinstance(event.extra, (tuple, list)):
             pending += [item for item in event.extra if isinstance(item, tuple)]
         for _, inner in event.bodies or ():
@@ -157,7 +184,9 @@ class _File:
         self.project = project
         self.path = path
         self.results = results
-        self.mentioned = mentioned
+        self.exhausted = any(result.run.exhausted for result in results)
+        self._mentions = mentioned
+        self._mentioned: set[str] | None = None
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -168,7 +197,6 @@ class _File:
                     self.entries.setdefault(entry.path, entry)
         self.verdicts: list[Verdict] = []
         self.told: set[KeyPath] = set()
-        self.exhausted = any(result.run.exhausted for result in results)
 
     def result(self) -> Judged:
         evidence = []
@@ -215,6 +243,7 @@ class _File:
             self.first.loader,
             tuple(evidence),
             any(result.entrance.framework for result in self.results),
+            all(result.entrance.another and not result.entrance.framework for result in self.results),
             tuple(self.verdicts),
             frozenset(converted),
         )
@@ -225,6 +254,21 @@ class _File:
 
     def place(self, spot: Spot) -> str:
         return f"{self.shown(spot.path)}:{spot.line}"
+
+    @property
+    def mentioned(self) -> set[str]:
+        """Names that code mentions of which the runs do not show that they are no keys of the file."""
+        if self._mentioned is None:
+            again = self.again()
+            cut_off = self.exhausted or any(result.run.exhausted for result in again)
+            self._mentioned = self._mentions.names(self.path, everywhere=cut_off)
+            for result in again:
+                self._mentioned |= result.run.of_unknown
+        return self._mentioned
+
+    def again(self) -> list[RunResult]:
+        """Return the runs made again with both ways taken at conditions; none where a run was cut off."""
+        return [] if self.exhausted else [self.every_way(result) for result in self.results]
 
     # Facts about keys over all runs
 
@@ -251,7 +295,10 @@ class _File:
         return [
             child
             for _, child in here.children
-            if not child.shared and child.path in self.entries and self.untouched(child.path)
+            if not child.shared
+            and child.path in self.entries
+            and self.untouched(child.path)
+            and not any(key.accepted for key in self.keys_at(child.path))
         ]
 
     # Missing, misspelt, at another place
@@ -278,6 +325,8 @@ class _File:
             entry for path in others for entry in self.unread_in(path) if entry.path not in self.told
         ]
         required = item.how == REQUIRED and not item.caught
+        if not required:
+            candidates = [entry for entry in candidates if str(entry.path[-1]) not in self.mentioned]
         near = nearest_entry(item.name, candidates, alone=required)
         if near is not None:
             self.misspelt(item, near, required)
@@ -349,6 +398,7 @@ class _File:
             and path[:-1] != section
             and path not in self.told
             and self.untouched(path)
+            and not any(key.accepted for key in self.keys_at(path))
         ]
         return found[0] if len(found) == 1 else None
 
@@ -646,9 +696,7 @@ class _File:
     # Dead
 
     def dead(self) -> None:
-        if self.exhausted:
-            return
-        every_way = [self.every_way(result) for result in self.results]
+        every_way = self.again()
         dead: list[Entry] = []
         for path, entry in self.entries.items():
             if (
@@ -670,6 +718,8 @@ class _File:
             if any(told[: len(path)] == path for told in self.told):
                 continue
             if self.untouched(path):
+                if not self.exhausted and any(key.writes or key.may_write for key in self.keys_at(path)):
+                    continue
                 if self.read_from_defaults(entry):
                     continue
                 guard = self.guarded(path, every_way)
@@ -768,7 +818,7 @@ class _File:
             notes=tuple(notes),
         )
 
-    def every_way(self, result: RunResult) -> RunResult | None:
+    def every_way(self, result: RunResult) -> RunResult:
         """Return the same run with both ways taken at conditions on the config."""
         known = self.project.every_way
         key = id(result)
@@ -776,10 +826,10 @@ class _File:
             known[key] = made_again(self.project, result, every_way=True)
         return known[key]
 
-    def guarded(self, path: KeyPath, every_way: list[RunResult | None]) -> Verdict | None:
+    def guarded(self, path: KeyPath, every_way: list[RunResult]) -> Verdict | None:
         """Return what is said of a key that only code reads which this file's other values do not let run."""
         for result in every_way:
-            opened = result.opened.get(self.path) if result is not None else None
+            opened = result.opened.get(self.path)
             if opened is None:
                 continue
             for other, key in opened.keys.items():

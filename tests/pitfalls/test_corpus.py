@@ -12,10 +12,11 @@ from pitfall_support import make_context
 from cfgfix.catalog.load import Catalogue, read_folder
 from cfgfix.dialects.dialect import dialects
 from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.language import Yaml
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.files import read_source
 from cfgfix.findings import Finding
-from cfgfix.fixing import fix_text
+from cfgfix.fix_loop import fix_file
 from cfgfix.judge import Judge, Target
 from cfgfix.pitfalls import CHECKS, scan
 
@@ -77,11 +78,14 @@ def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path)
 
             if not check(compose(source)):
                 continue
-            outcome = fix_text(compose(source), target.loader, check, unsafe=True)
+            language = Yaml(compose(source), target.loader)
+            outcome = fix_file(source.path, source.text, check, language, unsafe=True)
             assert not outcome.refused, row["path"]
-            assert not outcome.cycle, row["path"]
-            assert not [finding for finding in outcome.findings if finding.fix is not None], row["path"]
-            applied.update(item.finding.name for item in outcome.applied)
+            assert not outcome.cycles, row["path"]
+            assert not [finding for finding in outcome.findings[source.path] if finding.fix is not None], row[
+                "path"
+            ]
+            applied.update(item.finding.name for item in outcome.applied.get(source.path, ()))
     assert applied == {
         name.replace("_", "-"): count for name, count in EXPECTED.items() if name != "unsafe_python_tag"
     }
