@@ -14,10 +14,12 @@ def main() -> None:
     """Run the command line and exit with its code."""
     from cfgfix.cli import replay
 
-    try:
-        code = replay.again(sys.argv[1:])
-    except (OSError, ValueError):
-        code = None
+    code = None
+    if sys.stdout is not None:
+        try:
+            code = replay.again(sys.argv[1:])
+        except (OSError, ValueError):
+            code = None
     if code is None:
         from cfgfix.cli.start import run
 
@@ -29,7 +31,10 @@ def main() -> None:
 
 def _leave_working_folder() -> None:
     """Take the working folder off the import path, where `python -m` put it: a checkout's own `yaml.py` is not ours."""
-    here = os.getcwd()
+    try:
+        here = os.getcwd()
+    except OSError:
+        here = ""
     if sys.path and sys.path[0] in ("", here) and os.path.dirname(os.path.dirname(__file__)) != here:
         del sys.path[0]
 

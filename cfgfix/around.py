@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from cfgfix.files import is_inside, read_regular
 from cfgfix.records import dataclass
-from cfgfix.settings import DEFAULT_EXCLUDE
+from cfgfix.settings_table import DEFAULT_EXCLUDE
 
 MAX_FILES = 400
 """Most Python files below one folder that are read."""
@@ -38,6 +38,8 @@ _OF_HYDRA = re.compile(r"^hydra:|^[ \t-]*_target_:", re.MULTILINE)
 _REQUIRED = re.compile(rb"^[ \t\"'-]*(?:hydra-core|omegaconf)\b", re.MULTILINE | re.IGNORECASE)
 _OTHERS = re.compile(rb"\byaml\.(?:safe_|full_|unsafe_)?load(?:_all)?\(|\bYAML\(|\bload_hyperpyyaml\(")
 _YACS = re.compile(rb"^[ \t]*(?:import|from) yacs\b", re.MULTILINE)
+_RUAMEL = re.compile(rb"^[ \t]*(?:import|from) ruamel\b", re.MULTILINE)
+_REQUIRES_RUAMEL = re.compile(rb"^[ \t\"'-]*ruamel[._-]yaml(?![\w.-])", re.MULTILINE | re.IGNORECASE)
 _CONFIG_PATH = re.compile(rb"config_path\s*=\s*[\"']([^\"'\n]{1,200})")
 _WORD = re.compile(r"[^\W\d]\w*")
 _FLOAT = re.compile(rb"\bfloat\(([^\n]{1,120})")
@@ -58,12 +60,14 @@ class Around:
         elsewhere: Whether the code around imports PyTorch and no TensorFlow.
         yacs: Whether YACS reads it, which makes a number of a text that is one (yacs 0.1.8, `config.py`: `literal_eval`).
         converted: The words that stand behind `float(` in the code.
+        ruamel: Whether the code around imports ruamel.yaml, or asks for it.
     """
 
     omegaconf: bool = False
     elsewhere: bool = False
     yacs: bool = False
     converted: frozenset[str] = frozenset()
+    ruamel: bool = False
 
     def converts(self, name: str) -> bool:
         """Tell whether the code may make a number of what it reads under a name by itself: `float(params["lr"])`."""
@@ -84,11 +88,12 @@ class _Level:
     tensorflow: bool
     torch: bool
     converted: frozenset[str]
+    ruamel: bool
 
 
 _NOTHING = _Level(
     python=False, hydra=False, mentioned=False, yacs=False, others=False,
-    folders=frozenset(), tensorflow=False, torch=False, converted=frozenset(),
+    folders=frozenset(), tensorflow=False, torch=False, converted=frozenset(), ruamel=False,
 )  # fmt: skip
 
 
@@ -112,11 +117,13 @@ class Surroundings:
         top = _top(here)
         real = os.path.realpath(top)
         framework: _Level | None = None
+        ruamel = False
         for _ in range(MAX_LEVELS):
             # What a folder that is a link leads to may lie anywhere.
             level = self._level(here) if is_inside(here, real) else _NOTHING
             if framework is None and level.python:
                 framework = level
+            ruamel = ruamel or level.ruamel
             reads = level.hydra or level.mentioned or level.yacs or level.others
             if reads or here == top:
                 return Around(
@@ -124,9 +131,10 @@ class Surroundings:
                     elsewhere=framework is not None and framework.torch and not framework.tensorflow,
                     yacs=level.yacs,
                     converted=level.converted,
+                    ruamel=ruamel,
                 )
             here = os.path.dirname(here)
-        return Around(omegaconf=_OF_HYDRA.search(text) is not None)
+        return Around(omegaconf=_OF_HYDRA.search(text) is not None, ruamel=ruamel)
 
     def _level(self, folder: str) -> _Level:
         level = self._levels.get(folder)
@@ -135,7 +143,7 @@ class Surroundings:
         return level
 
     def _look(self, folder: str) -> _Level:
-        hydra = mentioned = yacs = others = tensorflow = torch = python = False
+        hydra = mentioned = yacs = others = tensorflow = torch = python = ruamel = False
         folders: set[str] = set()
         converted: set[str] = set()
         for path in self._files(folder):
@@ -145,6 +153,7 @@ class Surroundings:
                 continue
             if not path.endswith(".py"):
                 mentioned = mentioned or _REQUIRED.search(data) is not None
+                ruamel = ruamel or _REQUIRES_RUAMEL.search(data) is not None
                 continue
             # An expression costs a hundred times what looking for a word does.
             python = True
@@ -159,6 +168,8 @@ class Surroundings:
                 others = others or _OTHERS.search(data) is not None
             if b"tensorflow" in data or b"keras" in data:
                 tensorflow = tensorflow or _TENSORFLOW.search(data) is not None
+            if b"ruamel" in data:
+                ruamel = ruamel or _RUAMEL.search(data) is not None
             if b"torch" in data:
                 torch = torch or _TORCH.search(data) is not None
             if b"float(" in data and len(converted) < MAX_CONVERTED:
@@ -174,6 +185,7 @@ class Surroundings:
             tensorflow,
             torch,
             frozenset(converted),
+            ruamel,
         )
 
     def _files(self, folder: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import read_regular
 from cfgfix.findings import Finding, format_key_path
 from cfgfix.records import dataclass
+from cfgfix.visible import json_text
 
 VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
@@ -87,15 +88,13 @@ def split(
 
 def render(findings: Iterable[Finding], path: str) -> str:
     """Return the text of a baseline file for these findings, sorted, one finding a line."""
-    import json
-
     root = os.path.dirname(os.path.abspath(path))
     counts: dict[Key, int] = {}
     for finding in findings:
         key = key_of(finding, root)
         counts[key] = counts.get(key, 0) + 1
     rows = [
-        json.dumps({"path": key[0], "rule": key[1], "place": key[2], "count": count}, ensure_ascii=False)
+        json_text({"path": key[0], "rule": key[1], "place": key[2], "count": count}, exact=True)
         for key, count in sorted(counts.items())
     ]
     body = ",\n    ".join(rows)

@@ -45,6 +45,9 @@ def run_code_case(rule: Rule, case: Mapping[str, Any]) -> list[str]:
 
 def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
     settings = Settings(root=folder, tensorflow="requirements")
+    if case.get("opened"):
+        yield from _problems_of_runs(rule, case, folder)
+        return
     source = SourceFile.from_bytes(str(case["config"]).encode(), "config.yaml")
     document = compose(source)
     inferred = infer(str(case["class"]), folder) if case.get("class") else None
@@ -93,3 +96,43 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
         yield f"the fix gives {after!r}, not {expected!r}"
     elif outcome.applied and any(item.fix is not None for item in outcome.findings):
         yield "still found after the fix"
+
+
+def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
+    """Yield what is wrong with a case whose programs open the config by themselves."""
+    from cfgfix.usage.project_code import ProjectCode
+
+    path = os.path.join(folder, str(case["opened"]))
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        stream.write(str(case["config"]))
+    code = ProjectCode(folder, lambda _path: False, keep=False)
+    judge = Judge(Catalogue([rule]), [rule], {})
+    source = SourceFile.from_bytes(str(case["config"]).encode(), path)
+    says = code.of(path, source)
+    if says is None:
+        yield "no program of the case opens the config"
+        return
+    target = Target(dialects()["generic"], LOADERS[says.loader], None, None, None)
+
+    def check(candidate: Document) -> list[Finding]:
+        found = code.of(path, candidate.source)
+        return [item for item in judge.document(candidate, target, found).findings if item.rule == rule.id]
+
+    document = compose(source)
+    findings = check(document)
+    places = [format_key_path(item.key_path) for item in findings if item.key_path is not None]
+    wanted = [str(place) for place in case["finds"] or []]
+    if places != wanted:
+        yield f"finds {places}, not {wanted}" + "".join(f"\n    {item.message}" for item in findings)
+        return
+    if "severity" in case and any(item.severity.label != case["severity"] for item in findings):
+        yield f"severity is {findings[0].severity.label}, not {case['severity']}"
+    if "message" in case and not any(str(case["message"]) in item.message for item in findings):
+        yield f"no message has {case['message']!r}: {[item.message for item in findings]}"
+    outcome = fix_text(document, target.loader, check, unsafe=True)
+    for refused in outcome.refused:
+        yield f"the fix is refused: {refused.reason}"
+    after = outcome.document.source.text
+    expected = str(case["fixed"]) if "fixed" in case else source.text
+    if after != expected:
+        yield f"the fix gives {after!r}, not {expected!r}"

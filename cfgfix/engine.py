@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from cfgfix.baseline import split as split_known
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.dialect import Dialect
+from cfgfix.dialects.foreign import tool_of
 from cfgfix.discovery import find
 from cfgfix.documents.compose import Document, compose
-from cfgfix.documents.resolve import Loader
+from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.edits import Edit, splice
 from cfgfix.errors import CfgfixError, UnreadableError
 from cfgfix.files import SourceFile, excerpt, read_source, replace_atomically
@@ -22,7 +23,7 @@ from cfgfix.findings import Applied, Finding, KeyPath, Refused, Severity, fixabl
 from cfgfix.judge import Skip, Target, ignored_by_path
 from cfgfix.overrides import override, shifted
 from cfgfix.records import dataclass, replace
-from cfgfix.request import FileReport, Report, Request
+from cfgfix.request import UNKNOWN_CONFIG, FileReport, Report, Request
 from cfgfix.runs import (
     Machine,
     Run,
@@ -32,6 +33,7 @@ from cfgfix.runs import (
     stamp_of,
     target_of,
     told_by_code_around,
+    told_of_ruamel,
     usage_for,
 )
 from cfgfix.settings import Settings
@@ -40,8 +42,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.fixing import Outcome
     from cfgfix.source.discover import PythonFile
+    from cfgfix.usage.project_code import CodeSays
 
 
+_UNSOUND = "the settings above it are wrong"
 COLLECT_EVERY = 512
 """Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
 
@@ -117,13 +121,16 @@ def _run(request: Request) -> Report:
                 if request.stdin_name.endswith(".py"):
                     sources = _source_text(runs, run, source, request, reports)
                 else:
-                    reports.append(_one(run, source, request, skips))
+                    alone = not run.settings.force_exclude
+                    reports.append(_one(runs, run, source, request, skips, alone=alone))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
             for found in files:
                 if found.path.endswith((".yaml", ".yml")):
-                    runs.of(found.settings).files.append(found.path)
+                    own = runs.sound(found.settings)
+                    if own is not None:
+                        own.files.append(found.path)
             if _scans(runs, base, request):
                 from cfgfix.sourcing import MAX_CONFIGS
 
@@ -146,13 +153,27 @@ def _run(request: Request) -> Report:
                             FileReport(found.path, passed_over=f"not readable as YAML text: {error.message}")
                         )
                     continue
-                report = _one(runs.of(found.settings), source, request, skips)
+                # A hook names files too, one of them where one has changed; it says so with `force-exclude`.
+                alone = found.named and len(request.paths) == 1 and not found.settings.force_exclude
+                try:
+                    own = runs.sound(found.settings)
+                    if own is None:
+                        reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                        continue
+                    report = _one(runs, own, source, request, skips, alone=alone)
+                except CfgfixError as error:
+                    if found.settings is base:
+                        raise
+                    runs.unsound(found.settings, error)
+                    reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                    continue
                 if request.excerpts and report.text is not None:
                     shown = (*report.findings, *report.hidden)
                     report = replace(report, text=excerpt(report.text, report.path, shown))
                 reports.append(report)
                 if len(reports) % COLLECT_EVERY == 0:
                     gc.collect(0)
+            reports += _other_formats(runs, request, {report.path for report in reports})
             if request.progress is not None:
                 request.progress(len(files), len(files))
             sources = _source(runs, base, request, reports)
@@ -165,6 +186,8 @@ def _run(request: Request) -> Report:
         runs.inputs += one.sources
         if one.surroundings is not None:
             runs.inputs += one.surroundings.looked
+    for code in runs.codes():
+        runs.inputs += code.inputs
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
@@ -177,17 +200,19 @@ def _run(request: Request) -> Report:
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
-        errors=tuple(errors),
+        errors=(*runs.problems, *errors),
         skipped=tuple(skips.values()),
         hardware="; ".join(dict.fromkeys(lines)),
         settings=base,
         fixed=request.fix,
         unsafe_fixes=request.unsafe_fixes,
         written=written,
+        diff=request.diff,
         rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=tuple(_stale(runs, reports, skips)),
         sources=sources,
+        live=any(machine.live for run in runs.all() for machine in run.machines),
         loading=_loading(runs),
     )
 
@@ -289,9 +314,9 @@ def _source_text(
             document = compose(read_source(found.path))
         except UnreadableError:
             continue
-        own = runs.of(found.settings)
-        dialect = dialect_of(document, own)
-        if dialect is not None and document.problem is None:
+        own = runs.sound(found.settings)
+        dialect = dialect_of(document, own) if own is not None else None
+        if own is not None and dialect is not None and document.problem is None:
             own.files.append(found.path)
             runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
     files, path = program_around(request.stdin_name, place, settings)
@@ -318,11 +343,11 @@ def _scanned(
         configs=[facts_of(document, loader) for document, loader in runs.configs.items],
         severity=run.judge.severity,
         permitted=lambda findings, path: _permitted(
-            runs.of(runs.finder.of(os.path.dirname(path) or ".")), findings, path
+            runs.sound(runs.finder.of(os.path.dirname(path) or ".")) or run, findings, path
         ),
         key=stamp_of(run.judge.rules),
         texts=texts,
-        only=next(iter(texts)) if texts else None,
+        only=_reported(request, run.settings, files, texts),
         progress=request.progress,
         extra=_in_code(run, runs.configs.items),
         tensorflow=run.settings.tensorflow,
@@ -356,6 +381,24 @@ def _scanned(
         )
 
 
+def _reported(
+    request: Request, settings: Settings, files: Sequence[PythonFile], texts: Mapping[str, str] | None
+) -> frozenset[str] | None:
+    """Return the Python files that are reported, or None for all: what is written is in the files that are named.
+
+    The source roots belong to the program of any file, so a check reads them with it and tells what it finds there.
+    """
+    if texts:
+        return frozenset(texts)
+    if not request.paths or not (request.fix or request.add_ignores is not None):
+        return None
+    from cfgfix.sourcing import python_files
+
+    named = [path for path in request.paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
+    wanted = {os.path.abspath(file.path) for file in python_files(named, replace(settings, source_roots=()))}
+    return frozenset(file.path for file in files if named and os.path.abspath(file.path) in wanted)
+
+
 def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
     """Return what a config and the code together show in the code; None where no config is known to the code."""
     usage = usage_for(run)
@@ -369,43 +412,115 @@ def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, 
     return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
 
 
+def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
+    """Yield the reports of configs in JSON and TOML that a program of the code that was looked at opens."""
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+    for code in runs.codes():
+        for path, says in code.all().items():
+            shown = os.path.relpath(os.path.join(code.root, path))
+            if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
+                continue
+            run = runs.of(runs.finder.of(os.path.dirname(shown) or "."))
+            if not run.judge.code:
+                continue
+            try:
+                source = read_source(shown)
+            except UnreadableError:
+                continue
+            runs.inputs.append(shown)
+            findings = _permitted(run, run.judge.by_runs(says.hits, source), shown)
+            known_ones: list[Finding] = []
+            if run.baseline is not None:
+                findings, known_ones = split_known(findings, run.baseline, run.left)
+            yield FileReport(
+                shown,
+                source.text,
+                "generic",
+                says.form,
+                tuple(findings),
+                hidden=tuple(known_ones),
+                edits=tuple(None for _ in findings) if request.edits else (),
+                settings=run.settings,
+                language=says.form,
+            )
+
+
+def _asked_for(path: str, request: Request) -> bool:
+    whole = os.path.abspath(path)
+    return any(
+        whole == os.path.abspath(named) or whole.startswith(os.path.abspath(named).rstrip(os.sep) + os.sep)
+        for named in request.paths or (".",)
+    )
+
+
 def _one(
+    runs: Runs,
     run: Run,
     source: SourceFile,
     request: Request,
     skips: dict[str, Skip],
+    *,
+    alone: bool,
 ) -> FileReport:
-    """Check or fix one file."""
-    report = _judged(run, source, request, skips)
+    """Check or fix one file; `alone` where a person names this one."""
+    report = _judged(runs, run, source, request, skips, alone=alone)
+    if report.passed_over is not None and request.stdin is not None:
+        # What comes from an editor goes back to it as it came.
+        report = replace(report, encoded=request.stdin)
     return report if report.settings is not None else replace(report, settings=run.settings)
 
 
-_DEPENDS_ON_FRAMEWORK = frozenset({"YML015"})
+def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
+    """Return what the code around a config says of it, where some rule asks for that."""
+    if not run.judge.code or source.path == "-":
+        return None
+    return runs.code_says(source.path, source)
+
+
+_DEPENDS_ON_OTHER_READERS = frozenset({"YML011"})
+_DEPENDS_ON_FRAMEWORK = frozenset({"YML015", *_DEPENDS_ON_OTHER_READERS})
 _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 """Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
 
 
-def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Skip]) -> FileReport:
+def _judged(
+    runs: Runs, run: Run, source: SourceFile, request: Request, skips: dict[str, Skip], *, alone: bool
+) -> FileReport:
     document = compose(source)
-    dialect = dialect_of(document, run)
+    forced = alone and request.force_dialect
+    dialect = dialect_of(document, run, forced=forced)
+    says = _says(runs, run, source)
+    if says is not None and says.framework and dialect is None:
+        dialect = run.dialects.get("generic")
+    elif says is not None and not says.framework and not forced:
+        return FileReport(
+            source.path,
+            passed_over="only programs open it whose imports do not come to TensorFlow",
+            settings=run.settings,
+        )
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
         return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
     if dialect is None:
-        return FileReport(
-            source.path, passed_over="no training config that cfgfix knows", settings=run.settings
-        )
+        tool = tool_of(document)
+        reason = UNKNOWN_CONFIG if tool is None else f"{tool}, no training config"
+        return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
     hidden: list[Finding] = []
     targets = [target_of(run, dialect, machine) for machine in run.machines]
+    if says is not None and run.settings.loader is None and dialect.name == "generic":
+        targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
 
     def judge(candidate: Document) -> list[Finding]:
         found: list[list[Finding]] = []
         hidden.clear()
+        again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
         for target in targets:
-            judged = run.judge.document(candidate, target)
+            judged = run.judge.document(candidate, target, again)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
             hidden.extend(judged.hidden)
@@ -417,10 +532,14 @@ def _judged(run: Run, source: SourceFile, request: Request, skips: dict[str, Ski
     doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
-        if not doubtful.isdisjoint(finding.rule for finding in findings):
+        found_now = {finding.rule for finding in findings}
+        told = targets
+        if says is None and not doubtful.isdisjoint(found_now):
             told = [told_by_code_around(run, dialect, source, target) for target in targets]
-            if any(new is not old for new, old in zip(told, targets, strict=True)):
-                targets, findings = told, None
+        elif not _DEPENDS_ON_OTHER_READERS.isdisjoint(found_now):
+            told = [told_of_ruamel(run, source, target) for target in targets]
+        if any(new is not old for new, old in zip(told, targets, strict=True)):
+            targets, findings = told, None
     loader = targets[0].loader
     if not run.configs.full():
         run.configs.items.append((document, loader))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 
+from cfgfix.visible import visible
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a run whose answer is known imports next to nothing
     from collections.abc import Iterable
@@ -63,7 +65,7 @@ class CfgfixError(Exception):
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
         text = f"{place}: {self.message}" if place else self.message
-        return f"{text} ({self.hint})" if self.hint else text
+        return visible(f"{text} ({self.hint})" if self.hint else text)
 
 
 class UnreadableError(CfgfixError):

@@ -32,6 +32,10 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
 )
 
 
+written: list[str] = []
+"""Files that this process has replaced, in order: whatever goes wrong later, a message can say so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What identifies one state of a file on disk without reading it.
@@ -356,9 +360,52 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
                 path=name,
                 hint="edit it by hand, or remove the other links",
             )
-        return _replace(target, name, data, status, expected)
+        stamp = _replace(target, name, data, status, expected)
     except OSError as error:
         raise _os_error(error, name, "write") from None
+    written.append(name)
+    return stamp
+
+
+def create_atomically(path: str, data: bytes) -> None:
+    """Make a new file that a reader sees whole or not at all, and the folders it lies in.
+
+    Raises:
+        UnreadableError: Something has that name already, a link that leads nowhere too, or the system refused.
+            No temporary file is left.
+    """
+    folder = os.path.dirname(path) or "."
+    temporary = os.path.join(folder, f".cfgfix-{os.urandom(8).hex()}.tmp")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        try:
+            with open(temporary, "xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            _name_new(temporary, path)
+        finally:
+            _remove_quietly(temporary)
+    except FileExistsError:
+        raise UnreadableError(
+            "not written: something has that name already", path=path, hint="run cfgfix again"
+        ) from None
+    except OSError as error:
+        raise _os_error(error, path, "write") from None
+    _flush_folder(folder)
+
+
+def _name_new(temporary: str, path: str) -> None:
+    """Give a file a name that nothing has; a rename would replace what came meanwhile."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except (OSError, AttributeError, NotImplementedError):
+        # Some file systems have no hard links.
+        if os.path.lexists(path):
+            raise FileExistsError(path) from None
+        os.rename(temporary, path)
 
 
 def _require_unchanged(status: os.stat_result, expected: Stamp, name: str) -> None:
@@ -387,7 +434,7 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
                 view = view[os.write(handle, view) :]
             _keep_attributes(handle, target, name, status)
             os.fsync(handle)
-            written = os.fstat(handle)
+            replaced = os.fstat(handle)
         finally:
             os.close(handle)
         # As late as can be: someone may have saved the file meanwhile.
@@ -397,7 +444,7 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
         _remove_quietly(temporary)
         raise
     _flush_folder(folder)
-    return Stamp.of(written)
+    return Stamp.of(replaced)
 
 
 def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result) -> None:

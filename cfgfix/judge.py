@@ -14,6 +14,7 @@ from cfgfix.dialects.view import Binding, RuleScope, View, intended
 from cfgfix.documents.compose import MAPPING, SCALAR, SEQUENCE, Document, Kind, Node
 from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
+from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.pitfalls import Context, Hit, scan
 from cfgfix.records import dataclass, replace
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from cfgfix.around import Around
     from cfgfix.source.config_reads import Usage
+    from cfgfix.usage.project_code import CodeSays
 
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
@@ -114,11 +116,19 @@ class Judge:
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
         self.code = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("code.")}
 
-    def document(self, document: Document, target: Target) -> Judged:
-        """Return what the rules find in a document, what comments silence, and the rules that could not be judged."""
+    def document(self, document: Document, target: Target, says: CodeSays | None = None) -> Judged:
+        """Return what the rules find in a document, what comments silence, and the rules that could not be judged.
+
+        Args:
+            document: The file.
+            target: What it is judged against.
+            says: What the code that opens it says of it.
+        """
+        shown = self.by_runs(says.hits, document.source) if says is not None else []
+        converted = says.converted if says is not None else frozenset()
         findings: list[Finding] = []
         skips: dict[str, str] = {}
-        findings += self._pitfalls(document, target)
+        findings += self._pitfalls(document, target, converted)
         if document.problem is not None and not findings:
             findings += self._unparsed(document)
         if document.problem is None:
@@ -147,6 +157,9 @@ class Judge:
                     if places:
                         self._declared(rule, places, view, target, skips, findings)
         findings = _without_echoes(findings)
+        if shown:
+            told = {(item.location.start, item.location.end) for item in shown}
+            findings = [item for item in findings if (item.location.start, item.location.end) not in told]
         if target.dialect.confidence == "low":
             # What YAML itself says of a file does not depend on which program reads it.
             findings = [
@@ -155,16 +168,17 @@ class Judge:
                 else replace(finding, confidence=Confidence.LOW)
                 for finding in findings
             ]
-        told = self._skips(skips, coded=target.usage is not None)
+        findings += shown
+        told_skips = self._skips(skips, coded=target.usage is not None)
         suppressions = in_document(document)
         hidden: list[Finding] = []
         if suppressions:
-            judged = {rule.id for rule in self.rules} - {skip.rule for skip in told}
+            judged = {rule.id for rule in self.rules} - {skip.rule for skip in told_skips}
             result = apply(findings, suppressions)
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return Judged(findings, hidden, told)
+        return Judged(findings, hidden, told_skips)
 
     def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
         """Return the rules that could not be judged, by id; a run has the same few with every file."""
@@ -201,7 +215,7 @@ class Judge:
         """Tell whether the settings give a rule its severity."""
         return rule in self._severities
 
-    def _pitfalls(self, document: Document, target: Target) -> Iterator[Finding]:
+    def _pitfalls(self, document: Document, target: Target, converted: frozenset[str]) -> Iterator[Finding]:
         if not self._wanted and not self._cluster:
             return
         schema = target.schema
@@ -216,11 +230,13 @@ class Judge:
             expected=schema.expected_types if schema is not None else lambda _path: None,
             coerces=lambda path: (
                 any(matches(pattern, path) for pattern in dialect.coerces)
+                or (bool(path) and str(path[-1]) in converted)
                 or (around is not None and bool(path) and around.converts(str(path[-1])))
             ),
             concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
             tails=tails if schema is None else None,
+            ruamel=around is not None and around.ruamel,
         )
         for name, hits in scan(context, wanted).items():
             rule = self._yaml[name]
@@ -264,11 +280,21 @@ class Judge:
             context=problem.message,
         )
 
-    def _from_hit(self, rule: Rule, hit: Hit, document: Document) -> Finding:
+    def by_runs(self, found: Iterable[tuple[str, Hit]], source: SourceFile) -> list[Finding]:
+        """Return the findings of what the runs of the project's programs show."""
+        return [
+            self._from_hit(rule, hit, source)
+            for name, hit in found
+            if (rule := self.code.get(name)) is not None
+        ]
+
+    def _from_hit(self, rule: Rule, hit: Hit, document: Document | SourceFile) -> Finding:
+        if isinstance(document, Document):
+            document = document.source
         own: dict[str, Any] = {
             "key": format_key_path(hit.path) if hit.path is not None else "",
             "name": str(hit.path[-1]) if hit.path else "",
-            "raw": document.source.text[hit.start : hit.end],
+            "raw": document.text[hit.start : hit.end],
             **hit.values,
         }
         scope = _PlainScope(own)
@@ -285,8 +311,11 @@ class Judge:
             severity=self.severity(rule, severity),
             confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
             message=str(rule.message(scope)),
-            location=document.source.location(hit.start, hit.end),
-            related=tuple(document.source.location(start, end, label) for start, end, label in hit.related),
+            location=document.location(hit.start, hit.end),
+            related=(
+                *(document.location(start, end, label) for start, end, label in hit.related),
+                *hit.elsewhere,
+            ),
             key_path=hit.path,
             fix=fix,
             no_fix_reason=None if fix else (hit.no_fix or rule.no_fix),

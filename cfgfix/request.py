@@ -7,10 +7,13 @@ from collections.abc import Callable
 from cfgfix.catalog.rule import Rule
 from cfgfix.edits import Edit
 from cfgfix.errors import CfgfixError, ExitCode
-from cfgfix.findings import Applied, Finding, Refused
+from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.judge import Skip
 from cfgfix.records import dataclass, field
 from cfgfix.settings import Settings
+
+UNKNOWN_CONFIG = "no training config that cfgfix knows"
+"""Why a file is passed over in which nothing speaks of training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Request:
     """A file of known findings that are not shown."""
     add_ignores: str | None = None
     """Write a suppression comment, with this reason, for every finding instead of repairing it."""
+    force_dialect: bool = False
+    """Take the one file that is named for a config of the named dialect, whatever stands in it."""
     progress: Callable[[int, int], None] | None = None
     """Called with the number of files done and of all files, as often as one is done."""
 
@@ -61,6 +66,8 @@ class FileReport:
     cycle: tuple[str, ...] = ()
     passed_over: str | None = None
     """Why the file was not checked, where it is no training config."""
+    alone: bool = False
+    """Whether a person names this one file, who is then told that it is passed over."""
     before: str | None = None
     after: str | None = None
     """Texts before and after fixing, where they differ."""
@@ -93,6 +100,10 @@ class Report:
     """Baseline entries that nothing matches any more."""
     sources: int = 0
     """How many Python files were scanned."""
+    diff: bool = False
+    """Whether changes are shown and nothing is written."""
+    live: bool = False
+    """Whether it rests on what the machine is like at this moment."""
     loading: str = ""
     """One line: how the project's code loads its configs, where that is known."""
 
@@ -102,10 +113,25 @@ class Report:
 
     def exit_code(self) -> ExitCode:
         """Return the exit code of this report, the same for every output format."""
-        if self.errors or any(report.refused or report.cycle for report in self.files):
+        if any(report.refused or report.cycle for report in self.files):
             return ExitCode.UNREADABLE
-        for report in self.files:
-            threshold = (report.settings or self.settings).threshold()
-            if threshold is not None and any(finding.severity >= threshold for finding in report.findings):
-                return ExitCode.FINDINGS
+        if self.errors:
+            return max(error.code for error in self.errors)
+        if any(self.fails(report, finding) for report in self.files for finding in report.findings):
+            return ExitCode.FINDINGS
+        if any(self.threshold_of(report) is not None for report in self.pending()):
+            return ExitCode.FINDINGS
         return ExitCode.CLEAN
+
+    def threshold_of(self, report: FileReport) -> Severity | None:
+        """Return the least severity that makes a run fail for a finding of this file, or None for never."""
+        return (report.settings or self.settings).threshold()
+
+    def fails(self, report: FileReport, finding: Finding) -> bool:
+        """Tell whether a finding of a file makes the exit code 1."""
+        threshold = self.threshold_of(report)
+        return threshold is not None and finding.severity >= threshold
+
+    def pending(self) -> list[FileReport]:
+        """Return the files that a run which writes nothing would change."""
+        return [report for report in self.files if self.diff and report.after is not None]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cfgfix.catalog.expression import UNKNOWN
-from cfgfix.catalog.load import Catalogue, builtin, read_folder
+from cfgfix.catalog.load import Catalogue, KnownNames, builtin, read_folder
 from cfgfix.catalog.read import load_yaml
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.dialect import Dialect, dialects, schema_data
@@ -34,13 +34,17 @@ class CaseResult:
     problems: tuple[str, ...]
 
 
-def run_folder(folder: str) -> Iterator[CaseResult]:
+def run_folder(folder: str, known: KnownNames | None = None) -> Iterator[CaseResult]:
     """Run every case of every rule file below a folder.
+
+    Args:
+        folder: A folder with rule files.
+        known: The names that the rules may use; None leaves them unchecked.
 
     Raises:
         CfgfixError: The folder has no rules, or a rule file is wrong.
     """
-    for rule in read_folder(folder):
+    for rule in read_folder(folder, known):
         data = load_yaml(rule.path)
         for case in data["cases"]:
             yield run_case(rule, case)

@@ -8,21 +8,29 @@ from collections.abc import Callable, Sequence
 from cfgfix.baseline import Baseline, Key
 from cfgfix.baseline import read as read_baseline
 from cfgfix.catalog.compiled import files_below
-from cfgfix.catalog.load import Catalogue, with_folders
+from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.rule import Rule
 from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect, schema_data
+from cfgfix.dialects.foreign import tool_of
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS, Loader
 from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean, nearest
-from cfgfix.files import SourceFile, read_source
+from cfgfix.files import SourceFile, is_inside, project, read_source
 from cfgfix.findings import Severity
 from cfgfix.judge import Judge, Target
 from cfgfix.records import dataclass, replace
 from cfgfix.request import Request
 from cfgfix.schema.validate import Schema
 from cfgfix.settings import Finder, Settings
-from cfgfix.vocabulary import by_text, dialect_inputs, known_dialects
+from cfgfix.vocabulary import (
+    by_text,
+    catalogue_of,
+    dialect_inputs,
+    has_training_keys,
+    is_label,
+    known_dialects,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from cfgfix.around import Surroundings
     from cfgfix.schema.infer import Inferred
     from cfgfix.source.config_reads import Usage
+    from cfgfix.usage.project_code import CodeSays, ProjectCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,8 @@ class Machine:
     lookup: Callable[[str], Any] | None
     label: str | None
     profile: str | None = None
+    live: bool = False
+    """Whether it is the machine this runs on, as it is now."""
 
 
 @dataclass(slots=True)
@@ -85,18 +96,54 @@ class Kept:
 class Runs:
     """One run for each settings file that the checked files lie under; a plain class, since it grows."""
 
-    __slots__ = ("_made", "_request", "baseline", "configs", "finder", "inputs", "left", "scanned")
+    __slots__ = (
+        "_codes",
+        "_made",
+        "_request",
+        "_wrong",
+        "baseline",
+        "configs",
+        "finder",
+        "inputs",
+        "left",
+        "problems",
+        "scanned",
+    )
 
     def __init__(self, request: Request) -> None:
-        self.finder = Finder(request.settings, request.adjust)
+        self.finder = Finder(request.settings, request.adjust, patient=True)
         self.inputs: list[str] = [request.baseline] if request.baseline is not None else []
         self._request = request
         self._made: dict[int, Run] = {}
+        self._wrong: set[int] = set()
         self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs = Kept()
         self.scanned: list[str] = []
         """Python files; those without findings have no report."""
+        self.problems: list[CfgfixError] = []
+        """What is wrong in settings and stops neither the run nor the files under other settings."""
+        self._codes: dict[str, ProjectCode] = {}
+
+    def code_around(self, path: str) -> ProjectCode:
+        """Return the code of the repository that a file belongs to."""
+        root = repository(path, self._request.paths)
+        found = self._codes.get(root)
+        if found is None:
+            from cfgfix.discovery import Matcher
+            from cfgfix.usage.project_code import ProjectCode
+
+            settings = self.finder.of(root)
+            found = self._codes[root] = ProjectCode(root, Matcher(settings).excluded, stamp_of(()))
+        return found
+
+    def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
+        """Return what the code around a config says of it, or None where no code opens it."""
+        return self.code_around(path).of(path, source)
+
+    def codes(self) -> list[ProjectCode]:
+        """Return the code that was asked for, by repository."""
+        return list(self._codes.values())
 
     def of(self, settings: Settings) -> Run:
         """Return the run of these settings.
@@ -104,10 +151,35 @@ class Runs:
         Raises:
             CfgfixError: The settings name something that is not there.
         """
+        if id(settings) in self.finder.wrong:
+            raise self.finder.wrong[id(settings)]
         run = self._made.get(id(settings))
         if run is None:
             run = self._made[id(settings)] = self._make(settings)
         return run
+
+    def sound(self, settings: Settings) -> Run | None:
+        """Return the run of these settings, or None where they are wrong, which `problems` then tells once.
+
+        Raises:
+            CfgfixError: They are those of the working folder, on which the whole run rests.
+        """
+        if id(settings) in self._wrong:
+            return None
+        try:
+            return self.of(settings)
+        except CfgfixError as error:
+            if settings is self.finder.of("."):
+                raise
+            self.unsound(settings, error)
+            return None
+
+    def unsound(self, settings: Settings, error: CfgfixError) -> None:
+        """Keep what is wrong in some settings; the files under them are passed over."""
+        self._wrong.add(id(settings))
+        self._made.pop(id(settings), None)
+        if str(error) not in map(str, self.problems):
+            self.problems.append(error)
 
     def all(self) -> list[Run]:
         """Return all runs that were made."""
@@ -115,7 +187,8 @@ class Runs:
 
     def _make(self, settings: Settings) -> Run:
         request = self._request
-        catalogue = with_folders(settings.inside(folder) for folder in settings.rules)
+        dialects = known_dialects(settings, self.problems)
+        catalogue = catalogue_of(settings, dialects.values())
         rules = select(catalogue, settings)
         for selectors in settings.per_file_ignores.values():
             for selector in selectors:
@@ -135,7 +208,7 @@ class Runs:
             settings=settings,
             hardware=line,
             judge=Judge(catalogue, rules, severities),
-            dialects=known_dialects(settings),
+            dialects=dialects,
             machines=machines,
             schemas={},
             targets={},
@@ -144,6 +217,25 @@ class Runs:
             configs=self.configs,
             files=[],
         )
+
+
+def repository(path: str, paths: Sequence[str]) -> str:
+    """Return the folder whose code may read a file: its repository, else the folder that is checked.
+
+    Args:
+        path: The file.
+        paths: What the request names.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    found = project(folder)
+    if os.path.exists(os.path.join(found, ".git")):
+        return found
+    for named in paths or (".",):
+        whole = os.path.realpath(named)
+        if os.path.isdir(whole) and is_inside(folder, whole):
+            return whole
+    here = os.path.realpath(".")
+    return here if is_inside(folder, here) else folder
 
 
 def stamp_of(rules: Sequence[Rule]) -> object:
@@ -223,41 +315,66 @@ def _machines(settings: Settings) -> tuple[list[Machine], str]:
 def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
     if request == "none":
         return Machine(None, None), "hardware: none, as asked: rules about the machine are skipped"
-    from cfgfix.hardware.presets import resolve_hardware
+    from cfgfix.hardware.presets import is_this_machine, resolve_hardware
 
+    live = is_this_machine(request)
     hardware, line = resolve_hardware(
         request, environ=os.environ, base_dir=None if settings.command_hardware else settings.root
     )
     if hardware is None:
-        return Machine(None, None), line
+        return Machine(None, None, live=live), line
 
     def look(name: str) -> Any:
         found = hardware.lookup(name)
         return None if found is None else found.value
 
-    return Machine(look, hardware.label), line
+    return Machine(look, hardware.label, live=live), line
 
 
-def dialect_of(document: Document, run: Run) -> Dialect | None:
+def dialect_of(document: Document, run: Run, *, forced: bool = False) -> Dialect | None:
     """Return the dialect of a document, or None where it is no training config.
 
-    That is the one the settings name, the one whose signature the document has, or, where the settings name keys or a
-    class, the generic one for what has some of those.
+    That is the dialect that is named, the one whose signature the document has, or, where the settings name keys or a
+    class, the generic one for what has some of those. A name says how a training config is written; whether a file is
+    one is asked all the same.
+
+    Args:
+        document: The document.
+        run: What its settings come to.
+        forced: Whether a person says that it is a config of the named dialect.
     """
-    if run.settings.dialect is not None:
-        return run.dialects[run.settings.dialect]
+    settings = run.settings
+    named = run.dialects[settings.dialect] if settings.dialect is not None else None
+    if named is not None and forced:
+        return named
+    found = _detected(document, run)
+    if found is not None and found.confidence != "low":
+        # What is of another family with files of its own, such as the job of a cluster, is judged as that.
+        foreign = named is not None and named is not found and tool_of(document) is not None
+        return found if named is None or foreign else named
+    if tool_of(document) is not None:
+        return None
+    if named is not None:
+        return named if found is not None or has_training_keys(document, named) else None
+    if found is not None or document.problem is not None:
+        return found
+    if settings.schema and names_class(settings.schema) and _fits_class(document, run):
+        return run.dialects.get("generic")
+    if settings.keys or settings.schema:
+        generic = run.dialects.get("generic")
+        if generic is not None and _has_own_keys(document, run, generic):
+            return generic
+    return None
+
+
+def _detected(document: Document, run: Run) -> Dialect | None:
+    """Return the dialect whose signature a document has, or None where it has none."""
     if document.problem is not None:
         return by_text(document.source.text, run.dialects)
     for root in document.roots:
         found = detect(root, run.dialects.values())
         if found is not None:
             return found
-    if run.settings.schema and names_class(run.settings.schema) and _fits_class(document, run):
-        return run.dialects.get("generic")
-    if run.settings.keys or run.settings.schema:
-        generic = run.dialects.get("generic")
-        if generic is not None and _has_own_keys(document, run, generic):
-            return generic
     return None
 
 
@@ -269,13 +386,16 @@ def _has_own_keys(document: Document, run: Run, generic: Dialect) -> bool:
 
 
 def _fits_class(document: Document, run: Run) -> bool:
-    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name."""
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name.
+
+    Names that any file may have, such as `name` and `version`, do not make it fit alone.
+    """
     run.inferred = run.inferred or _infer(run.settings)
     known = run.inferred.schema.get("properties", {})
     for root in document.roots:
         if root.kind == Kind.MAPPING and root.items:
-            found = sum(1 for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known)
-            if found and 2 * found >= len(root.items):
+            found = [key.text for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known]
+            if not all(map(is_label, found)) and 2 * len(found) >= len(root.items):
                 return True
     return False
 
@@ -325,10 +445,22 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
-        return replace(target, around=Around(elsewhere=True)) if around.elsewhere else target
-    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted):
+        told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
+        return replace(target, around=told) if told.elsewhere or told.ruamel else target
+    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted or around.ruamel):
         return target
     return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
+
+
+def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
+    """Return a target that knows whether the code around uses ruamel.yaml, all else as it was."""
+    from cfgfix.around import Around, Surroundings
+
+    if run.surroundings is None:
+        run.surroundings = Surroundings()
+    if not run.surroundings.of(source.path, source.text).ruamel:
+        return target
+    return replace(target, around=replace(target.around or Around(), ruamel=True))
 
 
 def usage_for(run: Run) -> Usage | None:

@@ -7,19 +7,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cfgfix import __version__
-from cfgfix.dialects.detect import detect
 from cfgfix.dialects.dialect import Dialect
-from cfgfix.discovery import find
+from cfgfix.discovery import Matcher, find
 from cfgfix.documents.compose import Document, Kind, compose
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.edits import ReplaceText, splice
 from cfgfix.errors import CfgfixError, UnreadableError
-from cfgfix.files import SourceFile, read_regular, read_source
-from cfgfix.records import dataclass
-from cfgfix.runs import names_class
+from cfgfix.files import SourceFile, is_inside, project, read_regular, read_source
+from cfgfix.records import dataclass, replace
+from cfgfix.request import Request
+from cfgfix.runs import Runs, dialect_of, names_class
 from cfgfix.schema.publish import published
 from cfgfix.settings import FILES, Finder, Settings, read
-from cfgfix.vocabulary import known_dialects
+from cfgfix.settings_table import DEFAULT_INCLUDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ MAX_CONFIGS = 2_000
 MAX_MODULES = 5_000
 """Most Python files looked at for a config class."""
 MAX_MODULE_BYTES = 1024 * 1024
-MAX_PATTERNS = 8
-"""Most include patterns written; where configs lie in more places, all YAML files stay included."""
+MAX_ROOTS = 8
+"""Most source roots written."""
 _LEAST_SHARE = 0.5
 """Share of a config's sections that a class must name as fields to be taken for the config class. Below half, two classes
 of one project could claim the same file; cfgfix then names none."""
@@ -45,6 +45,8 @@ class Config:
     path: str
     document: Document
     dialect: Dialect
+    settings: Settings
+    """Those in force for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,35 +80,115 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     """
     facts: list[str] = []
     files: list[Planned] = []
-    finder = Finder(None)
-    settings = finder.of(".")
-    configs, others = _configs(finder, settings)
-    names = sorted({config.dialect.name for config in configs})
+    settings = Finder(None).of(".")
+    everywhere, others = _configs()
+    elsewhere = [config.path for config in everywhere if config.settings.origin != settings.origin]
+    below = [config for config in everywhere if config.settings.origin == settings.origin]
+    matcher = Matcher(settings)
+    configs = [config for config in below if matcher.included(config.path)]
+    left_out = [config.path for config in below if not matcher.included(config.path)]
     if configs:
         facts.append(f"training configs: {_listed([config.path for config in configs])}")
-        facts.append(f"dialect: {', '.join(names)}")
-    else:
+        facts.append(f"dialect: {', '.join(sorted({config.dialect.name for config in configs}))}")
+    elif not elsewhere:
         facts.append(
             f"training configs: none that cfgfix knows among {len(others)} YAML files; name the keys under [keys] in the settings"
+        )
+    if elsewhere:
+        facts.append(
+            f"configs under settings of their own: {_listed(elsewhere)}; run `cfgfix init` in their folder"
         )
     sources = _python_files()
     roots = _source_roots(sources)
     if roots:
         facts.append(f"source root: {', '.join(roots)}")
     found = _config_class(configs, sources)
-    if found is not None:
-        facts.append(f"config class: {found}")
+    if found is not None and not found.fits(configs):
+        facts.append(
+            f"config class: {found.name} takes only some of these configs, so it is not named; `--schema` checks with it"
+        )
+        found = None
+    elif found is not None:
+        facts.append(f"config class: {found.name}")
+    class_name = found.name if found is not None else None
     own = next((name for name in FILES if os.path.isfile(name) and read(name) is not None), None)
     if own is not None:
         facts.append(f"settings: already in {own}, left as they are")
-        found = settings.schema if settings.schema is not None and names_class(settings.schema) else None
+        facts += _news(own, settings, configs, left_out, roots, class_name)
+        class_name = settings.schema if settings.schema is not None and names_class(settings.schema) else None
     else:
-        files.append(_settings_file(configs, others, names, roots, found, settings))
+        if settings.origin is not None:
+            facts.append(
+                f"settings: those in {os.path.relpath(settings.origin)} no longer hold here once this folder has its own"
+            )
+        files.append(_settings_file(configs, roots, class_name, settings))
     if hook:
         _plan_hook(hook_repository, files, facts)
     if editor:
-        _plan_editor(configs, files, facts, _class_schema(found, roots, settings))
+        _plan_editor(configs, files, facts, _class_schema(class_name, roots, settings))
+    for planned in files:
+        require_inside(planned.path)
     return Plan(tuple(facts), tuple(files))
+
+
+def require_inside(path: str, root: str = ".") -> None:
+    """Refuse a place that a link leads out of the project: a checkout must not have files elsewhere written.
+
+    Args:
+        path: The place.
+        root: A folder of the project.
+
+    Raises:
+        CfgfixError: It lies outside.
+    """
+    if not is_inside(path, project(root)):
+        raise CfgfixError(
+            "a link leads out of the project; nothing is written",
+            path=path,
+            hint="put a file or folder of the project in the place of the link",
+        )
+
+
+def _news(
+    own: str,
+    settings: Settings,
+    configs: Sequence[Config],
+    left_out: Sequence[str],
+    roots: Sequence[str],
+    class_name: str | None,
+) -> Iterator[str]:
+    """Yield what the project has and its settings do not name."""
+    import json
+
+    if left_out:
+        yield f"new: {_listed(left_out)}, left out by `include` in {own}; without that line all configs are checked"
+    other = [
+        config.path
+        for config in configs
+        if settings.dialect is not None and _told_as_another(config, settings.dialect)
+    ]
+    if other:
+        yield (
+            f"new: {_listed(other)}, of another dialect than `dialect` in {own} says; without that line each is told by its content"
+        )
+    known = {os.path.normpath(root) for root in settings.source_roots}
+    added = [root for root in roots if os.path.normpath(root) not in known]
+    if added and added != ["."]:
+        named = json.dumps([*settings.source_roots, *added], ensure_ascii=False)
+        yield f"new: source root {', '.join(added)}; in {own} write: source-roots = {named}"
+    if class_name is not None and settings.schema is None and _refused(class_name, configs, settings) is None:
+        named = json.dumps(class_name, ensure_ascii=False)
+        yield f"new: config class {class_name}; in {own} write: schema = {named}"
+
+
+def _told_as_another(config: Config, dialect: str) -> bool:
+    """Tell whether a config has the signature of a known program that is not the one the settings name."""
+    from cfgfix.dialects.detect import detect
+    from cfgfix.vocabulary import known_dialects
+
+    known = known_dialects(config.settings).values()
+    found = next((item for root in config.document.roots if (item := detect(root, known)) is not None), None)
+    return found is not None and found.name != dialect and found.confidence != "low"
 
 
 def _listed(paths: Sequence[str]) -> str:
@@ -114,32 +196,34 @@ def _listed(paths: Sequence[str]) -> str:
     return shown if len(paths) <= 5 else f"{shown} and {len(paths) - 5} more"
 
 
-def _configs(finder: Finder, settings: Settings) -> tuple[list[Config], list[str]]:
-    """Return the training configs below the working folder, and the other YAML files."""
-    known = known_dialects(settings)
+def _configs() -> tuple[list[Config], list[str]]:
+    """Return the training configs below the working folder, those that `include` leaves out too, and the other YAML files."""
+
+    def widened(settings: Settings) -> Settings:
+        include = tuple(dict.fromkeys((*settings.include, *DEFAULT_INCLUDE)))
+        return replace(settings, include=include, hardware="none")
+
+    runs = Runs(Request(adjust=widened))
+    finder = Finder(None)
     configs: list[Config] = []
     others: list[str] = []
-    for found in find((".",), finder)[:MAX_CONFIGS]:
+    for found in find((".",), runs.finder)[:MAX_CONFIGS]:
         try:
             document = compose(read_source(found.path))
         except UnreadableError:
             others.append(found.path)
             continue
-        dialect = next(
-            (item for root in document.roots if (item := detect(root, known.values())) is not None), None
-        )
+        dialect = dialect_of(document, runs.of(found.settings)) if document.problem is None else None
         if dialect is None:
             others.append(found.path)
         else:
-            configs.append(Config(found.path, document, dialect))
+            settings = finder.of(os.path.dirname(found.path) or ".")
+            configs.append(Config(found.path, document, dialect, settings))
     return configs, others
 
 
 def _python_files() -> list[str]:
     """Return the project's Python files, without environments, builds and tests."""
-    from cfgfix.discovery import Matcher
-    from cfgfix.records import replace
-
     settings = replace(
         Settings(root=os.path.abspath(".")),
         exclude=(*Settings().exclude, "tests", "test", "docs", "examples", ".*"),
@@ -169,15 +253,29 @@ def _source_roots(paths: Iterable[str]) -> list[str]:
         ):
             folder = os.path.dirname(folder)
         roots[os.path.dirname(folder).replace(os.sep, "/") or "."] = None
-    return list(roots)[:MAX_PATTERNS]
+    return list(roots)[:MAX_ROOTS]
 
 
-def _config_class(configs: Sequence[Config], paths: Iterable[str]) -> str | None:
-    """Return `file:Class` of the class whose fields the configs' sections are, or None where none stands out."""
+@dataclass(frozen=True, slots=True)
+class ConfigClass:
+    """A class that loads configs: `file:Class` and the names of its fields."""
+
+    name: str
+    fields: frozenset[str]
+
+    def fits(self, configs: Iterable[Config]) -> bool:
+        """Tell whether every config has half of its top-level keys or more from the class."""
+        return all(
+            len(keys & self.fields) >= _LEAST_SHARE * len(keys) for keys in map(_top_keys, configs) if keys
+        )
+
+
+def _config_class(configs: Sequence[Config], paths: Iterable[str]) -> ConfigClass | None:
+    """Return the class whose fields the configs' sections are, or None where none stands out."""
     sections = _sections(configs)
     if len(sections) < 2:
         return None
-    best: list[tuple[float, str]] = []
+    best: list[tuple[float, str, frozenset[str]]] = []
     for path in paths:
         try:
             data = read_regular(path, MAX_MODULE_BYTES + 1)
@@ -191,36 +289,42 @@ def _config_class(configs: Sequence[Config], paths: Iterable[str]) -> str | None
             continue
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
-                fields = {
+                fields = frozenset(
                     item.target.id
                     for item in node.body
                     if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-                }
+                )
                 share = len(fields & sections) / len(sections)
                 if share >= _LEAST_SHARE and len(fields & sections) >= 2:
-                    best.append((share, f"{path.replace(os.sep, '/')}:{node.name}"))
-    best.sort(reverse=True)
+                    best.append((share, f"{path.replace(os.sep, '/')}:{node.name}", fields))
+    best.sort(key=lambda item: item[:2], reverse=True)
     if not best or (len(best) > 1 and best[0][0] == best[1][0]):
         return None
-    return best[0][1]
+    return ConfigClass(*best[0][1:])
 
 
 def _sections(configs: Sequence[Config]) -> set[str]:
     """Return the top-level keys that most configs have."""
     counts: dict[str, int] = {}
     for config in configs:
-        for root in config.document.roots[:1]:
-            if root.kind == Kind.MAPPING:
-                for key, _ in root.items:
-                    if key.kind == Kind.SCALAR:
-                        counts[key.text] = counts.get(key.text, 0) + 1
+        for name in _top_keys(config):
+            counts[name] = counts.get(name, 0) + 1
     return {name for name, count in counts.items() if 2 * count > len(configs)}
+
+
+def _top_keys(config: Config) -> set[str]:
+    """Return the keys at the top of a config's first document."""
+    return {
+        key.text
+        for root in config.document.roots[:1]
+        if root.kind == Kind.MAPPING
+        for key, _ in root.items
+        if key.kind == Kind.SCALAR
+    }
 
 
 def _settings_file(
     configs: Sequence[Config],
-    others: Sequence[str],
-    names: Sequence[str],
     roots: Sequence[str],
     config_class: str | None,
     settings: Settings,
@@ -228,12 +332,6 @@ def _settings_file(
     import json
 
     rows: list[str] = []
-    patterns = _patterns(configs)
-    if patterns:
-        rows.append(f"include = {json.dumps(patterns, ensure_ascii=False)}")
-    if len(names) == 1 and patterns and not _included(patterns, others):
-        # Only where nothing else is included: a named dialect is not asked whether a file is a training config at all.
-        rows.append(f"dialect = {json.dumps(names[0])}")
     if roots and list(roots) != ["."]:
         rows.append(f"source-roots = {json.dumps(list(roots), ensure_ascii=False)}")
     if config_class is not None:
@@ -243,19 +341,39 @@ def _settings_file(
     rows.append(
         '# hardware = "rtx4090,cpus=16,ram=64"  # the training machine: workers and memory are judged by it'
     )
-    existing = "pyproject.toml" if os.path.isfile("pyproject.toml") else None
-    if existing is not None:
+    return _new_settings(rows, ".")
+
+
+def _new_settings(rows: Sequence[str], root: str) -> Planned:
+    """Return settings for a folder that has none: a table in its pyproject.toml, else a file of their own."""
+    existing = os.path.normpath(os.path.join(root, "pyproject.toml"))
+    if os.path.isfile(existing):
+        require_inside(existing, root)
         source = read_source(existing)
         text = source.text
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
         after = source.encode(text + gap + "[tool.cfgfix]\n" + "\n".join(rows) + "\n").decode("utf-8-sig")
         if _only_adds(text, after):
             return Planned(existing, text, after, source)
-    return Planned("cfgfix.toml", None, "\n".join(rows) + "\n")
+    return Planned(os.path.normpath(os.path.join(root, "cfgfix.toml")), None, "\n".join(rows) + "\n")
 
 
 def _only_adds(before: str, after: str) -> bool:
     """Tell whether a project file with the new table holds what it held, and that table."""
+    old, new = _toml(before), _toml(after)
+    if new is None:
+        return False
+    try:
+        new["tool"].pop("cfgfix")
+        if not new["tool"]:
+            new.pop("tool")
+    except (KeyError, TypeError, AttributeError):
+        return False
+    return bool(old == new)
+
+
+def _toml(text: str) -> dict[str, Any] | None:
+    """Return what a TOML text holds, or None where it is none."""
     import sys
 
     if sys.version_info >= (3, 11):
@@ -263,36 +381,67 @@ def _only_adds(before: str, after: str) -> bool:
     else:
         import tomli as tomllib
     try:
-        old: Any = tomllib.loads(before)
-        new: Any = tomllib.loads(after)
-        new["tool"].pop("cfgfix")
-        if not new["tool"]:
-            new.pop("tool")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return dict(tomllib.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
+    """Return the settings file with one more item in a list, or None where that cannot be done exactly.
+
+    Args:
+        settings: Those in force; where they come from no file, there is a new one.
+        name: The setting.
+        item: What is added to its list.
+
+    Raises:
+        CfgfixError: A link leads out of the project.
+    """
+    import json
+    import re
+
+    quoted = json.dumps(item, ensure_ascii=False)
+    if settings.origin is None:
+        return _new_settings([f"{name} = [{quoted}]"], settings.root)
+    require_inside(settings.origin, settings.root)
+    source = read_source(settings.origin)
+    text = source.text
+    newline = source.newline
+    in_project = os.path.basename(settings.origin) == "pyproject.toml"
+    candidates: list[str] = []
+    for found in re.finditer(rf"(?m)^[ \t]*{name}[ \t]*=[ \t]*\[", text):
+        candidates.append(f"{text[: found.end()]}{quoted}, {text[found.end() :]}")
+        candidates.append(f"{text[: found.end()]}{quoted}{text[found.end() :]}")
+    line = f"{name} = [{quoted}]{newline}"
+    if in_project:
+        candidates += [
+            f"{text[: found.end()]}{line}{text[found.end() :]}"
+            for found in re.finditer(r"(?m)^\[tool\.cfgfix\][^\n]*\n", text)
+        ]
+    else:
+        candidates.append(line + text)
+    for after in candidates:
+        if _only_lists(text, after, name, item, in_project=in_project):
+            return Planned(settings.origin, text, after, source)
+    return None
+
+
+def _only_lists(before: str, after: str, name: str, item: str, *, in_project: bool) -> bool:
+    """Tell whether a settings file holds what it held, and one more item in the list."""
+    old, new = _toml(before), _toml(after)
+    if old is None or new is None:
         return False
-    return bool(old == new)
-
-
-def _patterns(configs: Sequence[Config]) -> list[str]:
-    """Return include patterns for the configs: their folders, and the names of those that lie at the top."""
-    patterns: dict[str, None] = {}
-    for config in configs:
-        folder, name = os.path.split(config.path.replace(os.sep, "/"))
-        top = folder.split("/")[0]
-        patterns[f"{top}/*{os.path.splitext(name)[1]}" if top else name] = None
-    return list(patterns) if len(patterns) <= MAX_PATTERNS else []
-
-
-def _included(patterns: Sequence[str], paths: Iterable[str]) -> bool:
-    import fnmatch
-
-    return any(fnmatch.fnmatch(path.replace(os.sep, "/"), pattern) for path in paths for pattern in patterns)
+    try:
+        tables = [data["tool"]["cfgfix"] if in_project else data for data in (old, new)]
+        had, has = (table.pop(name, []) for table in tables)
+    except (KeyError, TypeError, AttributeError):
+        return False
+    return old == new and sorted(map(repr, has)) == sorted(map(repr, [*had, item]))
 
 
 def _refused(schema: str, configs: Sequence[Config], settings: Settings) -> str | None:
     """Return why a schema setting cannot be used as it is, or None: what is written must work."""
     from cfgfix import engine
-    from cfgfix.records import replace
 
     tried = replace(settings, root=os.path.abspath("."), schema=schema, hardware="none")
     try:
@@ -330,6 +479,7 @@ def _plan_hook(repository: str | None, files: list[Planned], facts: list[str]) -
         else:
             facts.append("hook: this folder is no git repository's root, so none is written")
         return
+    require_inside(_HOOKS_FILE)
     source = read_source(_HOOKS_FILE)
     if "cfgfix" in source.text:
         facts.append(f"hook: already in {_HOOKS_FILE}")
@@ -411,9 +561,12 @@ def _plan_editor(
         target = f".cfgfix/{name}.schema.json"
         text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
         if all(planned.path != target for planned in files):
-            current = _text_of(target)
-            if current != text:
-                files.append(Planned(target, current, text))
+            require_inside(target)
+            current = read_source(target) if os.path.exists(target) else None
+            if current is None:
+                files.append(Planned(target, None, text))
+            elif current.text != text:
+                files.append(Planned(target, current.text, text, current))
         source = config.document.source
         if EDITOR_MARK in source.text:
             done += 1
@@ -426,13 +579,6 @@ def _plan_editor(
             files.append(Planned(config.path, source.text, after, source))
     if done:
         facts.append(f"editor: {done} config{'s have' if done > 1 else ' has'} a schema comment already")
-
-
-def _text_of(path: str) -> str | None:
-    try:
-        return read_source(path).text
-    except UnreadableError:
-        return None
 
 
 def _with_comment(config: Config, comment: str) -> str | None:
@@ -470,21 +616,31 @@ def write(plan: Plan) -> None:
     """Write the planned files, each as a whole.
 
     Raises:
+        CfgfixError: A link leads out of the project.
         UnreadableError: A file cannot be written, or has changed since it was read.
     """
-    from cfgfix.files import replace_atomically
-
+    written: list[str] = []
     for planned in plan.files:
-        if planned.source is not None and planned.source.stamp is not None:
-            replace_atomically(planned.path, planned.source.encode(planned.after), planned.source.stamp)
-            continue
-        folder = os.path.dirname(planned.path)
+        # Looked at again: between a question and its answer a link may have come.
+        require_inside(planned.path)
         try:
-            if folder:
-                os.makedirs(folder, exist_ok=True)
-            with open(
-                planned.path, "w" if planned.before is not None else "x", encoding="utf-8", newline=""
-            ) as stream:
-                stream.write(planned.after)
-        except OSError as error:
-            raise UnreadableError(f"cannot be written: {error.strerror}", path=planned.path) from error
+            put(planned.path, planned.after, planned.source)
+        except UnreadableError as error:
+            if written:
+                error.hint = f"written before that: {', '.join(written)}"
+            raise
+        written.append(planned.path)
+
+
+def put(path: str, text: str, source: SourceFile | None) -> None:
+    """Write a file as a whole: in the place of what was read, or a new one that replaces nothing.
+
+    Raises:
+        UnreadableError: It cannot be written, has changed since it was read, or is there by now.
+    """
+    from cfgfix.files import create_atomically, replace_atomically
+
+    if source is not None and source.stamp is not None:
+        replace_atomically(path, source.encode(text), source.stamp)
+    else:
+        create_atomically(path, text.encode("utf-8"))

@@ -9,74 +9,63 @@ from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.files import is_inside, project, read_regular
 from cfgfix.findings import Severity
 from cfgfix.records import dataclass, field, replace
+from cfgfix.settings_table import (
+    BY_NAME,
+    LISTS,
+    MACHINE,
+    NAMES,
+    SETTINGS,
+    SWITCH,
+    TEXTS,
+    WORDS,
+    Setting,
+    default,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-DEFAULT_INCLUDE = ("*.yaml", "*.yml")
-DEFAULT_EXCLUDE = (
-    ".git",
-    ".hg",
-    ".svn",
-    ".tox",
-    ".nox",
-    ".venv",
-    "venv",
-    "env",
-    "node_modules",
-    "__pycache__",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    "build",
-    "dist",
-    "site-packages",
-    "wandb",
-    "mlruns",
-)
-"""Folders that hold no configs of the project itself; `wandb` and `mlruns` hold copies made by past runs."""
 MAX_BYTES = 1024 * 1024
 """Largest accepted settings file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, with their defaults."""
+    """The values of all settings, with the defaults of the table.
+
+    Attributes:
+        root: The folder that relative paths in the settings start from.
+        origin: The file they come from.
+        profiles: Machines by name: `[tool.cfgfix.hardware.profiles]`.
+        command_hardware: Whether `hardware` comes from a command line, so that a file in it is looked up in the working folder.
+    """
 
     root: str = "."
-    """Folder that relative paths in the settings start from."""
     origin: str | None = None
-    """The file they come from."""
-    include: tuple[str, ...] = DEFAULT_INCLUDE
-    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
-    source_roots: tuple[str, ...] = ()
-    schema: str | None = None
-    dialect: str | None = None
-    dialects: tuple[str, ...] = ()
-    """Files or folders with the project's own dialects."""
-    loader: str | None = None
-    unknown_keys: str | None = None
-    """What a key does that the config class does not have: `fatal` or `ignored`; None as the code tells."""
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tensorflow: str = "auto"
-    """Which TensorFlow is meant: a release, `requirements` for the project's files, `auto` for these and then what is installed."""
-    hardware: str | None = None
+    include: tuple[str, ...] = default("include")
+    exclude: tuple[str, ...] = default("exclude")
+    source_roots: tuple[str, ...] = default("source-roots")
+    schema: str | None = default("schema")
+    dialect: str | None = default("dialect")
+    dialects: tuple[str, ...] = default("dialects")
+    loader: str | None = default("loader")
+    unknown_keys: str | None = default("unknown-keys")
+    keys: Mapping[str, tuple[str, ...]] = default("keys")
+    tensorflow: str = default("tensorflow")
+    hardware: str | None = default("hardware")
     profiles: Mapping[str, str] = field(default_factory=dict)
-    """Machines by name: `[tool.cfgfix.hardware.profiles]`."""
     command_hardware: bool = False
-    """Whether `hardware` comes from a command line, so that a file in it is looked up in the working folder."""
-    select: tuple[str, ...] = ("ALL",)
-    ignore: tuple[str, ...] = ()
-    extend_select: tuple[str, ...] = ()
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    severity: Mapping[str, str] = field(default_factory=dict)
-    fail_on: str = "warning"
-    preview: bool = False
-    rules: tuple[str, ...] = ()
-    show_skipped: bool = False
-    force_exclude: bool = False
-    """Whether excluded files are left out even where a command line names them, as hooks do."""
+    select: tuple[str, ...] = default("select")
+    ignore: tuple[str, ...] = default("ignore")
+    extend_select: tuple[str, ...] = default("extend-select")
+    per_file_ignores: Mapping[str, tuple[str, ...]] = default("per-file-ignores")
+    severity: Mapping[str, str] = default("severity")
+    fail_on: str = default("fail-on")
+    preview: bool = default("preview")
+    rules: tuple[str, ...] = default("rules")
+    show_skipped: bool = default("show-skipped")
+    force_exclude: bool = default("force-exclude")
 
     def threshold(self) -> Severity | None:
         """Return the least severity that makes a run fail, or None for never."""
@@ -85,21 +74,6 @@ class Settings:
     def inside(self, path: str) -> str:
         """Return where a path lies that the settings name: from their folder on, if it is not absolute."""
         return path if os.path.isabs(path) else os.path.join(self.root, path)
-
-
-_LISTS = frozenset(
-    {"include", "exclude", "source_roots", "select", "ignore", "extend_select", "rules", "dialects"}
-)
-_TEXTS = frozenset({"schema", "dialect", "loader", "unknown_keys", "tensorflow", "hardware", "fail_on"})
-_FLAGS = frozenset({"preview", "show_skipped", "force_exclude"})
-_TABLES = frozenset({"keys", "per_file_ignores", "severity"})
-NAMES = tuple(
-    name.replace("_", "-")
-    for name in Settings.__slots__
-    if name not in ("root", "origin", "profiles", "command_hardware")
-)
-UNKNOWN_KEYS = ("fatal", "ignored")
-FAIL_ON = ("info", "warning", "error", "never")
 
 
 FILES = ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml")
@@ -138,15 +112,27 @@ class Finder:
 
     Settings files are not merged: the nearest one alone counts. A folder that has none above it takes those of the
     working folder. `looked` gets every path at which a settings file was looked for, whether it exists or not.
+
+    Args:
+        fixed: Settings that hold for every folder.
+        adjust: What a command line changes in settings that are found.
+        patient: Whether a wrong settings file raises nothing: `wrong` then has its error, by the id of the settings
+            that stand for it.
     """
 
-    __slots__ = ("_adjust", "_asked", "_base", "_fixed", "_known", "looked")
+    __slots__ = ("_adjust", "_asked", "_base", "_fixed", "_known", "_patient", "looked", "wrong")
 
     def __init__(
-        self, fixed: Settings | None = None, adjust: Callable[[Settings], Settings] | None = None
+        self,
+        fixed: Settings | None = None,
+        adjust: Callable[[Settings], Settings] | None = None,
+        *,
+        patient: bool = False,
     ) -> None:
         self._fixed = fixed
         self._adjust = adjust
+        self._patient = patient
+        self.wrong: dict[int, CfgfixError] = {}
         self._asked: dict[str, Settings] = {}
         """By folder as it was named; the working folder stays the same."""
         self._known: dict[str, Settings | None] = {}
@@ -207,7 +193,14 @@ class Finder:
             path = os.path.join(here, name)
             self.looked.append(path)
             if os.path.isfile(path):
-                found = read(path)
+                try:
+                    found = read(path)
+                except CfgfixError as error:
+                    if not self._patient:
+                        raise
+                    found = Settings(root=here, origin=path)
+                    self.wrong[id(found)] = error
+                    return found
                 if found is not None:
                     return self._adjusted(found)
         return None
@@ -220,7 +213,7 @@ def read(path: str) -> Settings | None:
     """Return the settings in one file, or None where a pyproject.toml has no `[tool.cfgfix]`.
 
     Raises:
-        CfgfixError: The file cannot be read or says something unknown.
+        CfgfixError: The file cannot be read, says something unknown, or names a source root that does not exist.
     """
     try:
         data = read_regular(path, MAX_BYTES + 1)
@@ -247,7 +240,33 @@ def read(path: str) -> Settings | None:
             return None
     if not isinstance(table, dict):
         raise CfgfixError("[tool.cfgfix] is not a table", path=path)
-    return build(table, path)
+    settings = build(table, path)
+    _require_source_roots(settings)
+    return settings
+
+
+def _require_source_roots(settings: Settings) -> None:
+    """Refuse source roots without which the code would silently not be read.
+
+    Raises:
+        CfgfixError: One is no folder.
+    """
+    for root in settings.source_roots:
+        place = settings.inside(root)
+        if os.path.isdir(place):
+            continue
+        above, name = os.path.split(os.path.normpath(place))
+        try:
+            beside = [entry.name for entry in os.scandir(above) if entry.is_dir()]
+        except OSError:
+            beside = []
+        raise CfgfixError(
+            f"source-roots: {root!r} {'is no folder' if os.path.exists(place) else 'does not exist'}",
+            path=settings.origin,
+            hint=did_you_mean(
+                name, beside, "name the folders, seen from this file, that the program's imports start from"
+            ),
+        )
 
 
 def build(table: Mapping[str, Any], path: str) -> Settings:
@@ -258,41 +277,45 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
     """
     values: dict[str, Any] = {"root": os.path.dirname(os.path.abspath(path)), "origin": path}
     for name, value in table.items():
-        attribute = name.replace("-", "_")
-        if name not in NAMES and attribute.replace("_", "-") not in NAMES:
+        setting = BY_NAME.get(name)
+        if setting is None:
             raise unknown_setting(name, path)
-        if attribute == "hardware" and isinstance(value, dict):
-            values.update(_hardware(value, path))
-        elif attribute in _LISTS:
-            values[attribute] = _texts(name, value, path)
-        elif attribute in _TEXTS:
-            if not isinstance(value, str):
-                raise CfgfixError(f"{name} is not text", path=path)
-            values[attribute] = value
-        elif attribute in _FLAGS:
-            if not isinstance(value, bool):
-                raise CfgfixError(f"{name} is not true or false", path=path)
-            values[attribute] = value
-        elif attribute in _TABLES:
-            if not isinstance(value, dict):
-                raise CfgfixError(f"{name} is not a table", path=path)
-            if attribute == "severity":
-                values[attribute] = {
-                    str(key): _choice(f"{name}.{key}", item, ("info", "warning", "error"), path)
-                    for key, item in value.items()
-                }
-            else:
-                values[attribute] = {
-                    str(key): _texts(f"{name}.{key}", item, path) for key, item in value.items()
-                }
-    if "unknown_keys" in values:
-        _choice("unknown-keys", values["unknown_keys"], UNKNOWN_KEYS, path)
+        values.update(_values(setting, value, path))
     if "tensorflow" in values:
         require_release(values["tensorflow"], path)
-    if "fail_on" in values:
-        _choice("fail-on", values["fail_on"], FAIL_ON, path)
     _require_inside(values, path)
     return Settings(**values)
+
+
+def _values(setting: Setting, value: Any, path: str) -> dict[str, Any]:
+    """Return the fields that one entry of a settings file gives.
+
+    Raises:
+        CfgfixError: The value is not of the setting's kind.
+    """
+    name = setting.name
+    if setting.kind == MACHINE and isinstance(value, dict):
+        return _hardware(value, path)
+    if setting.kind == TEXTS:
+        made: Any = _texts(name, value, path)
+    elif setting.kind == SWITCH:
+        if not isinstance(value, bool):
+            raise CfgfixError(f"{name} is not true or false", path=path)
+        made = value
+    elif setting.kind in (LISTS, WORDS):
+        if not isinstance(value, dict):
+            raise CfgfixError(f"{name} is not a table", path=path)
+        made = {
+            key: _choice(f"{name}.{key}", item, setting.choices, path)
+            if setting.kind == WORDS
+            else _texts(f"{name}.{key}", item, path)
+            for key, item in value.items()
+        }
+    else:
+        if not isinstance(value, str):
+            raise CfgfixError(f"{name} is not text", path=path)
+        made = _choice(name, value, setting.choices, path) if setting.choices else value
+    return {setting.attribute: made}
 
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json")
@@ -309,10 +332,11 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
         CfgfixError: A setting names a place that lies elsewhere.
     """
     places = [
-        (name, place) for name in ("rules", "dialects", "source_roots") for place in values.get(name, ())
+        (setting.name, place)
+        for setting in SETTINGS
+        if setting.is_place
+        for place in _listed(values.get(setting.attribute, ()))
     ]
-    if "schema" in values:
-        places.append(("schema", values["schema"]))
     machines = [("hardware", values.get("hardware"))]
     machines += [(f"hardware.profiles.{name}", place) for name, place in values.get("profiles", {}).items()]
     places += [(name, place) for name, place in machines if place and place.endswith(_FILE_ENDINGS)]
@@ -323,10 +347,14 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
     for name, place in places:
         if not is_inside(os.path.join(root, os.path.expanduser(place)), limit):
             raise CfgfixError(
-                f"{name.replace('_', '-')}: {place!r} leads out of the project",
+                f"{name}: {place!r} leads out of the project",
                 path=path,
                 hint="copy it into the project",
             )
+
+
+def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
 
 
 def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:

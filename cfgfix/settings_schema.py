@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from cfgfix.catalog.load import builtin
 from cfgfix.dialects.dialect import dialects
 from cfgfix.documents.resolve import LOADERS
-from cfgfix.findings import Severity
-from cfgfix.settings import FAIL_ON, NAMES, UNKNOWN_KEYS, Settings
+from cfgfix.settings_table import LISTS, MACHINE, SETTINGS, SWITCH, TEXTS, WORDS, Setting
 from cfgfix.source.requirements import SETTING
 
 TYPE_CHECKING = False
@@ -18,31 +17,6 @@ if TYPE_CHECKING:
 DIALECT = "http://json-schema.org/draft-07/schema#"
 """Draft 7: what editors for TOML (taplo, Even Better TOML) read."""
 
-TEXTS: dict[str, str] = {
-    "include": "Which files are looked at below a folder: patterns for their names or for their paths from the settings file.",
-    "exclude": "Which files and folders are left out: patterns for their names or for their paths from the settings file. It replaces the default.",
-    "source-roots": "Folders that the program's imports start from. The Python code below them is read together with the configs.",
-    "schema": "What the configs must look like: a JSON Schema file, or path/to/config.py:Class, the class that loads them; the code is read, not run.",
-    "dialect": "The dialect of all configs. Without it each file is told by its content, and a file that is no training config is passed over.",
-    "dialects": "Files or folders with dialects of the project's own.",
-    "loader": "How the program reads YAML; by default the dialect says it, else the code around the config.",
-    "unknown-keys": "What a key does that the class named by `schema` does not have: fatal, the program stops, or ignored. By default the code that loads the file tells.",
-    "keys": "Where the project keeps a concept: its name, and one key path or several (`a.b`, `jobs[].size`, `*.size`).",
-    "tensorflow": "The TensorFlow that the program is meant for: a release such as 2.15, a requirement such as >=2.16,<2.19, requirements (what the project's requirement files ask for), or auto (these, and where they say nothing the TensorFlow installed in the project's virtual environment or beside cfgfix).",
-    "hardware": "The machine that the configs are meant for: auto, none, all, a profile such as rtx4090x2,cpus=16,ram=64, or a file that `cfgfix hardware --save` wrote. As a table: `default` and `profiles`, machines by name.",
-    "select": "The rules that are run: ids, names, families or ALL.",
-    "ignore": "Rules that are not run, whatever `select` says.",
-    "extend-select": "Rules that are run besides those of `select`.",
-    "per-file-ignores": "Rules that are silent in some files: a pattern for names or paths, and the rules.",
-    "severity": "How severe the findings of a rule or family are.",
-    "fail-on": "The least severity that makes the exit code 1.",
-    "preview": "Whether rules in preview are run.",
-    "rules": "Folders with rules of the project's own.",
-    "show-skipped": "Whether skipped rules and files are told, with the reason.",
-    "force-exclude": "Whether excluded files are left out even where a command line names them.",
-}
-"""What each setting means; a test holds the names to those that the reader knows."""
-
 
 def schema(*, names: bool = True) -> dict[str, Any]:
     """Return the JSON Schema of a cfgfix.toml, and of `[tool.cfgfix]`.
@@ -50,14 +24,12 @@ def schema(*, names: bool = True) -> dict[str, Any]:
     Args:
         names: Whether the rules, concepts and dialects that this version knows are listed, so that an editor offers them.
     """
-    plain = Settings()
     properties: dict[str, Any] = {}
-    for name in NAMES:
-        about: dict[str, Any] = {"description": TEXTS[name], **_shape(name, names=names)}
-        default = getattr(plain, name.replace("-", "_"))
-        if default is not None and default != {}:
-            about["default"] = list(default) if isinstance(default, tuple) else default
-        properties[name] = about
+    for setting in SETTINGS:
+        about: dict[str, Any] = {"description": setting.help, **_shape(setting, names=names)}
+        if setting.default is not None and setting.default != {}:
+            about["default"] = list(setting.default) if setting.kind == TEXTS else setting.default
+        properties[setting.name] = about
     return {
         "$schema": DIALECT,
         "title": "Settings of cfgfix",
@@ -80,25 +52,25 @@ def schema(*, names: bool = True) -> dict[str, Any]:
     }
 
 
-def _shape(name: str, *, names: bool) -> dict[str, Any]:
-    if name in ("select", "ignore", "extend-select"):
-        return {"allOf": [{"$ref": "#/definitions/rules"}]}
-    if name == "per-file-ignores":
-        return {"type": "object", "additionalProperties": {"$ref": "#/definitions/rules"}}
-    if name == "severity":
-        return {
-            "type": "object",
-            "propertyNames": {"$ref": "#/definitions/rule"},
-            "additionalProperties": {"enum": [severity.label for severity in Severity]},
-        }
-    if name == "keys":
+def _shape(setting: Setting, *, names: bool) -> dict[str, Any]:
+    if setting.kind == TEXTS:
+        return {"allOf": [{"$ref": f"#/definitions/{'rules' if setting.holds == 'rule' else 'texts'}"}]}
+    if setting.kind == LISTS:
+        if setting.holds == "rule":
+            return {"type": "object", "additionalProperties": {"$ref": "#/definitions/rules"}}
         concepts = sorted({concept for dialect in dialects().values() for concept in dialect.concepts})
         return {
             "type": "object",
             **({"propertyNames": {"enum": concepts}} if names else {}),
             "additionalProperties": {"$ref": "#/definitions/texts"},
         }
-    if name == "hardware":
+    if setting.kind == WORDS:
+        return {
+            "type": "object",
+            "propertyNames": {"$ref": "#/definitions/rule"},
+            "additionalProperties": {"enum": list(setting.choices)},
+        }
+    if setting.kind == MACHINE:
         return {
             "anyOf": [
                 {"type": "string"},
@@ -116,21 +88,16 @@ def _shape(name: str, *, names: bool) -> dict[str, Any]:
                 },
             ]
         }
-    if name == "dialect":
-        return _offered(sorted(dialects()) if names else ())
-    if name == "tensorflow":
-        return {"type": "string", "pattern": f"^{SETTING}$"}
-    if name == "loader":
-        return {"enum": sorted(LOADERS)}
-    if name == "unknown-keys":
-        return {"enum": list(UNKNOWN_KEYS)}
-    if name == "fail-on":
-        return {"enum": list(FAIL_ON)}
-    default = getattr(Settings(), name.replace("-", "_"))
-    if isinstance(default, bool):
+    if setting.kind == SWITCH:
         return {"type": "boolean"}
-    if isinstance(default, tuple):
-        return {"allOf": [{"$ref": "#/definitions/texts"}]}
+    if setting.choices:
+        return {"enum": list(setting.choices)}
+    if setting.holds == "dialect":
+        return _offered(sorted(dialects()) if names else ())
+    if setting.holds == "release":
+        return {"type": "string", "pattern": f"^{SETTING}$"}
+    if setting.holds == "loader":
+        return {"enum": sorted(LOADERS)}
     return {"type": "string"}
 
 
@@ -151,11 +118,10 @@ def _selectors() -> list[str]:
 
 def page() -> str:
     """Return the table of all settings for the documentation, in Markdown."""
-    plain = Settings()
     rows = [
         "# Settings",
         "",
-        "<!-- made by tools/settings.py from cfgfix/settings_schema.py; a test holds it to what the reader accepts -->",
+        "<!-- made by tools/settings.py from cfgfix/settings_table.py; a test holds it to what the reader accepts -->",
         "",
         "`[tool.cfgfix]` in `pyproject.toml`, or the same names at the top of `cfgfix.toml`. Every file is judged by the nearest settings",
         "file at or above it; settings files are not merged. `cfgfix check --show-settings [PATHS]` prints those in force, `--isolated` reads",
@@ -163,12 +129,14 @@ def page() -> str:
         "",
         "An editor completes and checks them by [settings.schema.json](settings.schema.json) (`cfgfix schema --settings` prints it).",
         "",
-        "| setting | default | meaning |",
-        "|---|---|---|",
+        "| setting | default | option | meaning |",
+        "|---|---|---|---|",
     ]
-    for name in NAMES:
-        default = getattr(plain, name.replace("-", "_"))
-        rows.append(f"| `{name}` | {_shown(default)} | {TEXTS[name].replace('|', '/')} |")
+    for setting in SETTINGS:
+        flag = f"`{setting.flag}`" if setting.flag else ""
+        rows.append(
+            f"| `{setting.name}` | {_shown(setting.default)} | {flag} | {setting.help.replace('|', '/')} |"
+        )
     return "\n".join(rows) + "\n"
 
 

@@ -17,7 +17,7 @@ from cfgfix.files import SourceFile, excerpt, read_regular, read_source
 from cfgfix.findings import Applied, Finding, Refused, Severity
 from cfgfix.records import dataclass, replace
 from cfgfix.settings import Settings
-from cfgfix.silence import about_suppressions, apply, written_beside
+from cfgfix.silence import about_suppressions, apply, inside, written_beside
 from cfgfix.source.discover import MAX_NOTEBOOK, PythonFile, decode, find_python, package_root
 from cfgfix.source.scan import ConfigFacts, ScanResult, scan
 from cfgfix.suppressions import NEEDLE, Suppression, find
@@ -96,7 +96,7 @@ class SourceRun:
         permitted: Leaves out what the settings ignore in a file.
         key: What else the results depend on.
         texts: Texts that stand for those on disk, by path.
-        only: The one file that is reported, where not all are.
+        only: The files that are reported, where not all are.
         extra: Findings about these files from elsewhere, by file.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant, as the setting says it.
@@ -113,7 +113,7 @@ class SourceRun:
         permitted: Callable[[list[Finding], str], list[Finding]],
         key: object,
         texts: Mapping[str, str] | None = None,
-        only: str | None = None,
+        only: frozenset[str] | None = None,
         extra: Mapping[str, Sequence[Finding]] | None = None,
         progress: Callable[[int, int], None] | None = None,
         tensorflow: str = "requirements",
@@ -262,7 +262,7 @@ class SourceRun:
     def _told(self, result: ScanResult) -> list[str]:
         """Return the files that a report is about."""
         found = {*result.findings, *result.marked}
-        return sorted(found if self._only is None else found & {self._only})
+        return sorted(found if self._only is None else found & self._only)
 
     def _read(self, path: str) -> SourceFile:
         text = self._texts.get(path)
@@ -319,9 +319,7 @@ def comments_of(source: SourceFile) -> list[Suppression]:
     """Return the suppression comments of a Python file; a text that only looks like one is none."""
     if NEEDLE not in source.text:
         return []
-    comments = _comments(source)
-    places = {place for start, text in comments for place in range(start, start + len(text))}
-    return find(source.text, source.position, lambda offset: offset in places)
+    return find(source.text, source.position, inside(_comments(source)))
 
 
 def _comments(source: SourceFile) -> list[tuple[int, str]]:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from cfgfix.records import dataclass
 
 NEEDLE = "cfgfix:"
-_COMMENT = r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?P<reason>[^\r\n#]*)"
+_HEAD = re.compile(r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*")
+_LIST_END = re.compile(r"[\]\r\n]|\Z")
+_REASON = re.compile(r"[^\r\n#]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +55,80 @@ def find(
     if NEEDLE not in text:
         return []
     found: list[Suppression] = []
-    for match in re.finditer(_COMMENT, text):
-        start = match.start()
+    position_now = line_start = 0
+    hash_line = list_end = -1
+    while (head := _HEAD.search(text, position_now)) is not None:
+        start = head.start()
+        line_start = 1 + max(
+            line_start - 1, text.rfind("\n", position_now, start), text.rfind("\r", position_now, start)
+        )
+        own_line = line_start != hash_line and not text[line_start:start].strip()
+        hash_line = line_start
+        tail = head.end()
+        listed = ""
+        if text.startswith("[", tail):
+            # An open bracket may have been looked past already: no part of a line is searched twice.
+            if list_end <= tail:
+                list_end = _LIST_END.search(text, tail + 1).start()  # type: ignore[union-attr] # the end matches
+            if text.startswith("]", list_end):
+                listed = text[tail + 1 : list_end]
+                tail = list_end + 1
+        stop = _REASON.match(text, tail).end()  # type: ignore[union-attr] # it may be empty
+        position_now = stop
         if not is_comment(start):
             continue
-        line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-        listed = match["rules"]
-        rules = (
-            tuple(part.strip() for part in listed.split(",") if part.strip()) if listed is not None else ()
-        )
-        end = start + len(text[start : match.end()].rstrip())
         found.append(
             Suppression(
-                whole_file=match["kind"] == "ignore-file",
-                rules=rules,
-                reason=match["reason"].strip(),
+                whole_file=head["kind"] == "ignore-file",
+                rules=tuple(part.strip() for part in listed.split(",") if part.strip()),
+                reason=text[tail:stop].strip(),
                 start=start,
-                end=end,
+                end=start + len(text[start:stop].rstrip()),
                 line=position(start)[0],
-                own_line=not text[line_start:start].strip(),
+                own_line=own_line,
             )
         )
     return found
 
 
-def silenced(suppressions: Sequence[Suppression], rule: str, name: str, lines: Iterable[int]) -> list[int]:
-    """Return the indexes of the suppressions that silence a finding of a rule on one of these lines."""
-    wanted = set(lines)
-    own = {suppression.line for suppression in suppressions if suppression.own_line}
-    found: list[int] = []
-    for index, suppression in enumerate(suppressions):
-        if not suppression.names(rule, name):
-            continue
-        if suppression.whole_file or suppression.line in wanted:
-            found.append(index)
-        elif suppression.own_line:
-            below = suppression.line + 1
-            while below in own:
-                below += 1
-            if below in wanted:
-                found.append(index)
-    return found
+class Silencer:
+    """Suppressions by what they speak for; each rule asks each line once.
+
+    Attributes:
+        used: For each suppression, whether it has silenced a finding.
+    """
+
+    __slots__ = ("_answers", "_by_line", "_suppressions", "used")
+
+    def __init__(self, suppressions: Sequence[Suppression]) -> None:
+        self._suppressions = suppressions
+        self.used = [False] * len(suppressions)
+        self._answers: dict[tuple[str, str, int | None], bool] = {}
+        below: dict[int, int] = {}
+        for line in sorted({item.line for item in suppressions if item.own_line}, reverse=True):
+            below[line] = below.get(line + 1, line + 1)
+        self._by_line: dict[int | None, list[int]] = {}
+        for index, item in enumerate(suppressions):
+            lines: list[int | None] = (
+                [None] if item.whole_file else [item.line, *([below[item.line]] if item.own_line else [])]
+            )
+            for reached in lines:
+                self._by_line.setdefault(reached, []).append(index)
+
+    def silences(self, rule: str, name: str, lines: Iterable[int]) -> bool:
+        """Tell whether a comment silences a finding of a rule on one of these lines."""
+        # No short cut: every comment that speaks for the finding is used.
+        answers = [self._answer(rule, name, line) for line in (None, *lines)]
+        return any(answers)
+
+    def _answer(self, rule: str, name: str, line: int | None) -> bool:
+        key = (rule, name, line)
+        answer = self._answers.get(key)
+        if answer is None:
+            speaking = [
+                index for index in self._by_line.get(line, ()) if self._suppressions[index].names(rule, name)
+            ]
+            for index in speaking:
+                self.used[index] = True
+            answer = self._answers[key] = bool(speaking)
+        return answer

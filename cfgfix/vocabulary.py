@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from cfgfix.catalog.compiled import files_below
+from cfgfix.catalog.load import Catalogue, KnownNames, builtin, with_folders
+from cfgfix.dialects.detect import exists
 from cfgfix.dialects.dialect import Dialect, Pattern, dialects, files_of, from_file, parse_pattern
+from cfgfix.documents.compose import Document
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.records import replace
 from cfgfix.settings import Settings
 
 
-def known_dialects(settings: Settings) -> dict[str, Dialect]:
+def known_dialects(settings: Settings, problems: list[CfgfixError] | None = None) -> dict[str, Dialect]:
     """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+
+    Args:
+        settings: The project's settings.
+        problems: Gets an error for each wrong entry of `keys`, which is then left out.
 
     Raises:
         CfgfixError: A setting about dialects is wrong.
@@ -26,13 +33,15 @@ def known_dialects(settings: Settings) -> dict[str, Dialect]:
             own = from_file(path)
             known[own.name] = own
     if settings.keys:
+        concepts_known = {concept for dialect in known.values() for concept in dialect.concepts}
         extra: dict[str, tuple[Pattern, ...]] = {}
         for concept, paths in settings.keys.items():
             try:
-                extra[concept] = tuple(parse_pattern(path) for path in paths)
-            except ValueError as error:
-                raise CfgfixError(f"keys.{concept}: {error}", path=settings.origin) from error
-        _check_concepts(extra, known, settings)
+                extra[concept] = _key_paths(concept, paths, concepts_known, settings)
+            except CfgfixError as error:
+                if problems is None:
+                    raise
+                problems.append(error)
         for name, dialect in known.items():
             concepts = dict(dialect.concepts)
             for concept, patterns in extra.items():
@@ -56,6 +65,41 @@ def known_dialects(settings: Settings) -> dict[str, Dialect]:
     return known
 
 
+def names_for_rules(dialects: Iterable[Dialect]) -> KnownNames:
+    """Return the names that rules may use with these dialects."""
+    from cfgfix.dialects.derived import DERIVED
+    from cfgfix.hardware.model import NAMES
+
+    told = list(dialects)
+    return KnownNames(
+        frozenset(concept for dialect in told for concept in dialect.concepts),
+        frozenset(
+            [
+                *DERIVED,
+                *(fact for dialect in told for fact in dialect.facts if fact != "values"),
+                *(f"hardware.{name}" for name in NAMES),
+            ]
+        ),
+    )
+
+
+def catalogue_of(settings: Settings, dialects: Iterable[Dialect] | None = None) -> Catalogue:
+    """Return the built-in rules and those of a project, whose names must exist.
+
+    Args:
+        settings: The project's settings.
+        dialects: Its dialects, where they are known already.
+
+    Raises:
+        CfgfixError: A rule folder or a setting about dialects is wrong.
+    """
+    if not settings.rules:
+        return builtin()
+    if dialects is None:
+        dialects = known_dialects(settings).values()
+    return with_folders(map(settings.inside, settings.rules), names_for_rules(dialects))
+
+
 def dialect_inputs(settings: Settings) -> list[str]:
     """Return what a run's answer rests on by the setting `dialects`: files, folders and schemas."""
     found: list[str] = []
@@ -68,15 +112,24 @@ def dialect_inputs(settings: Settings) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _check_concepts(extra: Iterable[str], known: dict[str, Dialect], settings: Settings) -> None:
-    concepts = {concept for dialect in known.values() for concept in dialect.concepts}
-    for name in extra:
-        if name not in concepts:
-            raise CfgfixError(
-                f"keys: {name!r} is no concept",
-                path=settings.origin,
-                hint=did_you_mean(name, concepts, "see docs/concepts.md"),
-            )
+def _key_paths(
+    concept: str, paths: Iterable[str], known: Collection[str], settings: Settings
+) -> tuple[Pattern, ...]:
+    """Return the key paths that an entry of `keys` gives a concept.
+
+    Raises:
+        CfgfixError: There is no such concept, or a key path is none.
+    """
+    if concept not in known:
+        raise CfgfixError(
+            f"keys: {concept!r} is no concept",
+            path=settings.origin,
+            hint=did_you_mean(concept, known, "see docs/concepts.md"),
+        )
+    try:
+        return tuple(parse_pattern(path) for path in paths)
+    except ValueError as error:
+        raise CfgfixError(f"keys.{concept}: {error}", path=settings.origin) from error
 
 
 _KEY_LINE = r"(?m)^[ \t]*[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:"
@@ -111,3 +164,41 @@ def by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
         if sum(map(there, signature.any_of)) >= signature.least and len(telling) >= max(_MIN_NAMES, best + 1):
             best, found = len(telling), dialect
     return found
+
+
+_LABELS = frozenset({"description", "id", "kind", "mode", "name", "path", "title", "type", "version"})
+"""Keys that a file of any purpose may have."""
+_VAGUE = _LABELS | {
+    "cache", "config", "data", "deterministic", "device", "devices", "model", "prefetch", "seed", "size", "workers",
+}  # fmt: skip
+"""Words that, alone at the top of a file, say nothing about training: a web server has `workers` too."""
+
+
+def has_training_keys(document: Document, dialect: Dialect) -> bool:
+    """Tell whether a document has a key that a dialect knows and that speaks of training.
+
+    One is enough: a person who names a dialect has configs that are too small to be detected.
+    """
+    telling = [pattern for pattern in _patterns(dialect) if _tells(pattern)]
+    if document.problem is not None:
+        names = set(re.findall(_KEY_LINE, document.source.text[:200_000]))
+        return any(all(step in names for step in pattern if isinstance(step, str)) for pattern in telling)
+    return any(exists(root, pattern) for root in document.roots for pattern in telling)
+
+
+def _patterns(dialect: Dialect) -> list[Pattern]:
+    signature = dialect.signature
+    found = [*signature.any_of, *(pattern for group in signature.every for pattern in group)]
+    for patterns in dialect.concepts.values():
+        found += patterns
+    return list(dict.fromkeys(found))
+
+
+def _tells(pattern: Pattern) -> bool:
+    words = [step for step in pattern if isinstance(step, str)]
+    return len(words) > 1 or (bool(words) and words[0] not in _VAGUE)
+
+
+def is_label(key: str) -> bool:
+    """Tell whether a key says nothing about what a file is for."""
+    return key in _LABELS

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 from cfgfix import around, engine
 from cfgfix.around import Surroundings
@@ -105,6 +106,27 @@ def test_another_framework_takes_another_rate(
     assert [rule for rule, _ in told(report)] == found
 
 
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"train.py": PLAIN}, "info"),
+        ({"train.py": PLAIN, "requirements.txt": "pyyaml\nruamel-yaml-like\n"}, "info"),
+        ({"train.py": PLAIN, "requirements.txt": "pyyaml\nruamel.yaml>=0.18\n"}, "warning"),
+        ({"train.py": PLAIN, "tools/write.py": "from ruamel.yaml import YAML\n"}, "warning"),
+    ],
+)
+@pytest.mark.parametrize("config", [CONFIG, "trainer: {optimizer_config: {}}\ntask: {train_data: {}}\n"])
+def test_ruamel_is_told_of_only_where_the_project_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], severity: str, config: str
+) -> None:
+    merged = config + "a: &a {k: 1}\nb: &b {m: 2}\nrun:\n  <<: *a\n  <<: *b\n"
+    code = "import tensorflow as tf\n\nimport train\n\ntf.keras.Model().fit(train.config)\n"
+    report = report_of(tmp_path, {"conf/a.yaml": merged, "main.py": code, **files}, monkeypatch)
+    (found,) = [item for item in report.findings if item.rule == "YML011"]
+    assert found.severity.label == severity
+    assert ("ruamel" in found.message) == (severity == "warning")
+
+
 def test_it_stops_at_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"train.py": "import hydra\n\n" + HYDRA, "inner/.git/HEAD": "", "inner/conf/a.yaml": CONFIG}
     written(tmp_path, files)
@@ -161,7 +183,7 @@ def test_an_answer_is_given_anew_once_the_code_around_changes(tmp_path: Path) ->
         return subprocess.run(
             [sys.executable, "-m", "cfgfix", "check", "conf/a.yaml"],
             cwd=folder,
-            env={**os.environ, "CFGFIX_CACHE_DIR": str(tmp_path / "cache")},
+            env={**os.environ, "CFGFIX_CACHE_DIR": after_a_first_run(tmp_path / "cache")},
             capture_output=True,
             check=False,
         ).returncode

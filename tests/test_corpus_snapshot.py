@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
+
 
 def load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"tool_{path.stem}", path)

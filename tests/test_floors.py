@@ -9,7 +9,7 @@ FLOORS = {
     "errors": 0, "edits": 0, "findings": 0, "files": 0, "caching": 0, "suppressions": 0, "records": 0,
     "documents": 1, "hardware": 1, "catalog": 1,
     "dialects": 2, "schema": 2, "pitfalls": 2, "source": 2,
-    "settings": 3, "discovery": 3, "request": 3, "vocabulary": 3, "overrides": 3, "runs": 3, "silence": 3, "baseline": 3, "around": 3, "judge": 3, "fixing": 3, "sourcing": 3, "crossref": 3, "codecases": 3, "engine": 3, "rulecases": 3, "keyuse": 3,
+    "settings_table": 3, "settings": 3, "discovery": 3, "request": 3, "vocabulary": 3, "overrides": 3, "runs": 3, "silence": 3, "baseline": 3, "around": 3, "judge": 3, "fixing": 3, "sourcing": 3, "crossref": 3, "codecases": 3, "engine": 3, "rulecases": 3, "keyuse": 3,
     "advice": 3, "report": 4, "measure": 4, "tf": 4, "scaffold": 4, "diagnose": 4, "settings_schema": 4,
     "cli": 5, "lsp": 5, "__main__": 6,
 }  # fmt: skip
@@ -18,7 +18,7 @@ WITHIN = {
     "findings": {"edits", "records"}, "edits": {"records"}, "files": {"errors", "findings", "records"}, "suppressions": {"records"},
     "schema": {"dialects"}, "dialects": set(), "pitfalls": set(), "source": {"dialects", "schema"},
     "documents": set(), "hardware": set(), "catalog": set(),
-    "discovery": {"settings"}, "fixing": set(), "around": {"settings"}, "judge": {"around", "silence", "crossref"}, "crossref": {"settings", "sourcing"}, "codecases": {"crossref", "fixing", "judge", "settings"},
+    "settings": {"settings_table"}, "discovery": {"settings"}, "fixing": set(), "around": {"settings_table"}, "judge": {"around", "silence", "crossref"}, "crossref": {"settings", "sourcing"}, "codecases": {"crossref", "fixing", "judge", "settings"},
     "rulecases": {"judge", "fixing", "overrides", "codecases"}, "keyuse": {"crossref", "discovery", "runs", "settings"},
     "sourcing": {"silence", "discovery", "settings"},
     "request": {"judge", "settings"}, "vocabulary": {"settings"}, "overrides": set(),

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -62,7 +63,7 @@ def test_golden(case, tmp_path):
     environment |= {
         "PYTHONPATH": str(ROOT),
         "PYTHONUTF8": "1",
-        "CFGFIX_CACHE_DIR": str(tmp_path / "cache"),
+        "CFGFIX_CACHE_DIR": after_a_first_run(tmp_path / "cache"),
     }
     printed = ""
     for arguments, code in runs(told["arguments"], told["exit"]):

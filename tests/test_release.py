@@ -25,8 +25,9 @@ def release():
 
 
 @pytest.fixture(scope="module")
-def built(release, tmp_path_factory):
-    return release.check_contents(tmp_path_factory.mktemp("release"), isolated=False)
+def built(release, made_once):
+    place = made_once("release", lambda place: release.check_contents(place, isolated=False))
+    return next((place / "wheel").glob("*.whl")), next((place / "sdist").glob("*.tar.gz"))
 
 
 @pytest.fixture

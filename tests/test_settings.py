@@ -50,6 +50,7 @@ def test_mistakes_are_told(tmp_path, text, words):
 
 def test_every_setting_is_read(tmp_path):
     path = tmp_path / "cfgfix.toml"
+    (tmp_path / "src").mkdir()
     path.write_text(
         "include = ['*.yml']\nexclude = 'old'\nsource-roots = ['src']\nschema = 's.json'\ndialect = 'myxtts'\nloader = 'ruamel'\n"
         "hardware = 'rtx4090'\nselect = ['YML']\nignore = ['YML002']\nextend-select = ['CFG']\nfail-on = 'info'\npreview = true\nrules = ['r']\ndialects = ['d']\nunknown-keys = 'fatal'\n"
@@ -59,6 +60,25 @@ def test_every_setting_is_read(tmp_path):
     assert settings is not None
     changed = [name for name in Settings.__slots__ if getattr(settings, name) != getattr(Settings(), name)]
     assert set(changed) == set(Settings.__slots__) - {"profiles", "command_hardware"}
+
+
+@pytest.mark.parametrize(
+    ("root", "words"),
+    [
+        ("scr", ["'scr' does not exist", "did you mean 'src'?"]),
+        ("lib/python", ["'lib/python' does not exist", "name the folders"]),
+        ("src/a.py", ["'src/a.py' is no folder"]),
+    ],
+)
+def test_a_source_root_that_is_no_folder_is_told(tmp_path, root, words):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("")
+    path = tmp_path / "cfgfix.toml"
+    path.write_text(f"source-roots = ['src', '.', '{root}']\n")
+    with pytest.raises(CfgfixError) as caught:
+        read(str(path))
+    assert caught.value.path == str(path)
+    assert all(word in str(caught.value) for word in words)
 
 
 def test_machines_by_name(tmp_path):

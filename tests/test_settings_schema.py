@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfgfix.errors import CfgfixError
-from cfgfix.settings import NAMES, build
-from cfgfix.settings_schema import TEXTS, page, schema
+from cfgfix.settings import build
+from cfgfix.settings_schema import page, schema
+from cfgfix.settings_table import NAMES, SETTINGS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,7 +23,9 @@ RULES = jsonschema.Draft7Validator(schema())
 
 
 def test_every_setting_is_told_and_no_other():
-    assert tuple(TEXTS) == NAMES
+    assert list(schema()["properties"]) == list(NAMES)
+    assert all(setting.help.endswith(".") for setting in SETTINGS)
+    assert all(f"| `{name}` |" in page() for name in NAMES)
     jsonschema.Draft7Validator.check_schema(schema())
 
 

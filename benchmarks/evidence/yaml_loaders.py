@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+import tempfile
 
 import yaml
 from harness import fact, section
@@ -28,8 +31,8 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "words for nothing": ("None", "none", "nan", "NaN", "inf", "-inf", ".nan", ".inf", "~", "null", ""),
     "merge keys": (
-        "a: &a {x: 1, y: 1}\nb: &b {x: 2}\nc:\n  <<: *a\n  <<: *b",
-        "a: &a {x: 1, y: 1}\nb: &b {x: 2}\nc:\n  <<: [*a, *b]",
+        "a: &a {lr: 1, k: 1}\nb: &b {lr: 2}\nc:\n  <<: *a\n  <<: *b",
+        "a: &a {lr: 1, k: 1}\nb: &b {lr: 2}\nc:\n  <<: [*a, *b]",
         "a: &a {s: {x: 1, y: 1}}\nc:\n  <<: *a\n  s: {x: 2}",
     ),
     "numbers as people write them": (
@@ -87,3 +90,31 @@ for title, texts in TABLES.items():
             if same
             else "; ".join(f"{name}: {what}" for name, what in said.items()),
         )
+
+RELEASES = ("6.0.1", "6.0.2", "6.0.3", "6.0.4")
+BY_RELEASE = (
+    "{a: &a {lr: 1}, b: &b {lr: 2}, c: {<<: [*a, *b]}}",
+    "{a: &a {lr: 1}, b: &b {lr: 2}, c: {<<: *a, <<: *b}}",
+    "{a: &a {x: 1}, b: &b {x: 2}, c: {<<: [*a, *b]}}",
+    "{a: &a {x: 1}, b: &b {x: 2}, c: {<<: *a, <<: *b}}",
+    "{a: &a {lr: 1}, b: &b {<<: *a, lr: 2}, c: {<<: *b}}",
+    "{a: &a {x: 1}, b: &b {<<: *a, x: 2}, c: {<<: *b}}",
+)
+
+section("merged sections by release of PyYAML")
+read: dict[str, list[str]] = {text: [] for text in BY_RELEASE}
+for release in RELEASES:
+    with tempfile.TemporaryDirectory() as folder:
+        install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder]
+        subprocess.run([*install, f"PyYAML=={release}"], check=True)
+        code = f"import sys; sys.path.insert(0, {folder!r}); import yaml; [print(yaml.safe_load(t)['c']) for t in sys.argv[1:]]"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *BY_RELEASE], check=True, capture_output=True, text=True
+        )
+        for text, said in zip(BY_RELEASE, done.stdout.splitlines(), strict=True):
+            read[text].append(said)
+for text, answers in read.items():
+    fact(
+        text,
+        "; ".join(f"{release}: {answer}" for release, answer in zip(RELEASES, answers, strict=True)),
+    )

@@ -231,11 +231,12 @@ _ORDER = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 
 
 class Translated:
-    """Python source of an expression, and the operands it uses."""
+    """Python source of an expression, the operands it needs, and all that it names."""
 
-    __slots__ = ("operands", "source")
+    __slots__ = ("names", "operands", "source")
 
-    def __init__(self, source: str, operands: frozenset[str]) -> None:
+    def __init__(self, source: str, operands: frozenset[str], names: frozenset[str]) -> None:
+        self.names = names
         self.source = source
         self.operands = operands
 
@@ -259,6 +260,7 @@ def translate(text: str) -> Translated:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ExpressionError(f"not an expression: {text!r}") from error
     operands: set[str] = set()
+    asked: set[str] = set()
 
     def operand(node: ast.expr) -> str | None:
         steps: list[str] = []
@@ -348,11 +350,13 @@ def translate(text: str) -> Translated:
             target = operand(node.args[0]) if count == 1 else None
             if target is None:
                 raise ExpressionError(f"{name} takes one operand name")
+            asked.add(target)
             return f"s.{name}({target!r})"
         if name == "default":
             target = operand(node.args[0]) if count == 2 else None
             if target is None:
                 raise ExpressionError("default takes an operand name and an expression")
+            asked.add(target)
             return f"(s.value({target!r}) if s.has({target!r}) else {emit(node.args[1], depth + 1)})"
         if name == "tier":
             if count != 3:
@@ -378,7 +382,7 @@ def translate(text: str) -> Translated:
         raise ExpressionError("a table, column or field is a plain name")
 
     source = emit(tree.body, 0)
-    return Translated(source, frozenset(operands))
+    return Translated(source, frozenset(operands), frozenset(operands | asked))
 
 
 def translate_template(text: str) -> Translated:
@@ -391,6 +395,7 @@ def translate_template(text: str) -> Translated:
     """
     parts: list[str] = []
     operands: set[str] = set()
+    names: set[str] = set()
     plain: list[str] = []
     position = 0
     while position < len(text):
@@ -408,6 +413,7 @@ def translate_template(text: str) -> Translated:
                 raise ExpressionError(f"unknown format {form!r} in {text!r}")
             translated = translate(inner)
             operands |= translated.operands
+            names |= translated.names
             if plain:
                 parts.append(repr("".join(plain)))
                 plain = []
@@ -425,7 +431,7 @@ def translate_template(text: str) -> Translated:
             position += 1
     if plain or not parts:
         parts.append(repr("".join(plain)))
-    return Translated("_cat(" + ", ".join(parts) + ")", frozenset(operands))
+    return Translated("_cat(" + ", ".join(parts) + ")", frozenset(operands), frozenset(names))
 
 
 def format_bytes(count: float) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from cfgfix.catalog import compiled
 from cfgfix.catalog.expression import GLOBALS
 from cfgfix.catalog.read import (
     expression_source,
     fixes_of,
+    line_of,
     read_rule,
     refuted,
     rule_error,
@@ -16,8 +17,9 @@ from cfgfix.catalog.read import (
 )
 from cfgfix.catalog.rule import Each, FixSpec, Related, Rule
 from cfgfix.edits import Safety
-from cfgfix.errors import CfgfixError
+from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.findings import MYTH, Confidence, Severity
+from cfgfix.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +36,18 @@ SCOPE: dict[str, Any] = {
     "Safety": Safety,
     "frozenset": frozenset,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """The names that a rule may use: concepts, and the other operands of an expression."""
+
+    concepts: frozenset[str]
+    operands: frozenset[str]
+
+
+_PLACE_OPERANDS = frozenset({"value", "key", "name", "raw", "section", "comment", "own_schema"})
+"""Operands that say where a rule is judged, and by what."""
 
 
 class Catalogue:
@@ -91,20 +105,28 @@ def builtin() -> Catalogue:
     return _LOADED
 
 
-def with_folders(folders: Iterable[str]) -> Catalogue:
+def with_folders(folders: Iterable[str], known: KnownNames | None = None) -> Catalogue:
     """Return the built-in rules and those of further folders.
+
+    Args:
+        folders: Folders with rule files.
+        known: The names that their rules may use; None leaves them unchecked.
 
     Raises:
         CfgfixError: A folder has no rules, or a rule file is wrong.
     """
     rules = list(builtin().rules)
     for folder in folders:
-        rules += read_folder(folder)
+        rules += read_folder(folder, known)
     return Catalogue(rules) if len(rules) > len(builtin().rules) else builtin()
 
 
-def read_folder(folder: str) -> tuple[Rule, ...]:
+def read_folder(folder: str, known: KnownNames | None = None) -> tuple[Rule, ...]:
     """Return the rules of one folder, compiled afresh.
+
+    Args:
+        folder: A folder with rule files.
+        known: The names that the rules may use; None leaves them unchecked.
 
     Raises:
         CfgfixError: The folder has no rules, or a rule file is wrong.
@@ -115,18 +137,22 @@ def read_folder(folder: str) -> tuple[Rule, ...]:
             "holds no rule files", path=folder, hint="a rule file ends in .yaml; see docs/rule-format.md"
         )
     names = dict(SCOPE)
-    exec(compile(render(folder), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
+    exec(compile(render(folder, known), "<rules>", "exec", dont_inherit=True), names)  # noqa: S102 - generated from checked data
     rules: tuple[Rule, ...] = names["make"](folder)
-    known = {rule.check for rule in builtin().rules}
+    checks = {rule.check for rule in builtin().rules}
     for rule in rules:
         # The name of a check says which function runs: only those that ship may be named.
-        if rule.check not in known and rule.check is not None:
+        if rule.check not in checks and rule.check is not None:
             raise rule_error(rule.path, f"`check` {rule.check!r} is none of those that ship with cfgfix")
     return rules
 
 
-def render(folder: str) -> str:
+def render(folder: str, known: KnownNames | None = None) -> str:
     """Return Python source that makes all rules of a folder.
+
+    Args:
+        folder: A folder with rule files.
+        known: The names that the rules may use; None leaves them unchecked.
 
     Raises:
         CfgfixError: A rule file is wrong.
@@ -134,22 +160,27 @@ def render(folder: str) -> str:
     lines = ["def make(folder):", "    return ("]
     for path in compiled.files_below(folder, (".yaml", ".yml")):
         relative = path[len(folder) :].lstrip("/\\").replace("\\", "/")
-        lines.append(f"        {_render_rule(path, relative, read_rule(path))},")
+        lines.append(f"        {_render_rule(path, relative, read_rule(path), known)},")
     lines.append("    )")
     return "\n".join(lines) + "\n"
 
 
-def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
+def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNames | None) -> str:
     operands: set[str] = set()
+    used: dict[str, str] = {}
+    """Where each operand is used first."""
 
     def expression(where: str, value: object, *, counted: bool = False) -> str:
-        source, names = expression_source(path, where, value)
+        translated = expression_source(path, where, value)
         if counted:
-            operands.update(names)
-        return f"lambda s: {source}"
+            operands.update(translated.operands)
+        used.update({name: where for name in translated.names if name not in used})
+        return f"lambda s: {translated.source}"
 
     def template(where: str, value: object) -> str:
-        return f"lambda s: {template_source(path, where, value)}"
+        translated = template_source(path, where, value)
+        used.update({name: where for name in translated.names if name not in used})
+        return f"lambda s: {translated.source}"
 
     lets = {}
     for name, value in (data.get("let") or {}).items():
@@ -186,6 +217,9 @@ def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
         text = f"{MYTH}: {item['claim']} - measured: {item['measured']} - instead: {item['instead']}"
         notes.append(template("folklore", text.replace("{", "{{").replace("}", "}}")))
     dialects = data.get("dialects") or ([data["dialect"]] if data.get("dialect") else [])
+    message = template("message", data["message"])
+    if known is not None:
+        _check_names(path, data, used, known)
     return (
         f"Rule(id={data['id']!r}, name={data['name']!r}, summary={str(data['summary']).strip()!r}, "
         f"severity=Severity.{data['severity'].upper()}, confidence=Confidence.{data.get('confidence', 'high').upper()}, "
@@ -194,10 +228,50 @@ def _render_rule(path: str, relative: str, data: dict[str, Any]) -> str:
         f"lets={{{', '.join(f'{name!r}: {code}' for name, code in lets.items())}}}, when={when}, "
         f"operands=frozenset({sorted(operands)!r}), "
         f"escalate=({''.join(f'(Severity.{severity.upper()}, {code}), ' for severity, code in escalate)}), "
-        f"message={template('message', data['message'])}, related=({''.join(f'{item}, ' for item in related)}), "
+        f"message={message}, related=({''.join(f'{item}, ' for item in related)}), "
         f"fixes=({''.join(f'{item}, ' for item in fixes)}), no_fix={data.get('no_fix') and ' '.join(str(data['no_fix']).split())!r}, "
         f"notes=({''.join(f'({item}), ' for item in notes)}), tables={_plain(data.get('tables') or {})!r}, path=folder + '/' + {relative!r})"
     )
+
+
+def _check_names(path: str, data: Mapping[str, Any], used: Mapping[str, str], known: KnownNames) -> None:
+    """Refuse a rule that names what no dialect, machine or rule has: it would never find anything.
+
+    Raises:
+        CfgfixError: A concept or an operand does not exist.
+    """
+    each = data.get("each") or {}
+    places = [("at", name) for name in _texts(data.get("at"))]
+    places += [("each.concept", name) for name in _texts(each.get("concept"))]
+    places += [("related", str(item["at"])) for item in data.get("related") or []]
+    places += [
+        (f"fix.{action}", str(fix[action]))
+        for fix in fixes_of(dict(data))
+        for action in ("set", "delete", "rename")
+        if action in fix and fix[action] != "value"
+    ]
+    for where, name in places:
+        if name not in known.concepts:
+            raise _unknown_name(path, where, name, "concept", known.concepts)
+    if "check" in data:
+        return  # Its operands are those that its function yields.
+    own = {*_PLACE_OPERANDS, *map(str, data.get("let") or {}), *(("concept",) if "concept" in each else ())}
+    for name, where in used.items():
+        if name not in own and name not in known.concepts and name not in known.operands:
+            raise _unknown_name(path, where, name, "operand", {*own, *known.concepts, *known.operands})
+
+
+def _unknown_name(path: str, where: str, name: str, kind: str, known: Iterable[str]) -> CfgfixError:
+    return CfgfixError(
+        f"`{where}`: no {kind} is called {name!r}",
+        path=path,
+        line=line_of(path, name),
+        hint=did_you_mean(name, sorted(known), "see docs/concepts.md"),
+    )
+
+
+def _texts(value: Any) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else [str(item) for item in value]
 
 
 def _render_each(path: str, each: object) -> str:

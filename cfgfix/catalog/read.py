@@ -6,7 +6,7 @@ import math
 import os
 import re
 
-from cfgfix.catalog.expression import MAX_INTEGER, ExpressionError, translate, translate_template
+from cfgfix.catalog.expression import MAX_INTEGER, ExpressionError, Translated, translate, translate_template
 from cfgfix.errors import CfgfixError, ExitCode, did_you_mean
 from cfgfix.files import read_regular
 
@@ -65,8 +65,8 @@ _CASE_KEYS = frozenset(
         "loader",
         "schema",
         "set",
-        "settings",
         "class",
+        "opened",
         "finds",
         "severity",
         "message",
@@ -331,7 +331,7 @@ def _check_fix(path: str, fix: object, *, code: bool) -> None:
         raise rule_error(path, f"`fix.{actions[0]}` needs `to`")
 
 
-def expression_source(path: str, where: str, value: object) -> tuple[str, frozenset[str]]:
+def expression_source(path: str, where: str, value: object) -> Translated:
     """Return an expression of a rule file as Python source, with its operands.
 
     Raises:
@@ -339,22 +339,33 @@ def expression_source(path: str, where: str, value: object) -> tuple[str, frozen
     """
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     try:
-        translated = translate(text)
+        return translate(text)
     except ExpressionError as error:
         raise rule_error(path, f"`{where}`: {error}") from error
-    return translated.source, translated.operands
 
 
-def template_source(path: str, where: str, value: object) -> str:
-    """Return a template of a rule file as Python source.
+def template_source(path: str, where: str, value: object) -> Translated:
+    """Return a template of a rule file as Python source, with its operands.
 
     Raises:
         CfgfixError: It is no template.
     """
     try:
-        return translate_template(str(value).strip()).source
+        return translate_template(str(value).strip())
     except ExpressionError as error:
         raise rule_error(path, f"`{where}`: {error}") from error
+
+
+def line_of(path: str, word: str) -> int | None:
+    """Return the first line of a rule file that holds a word, or None where none does."""
+    import re
+
+    try:
+        text = read_regular(path, MAX_BYTES).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.])", text)
+    return text.count("\n", 0, found.start()) + 1 if found else None
 
 
 def relative_name(path: str, folder: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -71,6 +72,19 @@ _COMMANDS = {
 }
 
 
+class ReaderGoneError(Exception):
+    """What is printed is read no more."""
+
+
+@contextlib.contextmanager
+def _pipe_kept() -> Iterator[None]:
+    """Keep the error of a pipe without a reader from click, which ends with the code that stands for findings here."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+
+
 class _Lazy(click.Group):
     """A group whose commands are imported when they are called; only the list with short helps is always there."""
 
@@ -93,6 +107,16 @@ class _Lazy(click.Group):
             hint = f"Did you mean {near!r}?" if near else f"To check a file: cfgfix check {args[0]}"
             raise click.UsageError(f"No command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with _pipe_kept():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _pipe_kept():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
@@ -161,14 +185,20 @@ def call(arguments: Sequence[str]) -> int:
     """Run click with these arguments and return the exit code."""
     try:
         result = cli.main(list(arguments), prog_name="cfgfix", standalone_mode=False)
-    except click.UsageError as error:
-        error.show()
-        return 2
     except click.ClickException as error:
-        error.show()
+        import io
+
+        from cfgfix.cli.streams import tell
+        from cfgfix.visible import visible_lines
+
+        shown = io.StringIO()
+        error.show(file=shown)
+        tell(visible_lines(shown.getvalue().rstrip("\n")))
         return 2
     except click.exceptions.Abort:
         return 130
+    except ReaderGoneError as error:
+        raise BrokenPipeError from error
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except SystemExit as leave:

@@ -8,10 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cfgfix import engine
 from cfgfix.cli.options import FORMATS
+from cfgfix.cli.streams import input_is_closed, runner_reads, tell
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
 from cfgfix.records import replace
 from cfgfix.report.style import Paint, wants_colour
 from cfgfix.settings import Finder, Settings, overruled, read, require_release
+from cfgfix.settings_table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
+from cfgfix.visible import no_commands, visible
+from cfgfix.writing import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +33,13 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     Raises:
         CfgfixError: The arguments or the settings are wrong.
     """
+    if options["force_dialect"] and not options["dialect"]:
+        raise CfgfixError(
+            "--force-dialect needs --dialect", hint="name the dialect that the file is judged by"
+        )
+    for name in ("baseline", "write_baseline", "output_file", "config", "schema"):
+        if options[name] == "":
+            raise CfgfixError(f"--{name.replace('_', '-')} names no file")
     settings, adjust = settings_for(options)
     if options["show_settings"]:
         return _show_settings(options, Finder(settings, adjust))
@@ -36,6 +47,8 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     if "-" in options["paths"]:
         if len(options["paths"]) > 1:
             raise CfgfixError("`-` (standard input) stands alone", hint="name it with --stdin-filename")
+        if input_is_closed():
+            raise UnreadableError("standard input is closed, so there is nothing to check")
         stdin = sys.stdin.buffer.read()
     outputs = _outputs(options)
     fix = fixing or options["fix"]
@@ -59,6 +72,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         and all(form != "sarif" for form, _ in outputs),
         baseline=None if options["write_baseline"] else options["baseline"],
         add_ignores=(options["reason"] or "") if options["add_ignores"] else None,
+        force_dialect=options["force_dialect"],
     )
     if options["watch"]:
         from cfgfix.cli.watch import watch
@@ -72,7 +86,8 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     code = report.exit_code()
     if options["exit_zero"] and code is ExitCode.FINDINGS:
         code = ExitCode.CLEAN
-    if arguments and printed is not None and not report.fixed and not report.errors and len(outputs) == 1:
+    repeatable = not (report.fixed or report.errors or report.live)
+    if arguments and printed is not None and repeatable and len(outputs) == 1:
         from cfgfix.cli import replay
 
         asked = [options["config"]] if options["config"] else []
@@ -108,20 +123,15 @@ def _write_baseline(report: engine.Report, path: str) -> int:
 
     if report.errors:
         for error in report.errors:
-            sys.stderr.write(f"cfgfix: error: {error}\n")
+            tell(f"cfgfix: error: {error}")
         return ExitCode.UNREADABLE
     findings = report.findings()
-    _save(path, baseline.render(findings, path))
-    sys.stderr.write(f"{len(findings)} findings written to {path}; use it with --baseline {path}\n")
+    write_whole(path, baseline.render(findings, path))
+    shown = visible(path)
+    tell(
+        f"{len(findings)} finding{'' if len(findings) == 1 else 's'} written to {shown}; use it with --baseline {shown}"
+    )
     return ExitCode.CLEAN
-
-
-def _save(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error
 
 
 def settings_for(
@@ -134,27 +144,14 @@ def settings_for(
     """
 
     def adjust(settings: Settings) -> Settings:
-        schema = options["schema"]
         if options["tensorflow"]:
             require_release(options["tensorflow"])
-        return overruled(
-            settings,
-            hardware=options["hardware"],
-            command_hardware=True if options["hardware"] else None,
-            tensorflow=options["tensorflow"],
-            select=_rules(options["select"]) or None,
-            ignore=(*settings.ignore, *_rules(options["ignore"])) if options["ignore"] else None,
-            extend_select=(*settings.extend_select, *_rules(options["extend_select"]))
-            if options["extend_select"]
-            else None,
-            fail_on=options["fail_on"],
-            dialect=options["dialect"],
-            loader=options["loader"],
-            schema=os.path.abspath(schema) if schema and ":" not in os.path.basename(schema) else schema,
-            preview=True if options["preview"] else None,
-            show_skipped=True if options["show_skipped"] else None,
-            force_exclude=True if options["force_exclude"] else None,
-        )
+        changes: dict[str, Any] = {"command_hardware": True if options["hardware"] else None}
+        for setting in SETTINGS:
+            value = None if setting.flag is None else options[setting.attribute]
+            if value is not None and value is not False and value != ():
+                changes[setting.attribute] = _given(setting, value, settings)
+        return overruled(settings, **changes)
 
     if options["isolated"]:
         return adjust(Settings(root=os.getcwd())), adjust
@@ -164,6 +161,16 @@ def settings_for(
             raise CfgfixError("has no [tool.cfgfix]", path=options["config"])
         return adjust(found), adjust
     return None, adjust
+
+
+def _given(setting: Setting, value: Any, settings: Settings) -> Any:
+    """Return the value that a command line gives a setting."""
+    if setting.kind == TEXTS:
+        named = _rules(value)
+        return (*getattr(settings, setting.attribute), *named) if setting.adds else named or None
+    if setting.is_place and ":" not in os.path.basename(value):
+        return os.path.abspath(value)
+    return value
 
 
 def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | None:
@@ -194,7 +201,7 @@ def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
         groups.setdefault(show(finder.of(place)), []).append(path)
     for text, paths in groups.items():
         if options["paths"]:
-            sys.stdout.write(f"# settings for {', '.join(paths)}\n")
+            sys.stdout.write(f"# settings for {visible(', '.join(paths))}\n")
         sys.stdout.write(text)
     return ExitCode.CLEAN
 
@@ -203,37 +210,33 @@ def show(settings: Settings) -> str:
     """Return settings as TOML that a cfgfix.toml could hold, with the file they come from; what is a default says so."""
     import json
 
-    plain = Settings()
     rows = [
-        f"# from {settings.origin}"
+        f"# from {visible(settings.origin)}"
         if settings.origin
         else "# no settings file: defaults and the command line"
     ]
-    rows.append(f"# paths start at {settings.root}")
+    rows.append(f"# paths start at {visible(settings.root)}")
     tables: list[str] = []
-    for name in settings.__slots__:
-        if name in ("root", "origin", "command_hardware", "profiles"):
-            continue
-        value = getattr(settings, name)
-        written = name.replace("_", "-")
-        if name == "hardware" and settings.profiles:
+    for setting in SETTINGS:
+        name, value = setting.name, getattr(settings, setting.attribute)
+        if setting.kind == MACHINE and settings.profiles:
             tables += ["", "[hardware]"]
             tables += [f"default = {json.dumps(value)}"] if value is not None else []
             tables += [
                 "[hardware.profiles]",
                 *(f"{json.dumps(key)} = {json.dumps(item)}" for key, item in settings.profiles.items()),
             ]
-        elif isinstance(value, Mapping):
+        elif setting.kind in (LISTS, WORDS):
             if value:
-                tables += ["", f"[{written}]"]
+                tables += ["", f"[{name}]"]
                 tables += [f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()]
             else:
-                rows.append(f"# {written}: none")
+                rows.append(f"# {name}: none")
         elif value is None:
-            rows.append(f"# {written}: not set")
+            rows.append(f"# {name}: not set")
         else:
-            note = "  # default" if value == getattr(plain, name) else ""
-            rows.append(f"{written} = {_toml(value)}{note}")
+            note = "  # default" if value == setting.default else ""
+            rows.append(f"{name} = {_toml(value)}{note}")
     return "\n".join([*rows, *tables]) + "\n"
 
 
@@ -250,7 +253,7 @@ def _show(
     printed: str | None = None
     for form, target in outputs:
         if target is not None:
-            _save(target, _rendered(report, form, Paint(on=False), options))
+            write_whole(target, _rendered(report, form, Paint(on=False), options))
         else:
             printed = _print(report, form, options)
     return printed
@@ -277,7 +280,8 @@ def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[s
         if options["statistics"]:
             return text.statistics(report)
         render = text.concise if form == "concise" else text.render
-        return render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
+        shown = render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
+        return no_commands(shown, runner=runner_reads())
     import importlib
 
     module = importlib.import_module("cfgfix.report.json" if form == "jsonl" else f"cfgfix.report.{form}")

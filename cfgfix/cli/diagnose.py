@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
-from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.writing import write_whole
 
 VERSION = 1
 """Of the JSON form."""
@@ -101,11 +102,11 @@ def diagnose(
         show("", 1.0)
     data = form_of(found, config, options)
     if output is not None:
-        write_text(output, render(data, Paint(on=False)))
+        write_whole(output, render(data, Paint(on=False)))
     if html is not None:
         from cfgfix.report.page import page
 
-        write_text(html, page({"diagnosis": data}))
+        write_whole(html, page({"diagnosis": data}))
     if as_json:
         click.echo(json.dumps(data, indent=2))
     else:
@@ -163,16 +164,3 @@ def subject_of(config: str | None, options: dict[str, Any]) -> Any:
         step_seconds=options["step_ms"] / 1e3 if options["step_ms"] else None,
         storage=not options["no_storage"],
     )
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a file.
-
-    Raises:
-        UnreadableError: It cannot be written.
-    """
-    try:
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error

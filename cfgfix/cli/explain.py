@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,12 +13,13 @@ from cfgfix.advice.page import Line, here, machine_lines, measured, of_table, re
 from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
 from cfgfix.catalog.evidence import of_rule
-from cfgfix.catalog.load import Catalogue, builtin, with_folders
+from cfgfix.catalog.load import Catalogue
 from cfgfix.catalog.read import fixes_of, load_yaml, plain_title, refuted, safeties
 from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
 from cfgfix.dialects.dialect import Dialect, Pattern
 from cfgfix.errors import CfgfixError, did_you_mean
+from cfgfix.visible import json_text, visible_lines
 
 WIDTH = 96
 
@@ -54,14 +54,14 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
                 }
                 for table in of_rule(data["evidence"])
             ]
-            click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+            click.echo(json_text(data, indent=2, default=str))
         else:
-            click.echo("\n".join(rule_page(rule, data)))
+            click.echo(visible_lines("\n".join(rule_page(rule, data))))
         return
     page = subject_page(what, catalogue, request, dialect)
     code = _in_code(what)
     if page is None and code:
-        click.echo(json.dumps({"code": code}, indent=2) if as_json else "\n".join(code))
+        click.echo(json.dumps({"code": code}, indent=2) if as_json else visible_lines("\n".join(code)))
         return
     if page is None:
         from cfgfix.dialects.dialect import dialects
@@ -79,9 +79,9 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         data = page.data()
         if code:
             data["code"] = code
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+        click.echo(json_text(data, indent=2, default=str))
     else:
-        click.echo("\n".join([*page.text(), *([""] if code else []), *code]))
+        click.echo(visible_lines("\n".join([*page.text(), *([""] if code else []), *code])))
 
 
 def _in_code(what: str) -> list[str]:
@@ -98,13 +98,9 @@ def _in_code(what: str) -> list[str]:
 
 def _catalogue() -> Catalogue:
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import catalogue_of
 
-    settings = discover(".")
-    return (
-        with_folders(os.path.join(settings.root, folder) for folder in settings.rules)
-        if settings.rules
-        else builtin()
-    )
+    return catalogue_of(discover("."))
 
 
 def _wrapped(text: object, indent: str = "  ") -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from cfgfix.cli.completing import machines
-from cfgfix.errors import CfgfixError, UnreadableError
+from cfgfix.cli.streams import tell
+from cfgfix.errors import CfgfixError
+from cfgfix.visible import visible
+from cfgfix.writing import write_whole
 
 
 @click.command("hardware")
@@ -52,12 +53,9 @@ def hardware(
         raise CfgfixError("there is no machine to show", hint="use auto, a profile or a file")
     if save is not None:
         text = saved.to_yaml(found) if save.endswith((".yaml", ".yml")) else saved.to_json(found)
-        try:
-            with open(save, "w", encoding="utf-8") as stream:
-                stream.write(text)
-        except OSError as error:
-            raise UnreadableError(f"cannot be written: {error.strerror}", path=save) from error
-        sys.stderr.write(f"saved to {save}; use it with --hardware {save}\n")
+        write_whole(save, text)
+        shown = visible(save)
+        tell(f"saved to {shown}; use it with --hardware {shown}")
     if as_json:
         click.echo(saved.to_json(found).rstrip("\n"))
         return

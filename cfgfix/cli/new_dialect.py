@@ -1,4 +1,4 @@
-"""The first draft of a dialect of a project's own, for `cfgfix init --dialect`."""
+"""A dialect of a project's own, drafted and put in force, for `cfgfix init --dialect`."""
 
 from __future__ import annotations
 
@@ -7,21 +7,33 @@ import re
 
 from cfgfix.errors import CfgfixError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.documents.compose import Document
+    from cfgfix.settings import Settings
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_FLOATS = re.compile(rb"add_implicit_resolver\(\s*u?[\"']tag:yaml\.org,2002:float")
+"""A loader of a project's own that is taught to read `1e-4` as a number."""
+MAX_MODULE_BYTES = 1024 * 1024
 
 
 def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
-    """Write `FOLDER/NAME/dialect.yaml` into the project and return what a user should know next.
+    """Draft `FOLDER/NAME/dialect.yaml`, name it in the settings, and return what a user should know next.
+
+    A dialect that is there already is left as it is; what it lacks is told.
 
     Raises:
-        CfgfixError: The name is no name, the file is there already, or the example cannot be read.
+        CfgfixError: The name is no name, the example cannot be read, or a link leads out of the project.
     """
-    from cfgfix.dialects.detect import score
+    from cfgfix import scaffold
+    from cfgfix.dialects.detect import detect, score
     from cfgfix.dialects.dialect import dialects, from_file
     from cfgfix.dialects.scaffold import draft
     from cfgfix.documents.compose import compose
     from cfgfix.files import read_source
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import known_dialects
 
     if not _NAME.fullmatch(name):
         raise CfgfixError(f"{name!r} is no name for a dialect", hint="small letters, digits, `-` and `_`")
@@ -34,30 +46,114 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
             raise CfgfixError("does not parse, so nothing can be taken from it", path=example)
     settings = discover(".")
     path = os.path.join(settings.root, folder, name, "dialect.yaml")
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(draft(name, dialects(), document))
-    except FileExistsError as error:
-        raise CfgfixError("is there already; it was not touched", path=path) from error
-    except OSError as error:
-        raise CfgfixError(f"cannot be written: {error.strerror}", path=path) from error
-    made = from_file(path)
-    lines = [f"wrote {os.path.relpath(path)}"]
-    if document is not None:
-        points = max((score(root, made) for root in document.roots), default=0)
+    for place in (path, settings.origin):
+        if place is not None:
+            scaffold.require_inside(place, settings.root)
+    shown = os.path.relpath(path)
+    loader, why, told = _loader(settings, example, document)
+    lines: list[str] = []
+    if os.path.lexists(path):
+        made = from_file(path)
+        lines.append(f"{shown} is there already; left as it is")
+        if loader is not None and made.loader != loader:
+            lines.append(f"new: {told}; in {shown} write: loader: {loader}")
+    else:
+        text = draft(name, dialects(), document, loader=loader or "pyyaml", why=why)
+        scaffold.put(path, text, None)
+        made = from_file(path)
+        lines += [f"wrote {shown}", told]
+    lines.append(_put_in_force(settings, folder, name))
+    if document is None:
+        lines.append("fill in `detect` and `concepts`")
+        return "\n".join(lines)
+    points = max((score(root, made) for root in document.roots), default=0)
+    now = discover(".")
+    known = known_dialects(now)
+    found = next(
+        (item for root in document.roots if (item := detect(root, known.values())) is not None), None
+    )
+    if not points:
+        lines.append(f"it does not know {example} yet: fill in `detect`")
+    elif name in known and (found is None or found.name != name):
+        taken = found.name if found is not None else "no config"
+        lines.append(f"{example} is still taken for {taken}: name more of its own keys in `detect`")
+    else:
         lines.append(
             f"it knows {example} by {points} keys and found {len(made.concepts)} concepts in it; look at each line"
-            if points
-            else f"it does not know {example} yet: fill in `detect`"
         )
-    else:
-        lines.append("fill in `detect` and `concepts`")
-    inside = os.path.relpath(os.path.join(settings.root, folder), settings.root)
-    if not any(
-        os.path.normpath(place) in (inside, os.path.join(inside, name)) for place in settings.dialects
-    ):
-        where = os.path.relpath(settings.origin) if settings.origin else "cfgfix.toml"
-        table = "[tool.cfgfix]\n" if os.path.basename(where) == "pyproject.toml" else ""
-        lines.append(f'then name the folder in {where}:\n{table}dialects = ["{inside.replace(os.sep, "/")}"]')
+    if now.dialect not in (None, name):
+        where = os.path.relpath(now.origin) if now.origin else "the settings"
+        lines.append(f"`dialect` in {where} names {now.dialect!r} for all configs; take that line out")
     return "\n".join(lines)
+
+
+def _loader(
+    settings: Settings, example: str | None, document: Document | None
+) -> tuple[str | None, str, str]:
+    """Return what reads the configs as the code tells, the comment for it, and the sentence for the user.
+
+    The first is None where the code does not tell.
+    """
+    from cfgfix.around import Surroundings
+    from cfgfix.files import read_regular
+    from cfgfix.records import replace
+    from cfgfix.request import Request
+    from cfgfix.runs import Runs, usage_for
+    from cfgfix.source.config_reads import CORE
+
+    roots = settings.source_roots or (".",)
+    run_settings = replace(
+        settings, source_roots=roots, schema=None, hardware="none", dialect=None, dialects=()
+    )
+    run = Runs(Request(settings=run_settings)).of(run_settings)
+    if example is not None:
+        run.files.append(example)
+    usage = usage_for(run)
+    loadings = [item for item in usage.loadings if item.role == CORE] if usage is not None else []
+    kinds: dict[str, str] = {}
+    for item in loadings:
+        kind, place = item.kind, f"{item.name} in {item.spot.path}:{item.spot.line}"
+        if not kind:
+            try:
+                text = read_regular(item.spot.path, MAX_MODULE_BYTES)
+            except OSError:
+                text = b""
+            kind = "pyyaml-floats" if _FLOATS.search(text) else ""
+        kinds.setdefault(kind, place)
+    if len(kinds) == 1:
+        kind, place = next(iter(kinds.items()))
+        if kind:
+            return kind, place, f"loader: {kind}, by {place}"
+        return None, "", f"loader: pyyaml is a guess, {place} has a loader of its own; look"
+    if kinds:
+        listed = ", ".join(kinds.values())
+        return None, "", f"loader: pyyaml is a guess, the code reads in several ways ({listed}); look"
+    if document is not None and example is not None:
+        around = Surroundings().of(example, document.source.text)
+        if around.omegaconf:
+            return (
+                "omegaconf",
+                "the code around it uses Hydra or OmegaConf",
+                "loader: omegaconf, by the code around it",
+            )
+    return None, "", "loader: pyyaml is a guess, no code that reads a config was found; look"
+
+
+def _put_in_force(settings: Settings, folder: str, name: str) -> str:
+    """Name the folder of a dialect in the settings, and return the sentence that says so."""
+    import json
+
+    from cfgfix import scaffold
+
+    inside = os.path.relpath(os.path.join(settings.root, folder), settings.root).replace(os.sep, "/")
+    named = {os.path.normpath(place) for place in settings.dialects}
+    if os.path.normpath(inside) in named or os.path.normpath(os.path.join(inside, name)) in named:
+        where = os.path.relpath(settings.origin) if settings.origin else "the settings"
+        return f"in force: {where} names {inside}"
+    planned = scaffold.with_listed(settings, "dialects", inside)
+    if planned is None:
+        where = os.path.relpath(settings.origin) if settings.origin else "cfgfix.toml"
+        line = json.dumps([*settings.dialects, inside], ensure_ascii=False)
+        return f"not in force yet: the settings cannot be edited exactly; in {where} write: dialects = {line}"
+    scaffold.put(planned.path, planned.after, planned.source)
+    return f"in force: {os.path.relpath(planned.path)} names {inside} now"

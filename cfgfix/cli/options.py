@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cfgfix.settings_table import BY_NAME, SWITCH, TEXTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
+
+    Row: TypeAlias = tuple[str, tuple[str, ...], str, tuple[str, ...], str]
 
 FLAG, VALUE, MANY = "flag", "value", "many"
 
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")
 
-TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
+
+def _of_setting(name: str) -> Row:
+    """Return the option that overrules a setting."""
+    setting = BY_NAME[name]
+    assert setting.flag is not None
+    kind = FLAG if setting.kind == SWITCH else MANY if setting.kind == TEXTS else VALUE
+    return setting.attribute, (setting.flag,), kind, setting.choices, setting.flag_help
+
+
+TABLE: tuple[Row, ...] = (
     (
         "fix",
         ("--fix",),
@@ -28,37 +41,13 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
         "Also apply fixes that may change numerics, data order or memory use.",
     ),
     ("diff", ("--diff",), FLAG, (), "Show the fixes as a diff and write nothing."),
-    (
-        "hardware",
-        ("--hardware",),
-        VALUE,
-        (),
-        "Target machine: auto, none, a profile such as rtx4090x2 or rtx4090x2,cpus=16,ram=64, or a file.",
-    ),
-    (
-        "tensorflow",
-        ("--tensorflow",),
-        VALUE,
-        (),
-        "The TensorFlow that is meant: a release such as 2.15, requirements (the project's files) or auto (these, else what is installed).",
-    ),
+    _of_setting("hardware"),
+    _of_setting("tensorflow"),
     ("overrides", ("--set",), MANY, (), "KEY=VALUE: check the config as this override would make it."),
-    (
-        "select",
-        ("--select",),
-        MANY,
-        (),
-        "Only these rules: ids, names, prefixes or ALL, separated by commas.",
-    ),
-    ("ignore", ("--ignore",), MANY, (), "Without these rules."),
-    ("extend_select", ("--extend-select",), MANY, (), "These rules too."),
-    (
-        "fail_on",
-        ("--fail-on",),
-        VALUE,
-        ("info", "warning", "error", "never"),
-        "Least severity that makes the exit code 1.",
-    ),
+    _of_setting("select"),
+    _of_setting("ignore"),
+    _of_setting("extend-select"),
+    _of_setting("fail-on"),
     ("exit_zero", ("--exit-zero",), FLAG, (), "Exit 0 whatever is found; errors of use still count."),
     (
         "output_format",
@@ -74,17 +63,18 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
     ("add_ignores", ("--add-ignores",), FLAG, (), "Write a suppression comment for every finding."),
     ("reason", ("--reason",), VALUE, (), "The reason that --add-ignores writes."),
     ("watch", ("--watch",), FLAG, (), "Check again whenever a file changes, until interrupted."),
-    ("dialect", ("--dialect",), VALUE, (), "The dialect of the configs; by default it is detected."),
+    _of_setting("dialect"),
     (
-        "loader",
-        ("--loader",),
-        VALUE,
+        "force_dialect",
+        ("--force-dialect",),
+        FLAG,
         (),
-        "How the program reads the YAML; by default the dialect says it, else the code around the config.",
+        "With --dialect: take the one file that is named for a config of it, whatever stands in it.",
     ),
-    ("schema", ("--schema",), VALUE, (), "A JSON Schema for the configs."),
-    ("preview", ("--preview",), FLAG, (), "Also run rules that are in preview."),
-    ("show_skipped", ("--show-skipped",), FLAG, (), "Tell which rules and files were skipped, and why."),
+    _of_setting("loader"),
+    _of_setting("schema"),
+    _of_setting("preview"),
+    _of_setting("show-skipped"),
     (
         "stdin_name",
         ("--stdin-filename",),
@@ -100,13 +90,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], str], ...] = (
         "A settings file; by default the nearest pyproject.toml or cfgfix.toml.",
     ),
     ("isolated", ("--isolated",), FLAG, (), "Read no settings file."),
-    (
-        "force_exclude",
-        ("--force-exclude",),
-        FLAG,
-        (),
-        "Leave excluded files out even where they are named, as hooks do.",
-    ),
+    _of_setting("force-exclude"),
     (
         "show_settings",
         ("--show-settings",),

@@ -13,6 +13,7 @@ from cfgfix.dialects.view import View
 from cfgfix.errors import CfgfixError, did_you_mean
 from cfgfix.hardware.model import Hardware
 from cfgfix.settings import Settings
+from cfgfix.visible import json_text, visible
 
 
 @click.command("recommend")
@@ -42,16 +43,14 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
             hint="name another with --dialect",
         )
     if as_json:
-        import json
-
-        click.echo(json.dumps(as_data(advice, machine, used), indent=2, ensure_ascii=False))
+        click.echo(json_text(as_data(advice, machine, used), indent=2))
         return
     from cfgfix import __version__
     from cfgfix.advice.block import render
 
     heading = [
         f"Recommended by cfgfix {__version__} for {line.removeprefix('hardware: ')}; keys of {used.title}."
-        + (f" Sizes are those of {os.path.basename(config)}." if config else ""),
+        + (f" Sizes are those of {visible(os.path.basename(config))}." if config else ""),
         "A value without a measurement or a document behind it is not here; what follows each reason in brackets is its source.",
     ]
     click.echo(render(advice, heading), nl=False)

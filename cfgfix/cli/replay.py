@@ -29,6 +29,8 @@ _VARIABLES = (
     "PYTHONUTF8",
     "LC_ALL",
     "LANG",
+    "GITHUB_ACTIONS",
+    "TF_BUILD",
 )
 _RECENT_NS = 1_000_000_000
 """A file changed within the last second might change again without its time changing: such a run is not kept."""
@@ -74,6 +76,7 @@ def key_of(arguments: Sequence[str]) -> tuple[object, ...] | None:
         sys.stdout.isatty(),
         sys.stdout.encoding,
         sys.flags.utf8_mode,
+        sys.getfilesystemencoding(),
         sys.prefix,
     )
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from cfgfix.cli.diagnose import subject_options, write_text
+from cfgfix.cli.diagnose import subject_options
 from cfgfix.cli.profile import need_tensorflow, progress_line
 from cfgfix.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.writing import write_whole
 
 PAGE = "report.html"
 SUMMARY = "summary.txt"
@@ -278,7 +279,7 @@ class _Work:
         self.code = max(self.code, code)
 
     def _write(self, name: str, text: str) -> None:
-        write_text(os.path.join(self._folder, name), text)
+        write_whole(os.path.join(self._folder, name), text)
         self.written.append(name)
 
 

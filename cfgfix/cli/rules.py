@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from cfgfix.catalog.load import builtin, with_folders
 from cfgfix.catalog.rule import Rule
+from cfgfix.visible import json_text, visible, visible_lines
 
 
 @click.group("rules", invoke_without_command=True)
@@ -18,23 +18,18 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from cfgfix.settings import discover
+    from cfgfix.vocabulary import catalogue_of
 
-    settings = discover(".")
-    catalogue = (
-        with_folders(settings.inside(folder) for folder in settings.rules) if settings.rules else builtin()
-    )
+    catalogue = catalogue_of(discover("."))
     if as_json:
-        import json
-
-        click.echo(json.dumps([_row(rule) for rule in catalogue.rules], indent=2, ensure_ascii=False))
+        click.echo(json_text([_row(rule) for rule in catalogue.rules], indent=2))
         return
     width = max((len(rule.name) for rule in catalogue.rules), default=0)
     for rule in catalogue.rules:
         mark = "".join(sign for name, sign in _MARKS.items() if name in _safeties(rule)).ljust(2)
         preview = " (preview)" if rule.preview else ""
-        click.echo(
-            f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
-        )
+        row = f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
+        click.echo(visible(row))
     click.echo(
         f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one, *! either, by the place; `cfgfix explain RULE` tells the rest"
     )
@@ -72,13 +67,16 @@ def _row(rule: Rule) -> dict[str, Any]:
 def run_cases(*, folders: tuple[str, ...]) -> None:
     """Run the cases of the rule files in FOLDERS: found as said, fixed as said, clean after, stable."""
     from cfgfix.rulecases import run_folder
+    from cfgfix.settings import discover
+    from cfgfix.vocabulary import known_dialects, names_for_rules
 
     total = failed = 0
     for folder in folders:
-        for result in run_folder(folder):
+        names = names_for_rules(known_dialects(discover(folder)).values())
+        for result in run_folder(folder, names):
             total += 1
             for problem in result.problems:
-                click.echo(f"{result.rule} [{result.case}]: {problem}")
+                click.echo(visible_lines(f"{result.rule} [{result.case}]: {problem}"))
             failed += bool(result.problems)
     click.echo(f"{total - failed} passed, {failed} failed")
     raise SystemExit(1 if failed else 0)

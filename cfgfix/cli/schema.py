@@ -7,7 +7,9 @@ import json
 import click
 
 from cfgfix.cli.completing import dialect_names
-from cfgfix.errors import CfgfixError, UnreadableError, did_you_mean
+from cfgfix.errors import CfgfixError, did_you_mean
+from cfgfix.visible import json_text
+from cfgfix.writing import write_whole
 
 
 @click.command("schema")
@@ -39,15 +41,11 @@ def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str
         data = _of_dialect(dialect)
     else:
         data = _of_class(spec)
-    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    text = json_text(data, indent=2) + "\n"
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        with open(output, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UnreadableError(f"cannot be written: {error.strerror}", path=output) from error
+    write_whole(output, text)
 
 
 def _of_dialect(name: str) -> object:

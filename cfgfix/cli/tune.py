@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from cfgfix.cli.diagnose import write_text
 from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
 from cfgfix.errors import CfgfixError, ExitCode
+from cfgfix.writing import write_whole
 
 VERSION = 1
 """Of the JSON form."""
@@ -138,7 +138,7 @@ def tune(
     if html is not None:
         from cfgfix.report.page import page
 
-        write_text(html, page({"search": data}, title="cfgfix tune"))
+        write_whole(html, page({"search": data}, title="cfgfix tune"))
     if as_json:
         click.echo(json.dumps(data, indent=2))
     else:

@@ -360,6 +360,10 @@ def _loader(subject: Subject, progress: Tell) -> Outcome:
     varied = [name for name, seen in found["shapes"].items() if len(seen) > 1]
     evidence = list(shapes)
     rules: tuple[str, ...] = ()
+    if found["batchings"] > 1:
+        evidence.append(
+            f"{found['batchings']} steps of the pipeline make batches, so these are batches of batches: take one out unless that is meant"
+        )
     if varied:
         evidence.append(
             f"the shape of {', '.join(varied)} differs from batch to batch: a compiled step is traced anew for each"

@@ -26,7 +26,7 @@ name: {name}
 title: {title}
 # What reads the file: pyyaml (yaml.safe_load), pyyaml-full, pyyaml-unsafe, pyyaml-unique, pyyaml-floats,
 # ruamel, omegaconf, model-garden.
-loader: pyyaml
+loader: {loader}{why}
 # A key that the program does not know: fatal (it stops), ignored (it never looks), free (unknown).
 unknown_keys: free
 # Key paths whose values the program converts itself, as in float(config["lr"]).
@@ -47,15 +47,27 @@ concepts:
 """
 
 
-def draft(name: str, known: Mapping[str, Dialect], example: Document | None = None) -> str:
+def draft(
+    name: str,
+    known: Mapping[str, Dialect],
+    example: Document | None = None,
+    *,
+    loader: str = "pyyaml",
+    why: str = "",
+) -> str:
     """Return the text of a `dialect.yaml`.
 
     Args:
         name: The dialect's name.
         known: The dialects there are: their key names tell which concept a key of the example may be.
         example: A config of the project; without one the draft holds a pattern to fill in.
+        loader: What reads the file.
+        why: What tells so, for a comment.
     """
-    text = _HEAD.format(name=name, title=name.replace("-", " ").capitalize())
+    title = name.replace("-", " ").capitalize()
+    # A file may have any name; a comment ends with its line.
+    remark = "".join(char if char.isprintable() else "?" for char in why)
+    text = _HEAD.format(name=name, title=title, loader=loader, why=f"  # {remark}" if remark else "")
     root = (
         next((deref(root) for root in example.roots if deref(root).kind == Kind.MAPPING), None)
         if example

@@ -269,6 +269,7 @@ def _parser(text: str) -> Any:
 
 
 _CLOCK_EVERY = 4096
+_NESTED_TOO_DEEP = "exceeded maximum nesting depth"
 
 
 def _parse(document: Document, limits: Limits) -> Problem | None:
@@ -387,6 +388,10 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
                 if time.monotonic() > deadline:
                     return limit(source, node.start, f"parsing took more than {limits.seconds:g} seconds")
     except yaml.YAMLError as error:
+        if isinstance(error, yaml.MarkedYAMLError) and _NESTED_TOO_DEEP in (error.problem or ""):
+            # libyaml reads ahead of its events; from 0.2.6 on it stops at 1,000 levels by itself.
+            offset = error.problem_mark.index if error.problem_mark is not None else 0
+            return limit(source, min(offset, len(text)), f"nested more than {limits.depth} levels deep")
         return syntax(source, error)
     return _check_aliases(document, limits) if document.aliases else None
 

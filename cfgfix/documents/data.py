@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cfgfix.documents.merging import Flattener, Written, order_of, written_in
 from cfgfix.documents.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, TAG_PREFIX, Node, deref, is_merge
 from cfgfix.documents.resolve import Loader, construct_scalar, resolve
 from cfgfix.errors import CfgfixError, ExitCode
@@ -47,7 +50,7 @@ class Builder:
         self.source = source
         self.loader = loader
         self.done: dict[int, Any] = {}
-        self.flat: dict[int, list[tuple[Node, Node]]] = {}
+        self._merging: Flattener | None = None
 
     def build(self, root: Node, recursive: Node | None = None, reused: Node | None = None) -> Any:
         """Return the data of a node.
@@ -160,7 +163,7 @@ class Builder:
         items = node.items
         merged = False
         if any(is_merge(key) for key, _ in items):
-            items = self._flatten(node, 0)
+            items = [(each.entry.key, each.entry.value) for each in self._flattened(node)]
             merged = True
         result: dict[Any, Any] = {}
         # ruamel.yaml does not look for duplicates where keys are merged in; OmegaConf looks at what is written.
@@ -204,44 +207,26 @@ class Builder:
             raise self._refuse(f"{self.loader.title} refuses a {kind} as a key", node) from None
         return key
 
-    def _flatten(self, node: Node, depth: int) -> list[tuple[Node, Node]]:
-        """The entries of a mapping with its merge keys replaced by what they bring, as PyYAML orders them.
+    def _flattened(self, mapping: Node) -> list[Written]:
+        if self._merging is None:
+            self._merging = Flattener(order_of(self.loader), self._written)
+        return self._merging.flatten(mapping)
 
-        A circle of merges ends as it does there: a mapping that is being flattened gives what it has so far.
-        """
-        if depth > _MAX_BUILD_DEPTH:
-            raise self._refuse("merge keys nested too deep", node)
-        entries = self.flat.setdefault(id(node), list(node.items))
-        merged: list[tuple[Node, Node]] = []
-        seen_merge = False
-        index = 0
-        while index < len(entries):
-            key, value = entries[index]
-            if not is_merge(key):
-                index += 1
-                continue
-            if seen_merge and merged and self.loader.yaml_version == "1.2":
-                raise self._refuse(f"{self.loader.title} refuses a second merge key", key)
-            seen_merge = True
-            del entries[index]
-            target = deref(value)
-            if target.kind is MAPPING:
-                merged.extend(self._flatten(target, depth + 1))
-            elif target.kind is SEQUENCE:
-                parts = []
-                for item in target.items:
-                    part = deref(item)
-                    if part.kind is not MAPPING:
-                        raise self._refuse("a merge key takes mappings only", item)
-                    parts.append(list(self._flatten(part, depth + 1)))
-                for entry in reversed(parts):
-                    merged.extend(entry)
-            else:
-                raise self._refuse("a merge key takes a mapping or a list of mappings", value)
-            entries = self.flat[id(node)]
-        if merged:
-            entries = self.flat[id(node)] = merged + entries
-        return entries
+    def _written(self, mapping: Node) -> Iterator[Written]:
+        """Yield the entries of a mapping; refuse what the loader does not merge."""
+        brought = False
+        for each in written_in(mapping):
+            if each.merged is not None:
+                key, value = each.entry.key, deref(each.entry.value)
+                if brought and self.loader.yaml_version == "1.2":
+                    raise self._refuse(f"{self.loader.title} refuses a second merge key", key)
+                if value.kind is SCALAR:
+                    raise self._refuse("a merge key takes a mapping or a list of mappings", each.entry.value)
+                if value.kind is SEQUENCE and len(each.merged) < len(value.items):
+                    wrong = next(item for item in value.items if deref(item).kind is not MAPPING)
+                    raise self._refuse("a merge key takes mappings only", wrong)
+                brought = brought or any(part.items for part in each.merged)
+            yield each
 
 
 # Nodes nest at most `Limits.depth` deep; values reached through aliases are counted by `compose` as well.

@@ -138,26 +138,24 @@ def enter(parent: Node, name: str | int, source: SourceFile) -> Step | None:
         return None
     if parent.kind is not MAPPING or not isinstance(name, str):
         return None
-    # Mappings still to be searched, the next one last; visited ones are left out, since merges may form a circle.
-    waiting = [parent]
-    visited: set[int] = set()
-    while waiting:
-        mapping = waiting.pop()
-        if id(mapping) in visited:
-            continue
-        visited.add(id(mapping))
-        merged: list[Node] = []
-        for key, value in reversed(mapping.items):
-            if (key.text == name and key.kind is SCALAR) or (
-                key.kind is not SCALAR and key_text(key, source) == name
-            ):
-                return Step(mapping, key, value, "" if mapping is parent else "merge")
-            if is_merge(key):
-                # PyYAML lets the later of two merge keys win, and in a list of mappings the earlier one.
-                target = deref(value)
-                merged.extend([target] if target.kind is MAPPING else map(deref, target.items))
-        waiting.extend(node for node in reversed(merged) if node.kind is MAPPING)
+    merges = False
+    for key, value in reversed(parent.items):
+        if _is_called(key, name, source):
+            return Step(parent, key, value)
+        merges = merges or is_merge(key)
+    if merges:
+        from cfgfix.documents.merging import Flattener, installed_order, written_in
+
+        for each in reversed(Flattener(installed_order(), written_in).flatten(parent)):
+            if _is_called(each.entry.key, name, source):
+                return Step(each.entry.parent, each.entry.key, each.entry.value, "merge")
     return None
+
+
+def _is_called(key: Node, name: str, source: SourceFile) -> bool:
+    if key.kind is SCALAR:
+        return key.text == name
+    return key_text(key, source) == name
 
 
 def has_braces(text: str, node: Node, inner: list[Node]) -> bool:

@@ -12,6 +12,7 @@ from itertools import zip_longest
 
 from cfgfix.documents.comments import comments
 from cfgfix.documents.compose import ALIAS, BREAKS, MAPPING, SCALAR, DataError, Document, Node, compose, deref
+from cfgfix.documents.merging import Flattener, Order, Written, order_of
 from cfgfix.documents.nodes import children
 from cfgfix.documents.readers import MERGE, Reader, ReadError, Slot, Tree, readers
 from cfgfix.documents.resolve import LOADERS, Loader
@@ -257,12 +258,25 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _flattened(slots: list[Slot]) -> list[Slot]:
+def _flattened(slots: list[Slot], order: Order) -> list[Slot]:
     """The trees with merge keys resolved and only the entries in force: what a program gets, written order aside.
 
-    Used where a change replaces bare text, which may say the same in other words.
+    Used where a change replaces bare text, which may say the same in other words. Releases of PyYAML differ in the order
+    of the entries that merge keys bring, so that order is left out.
     """
     done: dict[int, Tree] = {}
+
+    def written(tree: Tree) -> Iterator[Written]:
+        for slot in tree.slots:
+            merged: tuple[Tree, ...] | None = None
+            if slot.key is MERGE:
+                merged = ()
+                if isinstance(slot.value, Tree):
+                    parts = [slot.value] if slot.value.mapping else [item.value for item in slot.value.slots]
+                    merged = tuple(part for part in parts if isinstance(part, Tree) and part.mapping)
+            yield Written(slot if slot.text is None else slot.text, slot, merged)
+
+    flattener = Flattener(order, written)
 
     def value(item: object) -> object:
         if not isinstance(item, Tree):
@@ -270,37 +284,24 @@ def _flattened(slots: list[Slot]) -> list[Slot]:
         known = done.get(id(item))
         if known is None:
             known = done[id(item)] = Tree(mapping=item.mapping, tag=item.tag)
-            if item.mapping:
-                known.slots = [
-                    Slot(slot.key, slot.text, value(slot.value), None) for slot in entries(item, 0)
-                ]
-            else:
-                known.slots = [Slot(None, None, value(slot.value), None) for slot in item.slots]
+            found = entries(item) if item.mapping else item.slots
+            known.slots = [Slot(slot.key, slot.text, value(slot.value), None) for slot in found]
         return known
 
-    def entries(tree: Tree, depth: int) -> list[Slot]:
-        if depth > 100:
-            raise ReadError("merge keys nested too deep")
-        merged: list[Slot] = []
-        own: list[Slot] = []
-        for slot in tree.slots:
-            if slot.key is not MERGE:
-                own.append(slot)
-            elif isinstance(slot.value, Tree):
-                parts = (
-                    [slot.value]
-                    if slot.value.mapping
-                    else [item.value for item in reversed(slot.value.slots)]
-                )
-                for part in parts:
-                    if isinstance(part, Tree) and part.mapping and part is not tree:
-                        merged.extend(entries(part, depth + 1))
+    def entries(tree: Tree) -> list[Slot]:
+        own = {id(slot) for slot in tree.slots}
         result: dict[str, Slot] = {}
-        for slot in (*merged, *own):
+        brought: set[str] = set()
+        for each in flattener.flatten(tree):
+            slot = each.entry
             name = f"{type(slot.key).__name__}:{id(slot.key) if isinstance(slot.key, Tree) else slot.key!r}"
             place = result.get(name)
+            if id(slot) not in own:
+                brought.add(name)
             result[name] = slot if place is None else Slot(place.key, place.text, slot.value, None)
-        return list(result.values())
+        return [
+            result[name] for name in (*sorted(brought), *(name for name in result if name not in brought))
+        ]
 
     return [Slot(None, None, value(slot.value), None) for slot in slots]
 
@@ -498,7 +499,8 @@ def _compare(
         return
     intended = _Intent(intended, changes, shared=shared).apply()
     if any(isinstance(change, ReplaceText) for change in changes):
-        intended, result = _flattened(intended), _flattened(result)
+        order = order_of(reader.loader)
+        intended, result = _flattened(intended, order), _flattened(result, order)
     difference = _difference(intended, _without_empty(result, intended))
     if difference is not None:
         raise ProofError("meaning", f"{reader.title} would see another change: {difference}")

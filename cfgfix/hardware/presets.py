@@ -117,6 +117,12 @@ def resolve_hardware(
     return hardware, f"hardware: this machine ({summary(hardware)})"
 
 
+def is_this_machine(request: str | None, *, root: str | os.PathLike[str] = "/") -> bool:
+    """Tell whether a request is answered by looking at the machine, so that the answer may be another one next time."""
+    wanted = request.strip().lower() if request is not None else None
+    return wanted == "auto" or (wanted is None and has_nvidia_device(root))
+
+
 def summary(hardware: Hardware) -> str:
     """Return the machine in a few words, such as `2 x NVIDIA GeForce RTX 4090, 16 CPUs, 64 GiB RAM`."""
     parts: list[str] = []

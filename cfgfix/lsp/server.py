@@ -14,11 +14,13 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from cfgfix import __version__
 from cfgfix.edits import Edit, Safety
-from cfgfix.files import SourceFile
+from cfgfix.errors import CfgfixError
+from cfgfix.files import SourceFile, read_source
 from cfgfix.findings import Finding, Location, Severity, note_parts
 from cfgfix.lsp import analysis as work
 from cfgfix.lsp import answers
 from cfgfix.settings import FILES
+from cfgfix.visible import visible, visible_lines
 
 DELAY = 0.15
 """Seconds of rest in typing before a text is checked: shorter than the pause between two words (about 0.2 s between two
@@ -46,12 +48,22 @@ class Server(LanguageServer):
         path: str | None = to_fs_path(uri) if uri.startswith("file:") else None
         return path or os.path.basename(uri) or "untitled.yaml"
 
+    def text_of(self, uri: str, path: str) -> str | None:
+        """Return the text of an open document, or of its file, or None where there is neither."""
+        document = self.workspace.text_documents.get(uri)
+        try:
+            return document.source if document is not None else read_source(path).text
+        except (CfgfixError, OSError, ValueError):
+            return None
+
     async def analysis_of(self, uri: str) -> work.Analysis | None:
         """Return the analysis of a text as it is now."""
         path = self.path_of(uri)
         if not work.is_checked(path):
             return None
-        text = self.workspace.get_text_document(uri).source
+        text = self.text_of(uri, path)
+        if text is None:
+            return None
         kept = self.analyses.get(uri)
         if kept is not None and kept[0] == text:
             return kept[1]
@@ -150,13 +162,17 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
 
     def diagnostic(finding: Finding) -> types.Diagnostic:
         related = [
-            types.DiagnosticRelatedInformation(location=elsewhere(other), message=other.label or "see here")
+            types.DiagnosticRelatedInformation(
+                location=elsewhere(other), message=visible(other.label or "see here")
+            )
             for other in (*finding.related, *finding.flow)
         ]
         return types.Diagnostic(
             range=place(finding.location),
-            message=finding.message
-            + "".join(f"\n{label}: {text}" for label, text in map(note_parts, finding.notes)),
+            message=visible_lines(
+                finding.message
+                + "".join(f"\n{label}: {text}" for label, text in map(note_parts, finding.notes))
+            ),
             severity=_SEVERITIES[finding.severity],
             code=finding.rule,
             source="cfgfix",

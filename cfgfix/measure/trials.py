@@ -12,6 +12,7 @@ from typing import Any
 
 from cfgfix.measure.data import dataset_maker
 from cfgfix.measure.sampling import Progress, user_code
+from cfgfix.measure.stages import Node, normal, read_graph
 
 MATRIX = 256
 """Side of the matrices that are multiplied on each device: large enough for the matrix units, small on any card."""
@@ -109,7 +110,22 @@ def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]
         "problems": list(dict.fromkeys(problems))[:20],
         "shapes": {name: sorted(found) for name, found in shapes.items()},
         "open_shapes": open_shapes,
+        "batchings": batchings(read_graph(dataset)),
     }
+
+
+def batchings(last: Node | None) -> int:
+    """Return how many steps of a pipeline make batches of what comes out at its end: the second one makes batches of batches."""
+    count = 0
+    while last is not None and normal(last.operation) not in _TAKES_APART:
+        count += normal(last.operation) in _BATCHES
+        # The first input is the dataset a step works on; zip and its like have several, and each has batches of its own.
+        last = last.inputs[0] if len(last.inputs) == 1 else None
+    return count
+
+
+_BATCHES = frozenset({"batch", "parallelbatch", "paddedbatch", "mapandbatch", "densetosparsebatch"})
+_TAKES_APART = frozenset({"unbatch", "flatmap", "interleave", "parallelinterleave", "window", "rebatch"})
 
 
 def _unusable(tf: Any, name: str, number: int, value: Any) -> list[str]:

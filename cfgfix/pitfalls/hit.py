@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cfgfix.documents.compose import Document
 from cfgfix.documents.resolve import Loader
 from cfgfix.edits import Change
-from cfgfix.findings import KeyPath
+from cfgfix.findings import KeyPath, Location
 from cfgfix.records import dataclass
 
 
@@ -32,6 +32,8 @@ class Hit:
     title: str | None = None
     no_fix: str | None = None
     notes: tuple[str, ...] = ()
+    elsewhere: tuple[Location, ...] = ()
+    """Further places in other files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,5 @@ class Context:
     """The values that the schema lists for a path; empty where it lists none."""
     tails: frozenset[str] | None = None
     """The last steps of all places that the dialect knows; None where a schema knows others, or any key may be one."""
+    ruamel: bool = False
+    """Whether the code around uses ruamel.yaml too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfgfix.documents.compose import BREAKS, MAPPING, SCALAR, Node, deref, is_merge
 from cfgfix.documents.compose import Kind as NodeKind
+from cfgfix.documents.merging import Flattener, Order, written_in
 from cfgfix.documents.resolve import resolve
 from cfgfix.edits import Change, DeleteKey, ReplaceText
 from cfgfix.findings import KeyPath
@@ -266,49 +267,144 @@ def _holds_anchor(node: Node) -> bool:
 
 
 def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hit]]:
-    """YML011: several merge keys in one mapping, or an override that silently drops entries of a merged section."""
+    """YML011: several merge keys in one mapping, values that releases differ in, or a merged section that is replaced."""
     entries = [(key, value) for key, value in mapping.items if is_merge(key)]
+    if not entries:
+        return []
+    differing = _by_release(mapping, entries, context)
     if len(entries) > 1:
-        return [_several(mapping, entries, context, path)]
-    return _shallow(mapping, entries[0], context, path) if entries else []
+        return [_several(mapping, entries, context, path, differing)]
+    found = _shallow(mapping, entries[0], context, path)
+    if differing:
+        key = entries[0][0]
+        values: dict[str, object] = {"loader": context.loader.title, "problem": _told(differing)}
+        no_fix = "write the value that is meant beside the `<<`"
+        hit = Hit(key.start, key.end, (*path, "<<"), values, no_fix=no_fix)
+        found.insert(0, ("merge_key_pitfall", hit))
+    return found
+
+
+def _by_release(
+    mapping: Node, entries: list[tuple[Node, Node]], context: Context
+) -> list[tuple[str, str, str]]:
+    """Return the keys that releases of PyYAML read differently: each with what the older ones and 6.0.4 take."""
+    if context.loader.yaml_version != "1.1" or context.document.recursive is not None:
+        return []
+    targets = [deref(value) for _key, value in entries]
+    parts = [
+        deref(part)
+        for target in targets
+        for part in (target.items if target.kind == NodeKind.SEQUENCE else [target])
+    ]
+    parts = [part for part in parts if part.kind == NodeKind.MAPPING]
+    if len(parts) == 1 and not any(is_merge(key) for key, _value in parts[0].items):
+        return []
+    orders = Flattener(Order.LISTS_REVERSED, written_in), Flattener(Order.AS_WRITTEN, written_in)
+
+    def read(node: Node) -> list[dict[str, Node]]:
+        return [
+            {
+                key.text: each.entry.value
+                for each in order.flatten(node)
+                if (key := deref(each.entry.key)).kind == NodeKind.SCALAR
+            }
+            for order in orders
+        ]
+
+    older, newer = read(mapping)
+    text = context.document.source.text
+    differing = {
+        name: (value, newer[name])
+        for name, value in older.items()
+        if name in newer and _value_text(value, text) != _value_text(newer[name], text)
+    }
+    for part in parts if differing else ():
+        # What differs in a merged section is told there.
+        inner, after = read(part)
+        for name, value in inner.items():
+            if name in differing and differing[name] == (value, after.get(name)):
+                del differing[name]
+    return [
+        (name, _shorten(deref(old), text), _shorten(deref(new), text))
+        for name, (old, new) in differing.items()
+    ]
+
+
+def _value_text(value: Node, text: str) -> str:
+    return text[value.start : value.end].strip()
+
+
+def _told(differing: list[tuple[str, str, str]]) -> str:
+    name, old, new = differing[0]
+    more = f", and {len(differing) - 1} more such" if len(differing) > 1 else ""
+    return f"`{name}` is {old} to PyYAML up to 6.0.3 and {new} to PyYAML 6.0.4{more}"
 
 
 def _several(
-    mapping: Node, entries: list[tuple[Node, Node]], context: Context, path: KeyPath
+    mapping: Node,
+    entries: list[tuple[Node, Node]],
+    context: Context,
+    path: KeyPath,
+    differing: list[tuple[str, str, str]],
 ) -> tuple[str, Hit]:
     text = context.document.source.text
     last_key = entries[-1][0]
+    severity: str | None = None
+    if context.loader.duplicate_keys == "error":
+        effect = "; this loader refuses the file"
+    elif context.ruamel:
+        effect = "; ruamel.yaml, which is used here too, refuses the file"
+    elif differing:
+        effect = "; " + _told(differing)
+    else:
+        effect = ", where YAML allows a key once; PyYAML merges them all"
+        severity = "info"
     values: dict[str, object] = {
         "loader": context.loader.title,
-        "problem": f"{len(entries)} of them in one mapping; "
-        + (
-            "this loader refuses the file"
-            if context.loader.duplicate_keys == "error"
-            else "ruamel.yaml refuses the file"
-        ),
+        "problem": f"{len(entries)} of them in one mapping{effect}",
     }
     related = tuple(
         (key.start, key.end, "the first `<<`" if not number else "`<<` again")
         for number, (key, _value) in enumerate(entries[:-1][:MAX_SHOWN])
     )
     here = (*path, "<<")
+
+    def unfixed(reason: str) -> tuple[str, Hit]:
+        hit = Hit(
+            last_key.start, last_key.end, here, values, related=related, severity=severity, no_fix=reason
+        )
+        return "merge_key_pitfall", hit
+
     lines = [_own_line(key, value, text) for key, value in entries]
     if mapping.style or any(value.kind != NodeKind.ALIAS for _key, value in entries) or not all(lines[1:]):
-        return "merge_key_pitfall", Hit(
-            last_key.start,
-            last_key.end,
-            here,
-            values,
-            related=related,
-            no_fix="write one `<<` with a list of all of them",
+        return unfixed("write one `<<` with a list of all of them")
+    shared = _shared_key([deref(value) for _key, value in entries], text)
+    if shared is not None:
+        return unfixed(
+            f"they share `{shared}`, and which one wins in a list depends on the PyYAML release; write its value here"
         )
-    names = list(dict.fromkeys(text[value.start : value.end] for _key, value in reversed(entries)))
+    names = list(dict.fromkeys(text[value.start : value.end] for _key, value in entries))
     first = entries[0][1]
     changes: list[Change] = [
         ReplaceText(first.start, first.end, "[" + ", ".join(names) + "]" if len(names) > 1 else names[0])
     ]
     changes += [ReplaceText(line[0], line[1], "") for line in lines[1:] if line is not None]
-    return "merge_key_pitfall", Hit(last_key.start, last_key.end, here, values, tuple(changes), related)
+    return "merge_key_pitfall", Hit(
+        last_key.start, last_key.end, here, values, tuple(changes), related, severity=severity
+    )
+
+
+def _shared_key(sections: list[Node], text: str) -> str | None:
+    """Return a key that two merged sections give different values, or None."""
+    flattener = Flattener(Order.AS_WRITTEN, written_in)
+    known: dict[str, str] = {}
+    for section in {id(section): section for section in sections}.values():
+        for each in flattener.flatten(section) if section.kind == NodeKind.MAPPING else ():
+            name = _value_text(deref(each.entry.key), text)
+            value = _value_text(each.entry.value, text)
+            if known.setdefault(name, value) != value:
+                return name
+    return None
 
 
 def _own_line(key: Node, value: Node, text: str) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cfgfix.report.style import Paint
+from cfgfix.visible import visible_data
 
 _STYLES = {"pass": "good", "fail": "error", "skipped": "dim"}
 _WORDS = {"pass": "pass", "fail": "FAIL", "skipped": "skipped"}
@@ -17,6 +18,7 @@ MOST_LINES = 12
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
     """Return a diagnosis as text: each check with its evidence, then what to do first."""
+    data = visible_data(data)
     lines = [paint("bold", f"cfgfix diagnose: {data['subject']}"), ""]
     for check in data["checks"]:
         lines += _check(check, paint)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from cfgfix.engine import Report
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Finding, Severity
-from cfgfix.report.words import message, shown_path
+from cfgfix.report.words import legible, message, shown_path
+from cfgfix.visible import visible
 
 LIMIT = 10
 """Annotations of one kind that GitHub shows for one step (docs.github.com, limits of workflow commands)."""
@@ -18,6 +19,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render(report: Report) -> str:
     """Return the workflow commands, and the whole list as a folded group of the log."""
+    report = legible(report)
     lines: list[str] = []
     findings = sorted(
         report.findings(),
@@ -46,7 +48,7 @@ def render(report: Report) -> str:
 
 
 def _trouble(error: CfgfixError) -> str:
-    place = f"file={_property(shown_path(error.path))}," if error.path else ""
+    place = f"file={_property(visible(shown_path(error.path)))}," if error.path else ""
     return f"::error {place}title=cfgfix::{_data(str(error))}"
 
 

@@ -7,20 +7,20 @@ from typing import Any
 from cfgfix.engine import Report
 from cfgfix.findings import Severity
 from cfgfix.report.fingerprint import fingerprints
-from cfgfix.report.words import message, shown_path
+from cfgfix.report.words import legible, message, shown_path
+from cfgfix.visible import json_text
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
 
 def render(report: Report) -> str:
     """Return the report as code quality JSON text."""
-    import json
-
-    return json.dumps(document(report), indent=2, ensure_ascii=False) + "\n"
+    return json_text(document(report), indent=2) + "\n"
 
 
 def document(report: Report) -> list[dict[str, Any]]:
     """Return the report as plain code quality data."""
+    report = legible(report, paths=False)
     rows: list[dict[str, Any]] = []
     for file in report.files:
         for finding, fingerprint in fingerprints(file.findings):

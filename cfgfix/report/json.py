@@ -12,19 +12,20 @@ from cfgfix.edits import Fix
 from cfgfix.engine import FileReport, Report
 from cfgfix.errors import CfgfixError
 from cfgfix.findings import Finding, Location, format_key_path
+from cfgfix.report.words import legible
+from cfgfix.visible import json_text, visible
 
 VERSION = 1
 
 
 def render(report: Report) -> str:
     """Return the report as JSON text."""
-    import json
-
-    return json.dumps(document(report), indent=2, ensure_ascii=False) + "\n"
+    return json_text(document(report), indent=2) + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
     """Return the report as plain data."""
+    report = legible(report, paths=False)
     return {
         "version": VERSION,
         "tool": {"name": "cfgfix", "version": __version__},
@@ -113,23 +114,22 @@ def _change(change: Any) -> dict[str, Any]:
 
 def _error(error: CfgfixError) -> dict[str, Any]:
     return {
-        "message": error.message,
+        "message": visible(error.message),
         "path": error.path,
         "line": error.line,
         "column": error.column,
-        "hint": error.hint,
+        "hint": visible(error.hint) if error.hint else error.hint,
         "code": int(error.code),
     }
 
 
 def render_lines(report: Report) -> str:
     """Return one JSON object a line for every finding, and one for every error; for tools that read a stream."""
-    import json
-
+    report = legible(report, paths=False)
     rows = [
         {"version": VERSION, "file": file.path, **finding_data(finding)}
         for file in report.files
         for finding in file.findings
     ]
     rows += [{"version": VERSION, "file": error.path, "error": _error(error)} for error in report.errors]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(json_text(row) + "\n" for row in rows)

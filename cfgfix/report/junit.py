@@ -1,52 +1,87 @@
-"""The report as JUnit XML: a file is a test suite, a finding a failed test, a clean file a passed one.
+"""The report as JUnit XML: a file is a test suite, a finding that makes the exit code 1 a failed test.
 
-Elements and attributes are those that Jenkins' schema for such reports (xunit plugin, junit-10.xsd) knows, since it refuses others.
+Findings of less severity than `fail-on` are passed tests that say what was found; a clean file is one passed test. Elements and
+attributes are those that Jenkins' schema for such reports (xunit plugin, junit-10.xsd) knows, since it refuses others.
 """
 
 from __future__ import annotations
 
-from cfgfix.engine import Report
-from cfgfix.report.words import message, shown_path
+from cfgfix.engine import FileReport, Report
+from cfgfix.findings import Finding
+from cfgfix.report.words import legible, message, shown_path
+from cfgfix.visible import visible
+
+FAILED, BROKEN, TOLD = "failure", "error", "system-out"
+"""How a test case ends: it fails, it cannot be judged, or it passes and says something."""
 
 
 def render(report: Report) -> str:
     """Return the report as JUnit XML text."""
-    from xml.sax.saxutils import escape, quoteattr
-
+    report = legible(report)
     suites: list[str] = []
-    failures = tests = 0
+    tests = failures = errors = 0
     for file in report.files:
         if file.passed_over is not None:
             continue
-        cases: list[str] = []
-        for finding in file.findings:
-            place = f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"
-            name = quoteattr(_clean(f"{finding.rule} {finding.name} at {place}"))
-            body = escape(_clean(f"{place}: {finding.severity.label} {message(finding)}"))
-            cases.append(
-                f'    <testcase classname={quoteattr(_clean(shown_path(file.path)))} name={name} time="0">\n'
-                f"      <failure type={quoteattr(finding.severity.label)} message={quoteattr(_clean(message(finding)))}>{body}</failure>\n    </testcase>"
-            )
-        failures += len(cases)
+        told = _told(report, file)
+        cases = [_case(file, finding, ending, text) for finding, ending, text in told]
         if not cases:
-            cases.append(
-                f'    <testcase classname={quoteattr(_clean(shown_path(file.path)))} name="cfgfix" time="0"/>'
-            )
-        tests += len(cases)
+            cases.append(f'    <testcase classname={_quoted(shown_path(file.path))} name="cfgfix" time="0"/>')
+        failed = sum(ending == FAILED for _, ending, _ in told)
+        broken = sum(ending == BROKEN for _, ending, _ in told)
+        tests, failures, errors = tests + len(cases), failures + failed, errors + broken
+        path = _quoted(shown_path(file.path))
         suites.append(
-            f'  <testsuite name={quoteattr(_clean(shown_path(file.path)))} tests="{len(cases)}" failures="{len(file.findings)}" errors="0" file={quoteattr(_clean(shown_path(file.path)))}>\n'
+            f'  <testsuite name={path} tests="{len(cases)}" failures="{failed}" errors="{broken}" file={path}>\n'
             + "\n".join(cases)
             + "\n  </testsuite>"
         )
     for error in report.errors:
-        tests += 1
+        tests, errors = tests + 1, errors + 1
         suites.append(
-            f'  <testsuite name={quoteattr(_clean(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
-            f'    <testcase classname="cfgfix" name={quoteattr(_clean(error.path or "cfgfix"))}>\n'
-            f"      <error message={quoteattr(_clean(str(error)))}/>\n    </testcase>\n  </testsuite>"
+            f'  <testsuite name={_quoted(visible(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
+            f'    <testcase classname="cfgfix" name={_quoted(visible(error.path or "cfgfix"))}>\n'
+            f"      <error message={_quoted(str(error))}/>\n    </testcase>\n  </testsuite>"
         )
-    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfgfix" tests="{tests}" failures="{failures}" errors="{len(report.errors)}">\n'
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfgfix" tests="{tests}" failures="{failures}" errors="{errors}">\n'
     return head + "\n".join(suites) + ("\n" if suites else "") + "</testsuites>\n"
+
+
+def _told(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
+    """Return what there is to say of a file: findings, how their tests end, and the text."""
+    refused = [item.finding for item in file.refused]
+    told = [
+        (finding, FAILED if report.fails(file, finding) else TOLD, message(finding))
+        for finding in file.findings
+        if finding not in refused
+    ]
+    told += [
+        (item.finding, BROKEN, f"{message(item.finding)}; the fix is refused: {item.reason}")
+        for item in file.refused
+    ]
+    if report.diff and file.after is not None:
+        ending = FAILED if report.threshold_of(file) is not None else TOLD
+        told += [(item.finding, ending, message(item.finding)) for item in file.applied]
+    return sorted(told, key=lambda item: item[0].location.start)
+
+
+def _case(file: FileReport, finding: Finding, ending: str, text: str) -> str:
+    from xml.sax.saxutils import escape
+
+    place = f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"
+    severity = finding.severity.label
+    body = escape(_clean(f"{place}: {severity} {text}"))
+    about = "" if ending == TOLD else f" type={_quoted(severity)} message={_quoted(text)}"
+    return (
+        f"    <testcase classname={_quoted(shown_path(file.path))} name={_quoted(f'{finding.rule} {finding.name} at {place}')} "
+        f'time="0">\n      <{ending}{about}>{body}</{ending}>\n    </testcase>'
+    )
+
+
+def _quoted(text: str) -> str:
+    from xml.sax.saxutils import quoteattr
+
+    return quoteattr(_clean(text))
 
 
 def _clean(text: str) -> str:

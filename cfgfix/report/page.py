@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgfix.report.style import figure
+from cfgfix.visible import visible
 
 WIDTH, HEIGHT = 400, 150
 """Of a drawing, in its own units, about the pixels of a phone: there its words keep their size, elsewhere it grows."""
@@ -86,7 +87,7 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
 
 
 def _text(value: object) -> str:
-    return html.escape(str(value))
+    return html.escape(visible(str(value)))
 
 
 def _milliseconds(seconds: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cfgfix.report.style import Paint, figure
+from cfgfix.visible import visible_data
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24
@@ -13,6 +14,7 @@ _BAR = 24
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
     """Return a profile as text."""
+    data = visible_data(data)
     body = {"data": _data, "step": _step, "devices": _devices}[data["kind"]]
     lines = [*body(data, paint), *_limits(data, paint), *_notes(data, paint), *_verdicts(data, paint)]
     return "\n".join(lines) + "\n"

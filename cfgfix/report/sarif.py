@@ -13,7 +13,8 @@ from cfgfix.errors import CfgfixError
 from cfgfix.files import SourceFile
 from cfgfix.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.report.fingerprint import fingerprints
-from cfgfix.report.words import message, shown_path
+from cfgfix.report.words import legible, message, shown_path
+from cfgfix.visible import json_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -23,13 +24,12 @@ _SCORES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def render(report: Report) -> str:
     """Return the report as SARIF text."""
-    import json
-
-    return json.dumps(document(report), indent=2, ensure_ascii=False) + "\n"
+    return json_text(document(report), indent=2) + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
     """Return the report as plain SARIF data."""
+    report = legible(report, paths=False)
     rules = [
         report.rules[identifier] for identifier in sorted({finding.rule for finding in report.findings()})
     ]
@@ -194,9 +194,11 @@ def _artifact(path: str) -> dict[str, str]:
     from urllib.parse import quote
 
     shown = shown_path(path)
+    # A name is bytes; those that are no text are written as they are, like all others.
+    uri = quote(shown.encode("utf-8", "surrogateescape" if os.name == "posix" else "surrogatepass"))
     if os.path.isabs(shown):
-        return {"uri": "file://" + quote(shown)}
-    return {"uri": quote(shown), "uriBaseId": "SRCROOT"}
+        return {"uri": f"file://{uri}"}
+    return {"uri": uri, "uriBaseId": "SRCROOT"}
 
 
 def _notification(error: CfgfixError) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cfgfix.report.style import Paint, figure
+from cfgfix.visible import visible_data
 
 MOST_ROWS = 15
 """Settings shown, best first; the JSON form has all of them."""
@@ -16,6 +17,7 @@ _BAR = 24
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
     """Return a search as text: the settings by their rate, what failed or was left out, and the result."""
+    data = visible_data(data)
     names = list(data["space"])
     ran = sorted(
         (entry for entry in data["tried"] if entry["samples_per_second"] is not None),

@@ -9,7 +9,9 @@ from cfgfix.edits import Safety
 from cfgfix.engine import FileReport, Report
 from cfgfix.findings import Finding, Location, Severity, State, note_parts
 from cfgfix.report.style import Paint
-from cfgfix.report.words import message
+from cfgfix.report.words import legible, message
+from cfgfix.request import UNKNOWN_CONFIG
+from cfgfix.visible import visible
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -19,12 +21,13 @@ MAX_LINE = 160
 
 def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return the full report with code frames."""
+    report = legible(report)
     lines: list[str] = []
     for file in report.files:
         for finding in file.findings:
             lines += _finding(finding, file, paint)
             lines.append("")
-    if report.fixed and not report.written:
+    if report.diff:
         lines += _diffs(report, paint)
     lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
     return "\n".join(lines) + "\n" if lines else ""
@@ -32,8 +35,9 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
 
 def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return one line per finding."""
+    report = legible(report)
     lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
-    if report.fixed and not report.written:
+    if report.diff:
         lines += _diffs(report, paint)
     lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
     return "\n".join(lines) + "\n" if lines else ""
@@ -102,12 +106,15 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
         previous = number
         row = rows[number - 1]
         shown.append(
-            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row)[:MAX_LINE]}".rstrip()
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
         )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
-            start = _width(row[: location.column - 1])
-            stop_column = location.end_column - 1 if location.end_line == location.line else len(row)
-            width = max(1, _width(row[location.column - 1 : stop_column]))
+            first = location.column - 1
+            if first >= MAX_LINE:
+                continue
+            start = _width(row[:first])
+            stop = location.end_column - 1 if location.end_line == location.line else len(row)
+            width = max(1, _width(row[first : min(stop, first + MAX_LINE)]))
             if start >= MAX_LINE:
                 continue
             mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
@@ -154,10 +161,17 @@ def diff(before: str, after: str, path: str) -> Iterable[str]:
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
-        body = line.rstrip("\n")
-        yield body
+        yield _shown_line(line.rstrip("\n"))
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
+
+
+def _shown_line(line: str) -> str:
+    """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
+    if line.isprintable():
+        return line
+    body = line.removesuffix("\r")
+    return "\t".join(map(visible, body.split("\t"))) + line[len(body) :]
 
 
 def _diffs(report: Report, paint: Paint) -> list[str]:
@@ -176,10 +190,11 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     lines: list[str] = []
     for file in report.files:
         for applied in file.applied:
-            verb = "fixed" if report.written else "would fix"
+            verb = "would fix" if report.diff else "fixed"
             if not report.fixed:
+                verb = "would silence" if report.diff else "silenced"
                 lines.append(
-                    f"{paint('good', 'silenced')} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
+                    f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
                 )
                 continue
             assert applied.finding.fix is not None
@@ -211,7 +226,16 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         ]
     if quiet:
         return lines
-    if findings or report.errors or checked or report.sources:
+    pending = report.pending()
+    if pending:
+        count = sum(len(file.applied) for file in pending)
+        verb = "fixed" if report.fixed else "silenced"
+        lines.append(
+            f"{_plural(count, 'finding')} would be {verb} in {_plural(len(pending), 'file')}; nothing is written"
+        )
+    if not findings and (pending or (report.errors and not (checked or report.sources))):
+        pass  # "no findings" would be said of what is not mended yet, or of what nobody looked at
+    elif findings or checked or report.sources:
         total = ", ".join(
             _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
         )
@@ -223,9 +247,14 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             )
             + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
         )
+    elif len(passed) == 1 and passed[0].alone and passed[0].passed_over != UNKNOWN_CONFIG:
+        if not show_skipped:
+            way = "--dialect NAME --force-dialect checks it all the same"
+            lines.append(f"passed over {passed[0].path}: {passed[0].passed_over} ({way})")
     elif passed:
+        way = ", --dialect NAME --force-dialect checks it all the same" if len(passed) == 1 else ""
         lines.append(
-            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why, --dialect NAME checks anyway)"
+            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why{way})"
         )
     else:
         lines.append("no configs found")
@@ -260,6 +289,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
 
 def statistics(report: Report) -> str:
     """Return how often each rule speaks, most often first."""
+    report = legible(report)
     counts: dict[str, list[Finding]] = {}
     for finding in report.findings():
         counts.setdefault(finding.rule, []).append(finding)

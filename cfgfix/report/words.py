@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 
-from cfgfix.findings import Finding
+from cfgfix.edits import Fix
+from cfgfix.findings import Applied, Finding, Location, Refused
+from cfgfix.records import replace
+from cfgfix.request import FileReport, Report
+from cfgfix.visible import visible
 
 
 def message(finding: Finding) -> str:
@@ -12,10 +18,68 @@ def message(finding: Finding) -> str:
     return f"[{finding.profile}] {finding.message}" if finding.profile else finding.message
 
 
+def legible(report: Report, *, paths: bool = True) -> Report:
+    """Return a report whose names and messages are safe to show; texts of files stay as they are.
+
+    Args:
+        report: What came of a run.
+        paths: Whether to change paths too; a format that writes them in a spelling of its own needs them as they are.
+    """
+    path = visible if paths else str
+    return replace(
+        report,
+        files=tuple(_file(file, path) for file in report.files),
+        skipped=tuple(replace(skip, reason=visible(skip.reason)) for skip in report.skipped),
+        hardware=visible(report.hardware),
+        stale=tuple(map(visible, report.stale)),
+        loading=visible(report.loading),
+    )
+
+
+def _file(file: FileReport, path: Callable[[str], str]) -> FileReport:
+    shown = partial(_finding, path=path)
+    return replace(
+        file,
+        path=path(file.path),
+        dialect=visible(file.dialect) if file.dialect else file.dialect,
+        passed_over=visible(file.passed_over) if file.passed_over else file.passed_over,
+        findings=tuple(map(shown, file.findings)),
+        applied=tuple(Applied(shown(item.finding), item.edits) for item in file.applied),
+        refused=tuple(Refused(shown(item.finding), visible(item.reason)) for item in file.refused),
+    )
+
+
+def _finding(finding: Finding, path: Callable[[str], str]) -> Finding:
+    place = partial(_place, path=path)
+    return replace(
+        finding,
+        message=visible(finding.message),
+        location=place(finding.location),
+        related=tuple(map(place, finding.related)),
+        fix=_fix(finding.fix) if finding.fix is not None else None,
+        no_fix_reason=visible(finding.no_fix_reason) if finding.no_fix_reason else finding.no_fix_reason,
+        notes=tuple(map(visible, finding.notes)),
+        profile=visible(finding.profile) if finding.profile else finding.profile,
+        flow=tuple(map(place, finding.flow)),
+    )
+
+
+def _fix(fix: Fix) -> Fix:
+    return replace(fix, title=visible(fix.title), why=visible(fix.why) if fix.why else fix.why)
+
+
+def _place(place: Location, path: Callable[[str], str]) -> Location:
+    return replace(place, path=path(place.path), label=visible(place.label) if place.label else place.label)
+
+
 def shown_path(path: str) -> str:
     """Return a path as services want it: from the working folder where it lies below it, with forward slashes."""
     if os.path.isabs(path):
-        inside = os.path.relpath(path)
+        try:
+            inside = os.path.relpath(path)
+        except OSError:
+            # The working folder has been removed meanwhile.
+            inside = os.pardir
         if not inside.startswith(os.pardir):
             path = inside
     return path.replace(os.sep, "/")

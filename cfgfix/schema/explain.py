@@ -24,6 +24,7 @@ from cfgfix.documents.compose import (
     key_text,
 )
 from cfgfix.documents.data import Builder
+from cfgfix.documents.merging import Flattener, order_of, written_in
 from cfgfix.documents.resolve import LOADERS, Loader, resolve
 from cfgfix.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.errors import CfgfixError
@@ -174,6 +175,7 @@ class _Explainer:
         self.entries_of: dict[int, dict[str, tuple[Node, Node, bool]]] = {}
         self.built: dict[int, Any] = {}
         self.builder = Builder(document.source, loader)
+        self.merging: Flattener | None = None
 
     def run(self) -> list[SchemaProblem]:
         found: dict[tuple[int, int, str, str], SchemaProblem] = {}
@@ -219,25 +221,17 @@ class _Explainer:
         known = self.entries_of.get(id(mapping))
         if known is not None:
             return known
-        found: dict[str, tuple[Node, Node, bool]] = {}
-        self.entries_of[id(mapping)] = found  # a circle of merges sees what there is so far
-        merged: list[Node] = []
+        source = self.document.source
+        found = self.entries_of[id(mapping)] = {}
+        if any(is_merge(key) for key, _ in mapping.items):
+            if self.merging is None:
+                self.merging = Flattener(order_of(self.builder.loader), written_in)
+            for each in self.merging.flatten(mapping):
+                entry = each.entry
+                found[key_text(entry.key, source)] = (entry.key, entry.value, entry.parent is not mapping)
+            return found
         for key, value in mapping.items:
-            if deref(key).kind is Kind.SCALAR and is_merge(key):
-                target = deref(value)
-                # Later merge keys win, and in a list of mappings the earlier one.
-                merged.extend(
-                    map(deref, reversed(target.items)) if target.kind is Kind.SEQUENCE else [target]
-                )
-        own: dict[str, tuple[Node, Node, bool]] = {}
-        for each in merged:
-            if each.kind is Kind.MAPPING:
-                for name, (key, value, _) in self.entries(each).items():
-                    own[name] = (key, value, True)
-        for key, value in mapping.items:
-            if not (deref(key).kind is Kind.SCALAR and is_merge(key)):
-                own[key_text(key, self.document.source)] = (key, value, False)
-        found.update(own)
+            found[key_text(key, source)] = (key, value, False)
         return found
 
     def instance(self, node: Node) -> Any:

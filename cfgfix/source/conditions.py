@@ -120,10 +120,14 @@ class Conditions:
         self._asked = False
         """Whether the config was asked for a key."""
         self._given: Given = {}
+        self._traced: Scope | None = None
+        """The function that is asked about as one that TensorFlow traces; what it asks about eager mode is then known."""
         self._around_use: frozenset[int] = frozenset()
         """The blocks around the guard that is asked about, by identity: what they hold for a name's binding, they hold for its use."""
 
-    def excluded(self, scope: Scope, block: int, place: Place | None, given: Given) -> bool:
+    def excluded(
+        self, scope: Scope, block: int, place: Place | None, given: Given, *, traced: bool = False
+    ) -> bool:
         """Tell whether a place is not reached where some parameters have known values.
 
         Args:
@@ -131,9 +135,13 @@ class Conditions:
             block: Its block.
             place: Its span, so that `a and here()` in one expression counts; None leaves that out.
             given: The values, by identity of the function's scope and name of the parameter.
+            traced: Whether TensorFlow traces the function, so that `tf.executing_eagerly()` in it is false.
         """
         self._given = given
+        self._traced = scope if traced else None
         try:
+            if traced and self._fails_before(scope, block, place):
+                return True
             for here, number in self._around(scope, block):
                 item = here.blocks[number]
                 if item.kind not in ("if", "while") or item.test is None:
@@ -148,6 +156,21 @@ class Conditions:
             return False
         finally:
             self._given = {}
+            self._traced = None
+
+    def _fails_before(self, scope: Scope, block: int, place: Place | None) -> bool:
+        """Tell whether an assertion that does not hold stands before a place, in a block around it."""
+        if place is None:
+            return False
+        around = set(scope.block_numbers(block))
+        return any(
+            event.kind == "assert"
+            and event.value is not None
+            and event.block in around
+            and event.place[2] < place[0]
+            and truth(self.value(event.value, scope, before=event.place[0])) is False
+            for event in scope.events()
+        )
 
     def state(self, guards: Iterable[tuple[Scope, int]]) -> tuple[State, str]:
         """Return the state of a place under all its guards, and the guard that decides it, as text.
@@ -321,6 +344,12 @@ class Conditions:
             if default is not None and self._lookup is not None and self._absent(path):
                 return inner(default)
             return UNKNOWN
+        if scope is self._traced:
+            mode = asks_mode(call.func)
+            if mode is not None and (self.program.static_name(call.func, scope) or "").startswith(
+                "tensorflow."
+            ):
+                return mode
         name = call.func[1] if call.func[0] == NAME else None
         if name == "isinstance" and len(call.args) == 2 and not call.keywords:
             return _is_instance(inner(call.args[0]), call.args[1])
@@ -344,9 +373,11 @@ class Conditions:
             value = self._key(path)
             if value is not UNKNOWN:
                 return value
+        if scope is self._traced and expr[0] == ATTRIBUTE and expr[2] == RUN_EAGERLY:
+            return False
         if expr[0] == ATTRIBUTE and expr[1][0] == NAME and scope.params and expr[1][1] == scope.params[0][0]:
             owner = self.program.owner(scope)
-            if owner is not None and not self._given:
+            if owner is not None and not self._given and self._traced is None:
                 return self._attribute(owner, expr[2], after_error, depth)
         return UNKNOWN
 
@@ -489,7 +520,7 @@ class Conditions:
 
     def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
         """Return what all known callers give for a parameter, or `UNKNOWN` where there are none or they differ."""
-        if self._given:
+        if self._given or self._traced is not None:
             # What one way gives is asked for, not what all callers agree on.
             return self._given.get((id(scope), name), UNKNOWN)
         flow = self.program.flow
@@ -577,6 +608,21 @@ class Conditions:
                         value = given[1] if given is not None and given[0] == CONSTANT else UNKNOWN
                         fields.setdefault(event.targets[0][1], []).append((scope.name, value))
         return fields
+
+
+_WHILE_TRACING = {"executing_eagerly": False, "functions_run_eagerly": False, "inside_function": True}
+"""What functions of TensorFlow that tell the mode return while a function is traced."""
+RUN_EAGERLY = "run_eagerly"
+"""The attribute of a Keras model that tells whether its steps are compiled."""
+
+
+def asks_mode(func: Expr) -> bool | None:
+    """Return what a call tells while TensorFlow traces the function it stands in, by its name; None for any other call."""
+    return (
+        _WHILE_TRACING.get(func[2] if func[0] == ATTRIBUTE else func[1])
+        if func[0] in (ATTRIBUTE, NAME)
+        else None
+    )
 
 
 def _is_config_class(scope: Scope) -> bool:

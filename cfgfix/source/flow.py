@@ -9,7 +9,7 @@ call is noted as a `Site` with what it resolves to. What is not known stays not 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from cfgfix.source.expr import constant, dotted, is_true
 from cfgfix.source.parameters import Parameters, is_classmethod, is_static
@@ -105,6 +105,8 @@ TRANSFORMATIONS = frozenset(
 SYMBOLIC = Made("keras.KerasTensor", None)
 """What layers give for what `keras.Input` gives."""
 _SYMBOLIC = frozenset({"keras.Input", "keras.layers.Input", SYMBOLIC.name})
+_CHOOSING = frozenset({"choose_from_datasets", "sample_from_datasets"})
+"""Constructors that take the elements of their first argument in an order that another dataset may give."""
 _CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.applications.")
 CONSTRUCTORS = frozenset(
     {
@@ -1331,7 +1333,11 @@ class Flow:
 
     def _constructed(self, site: Site, op: str) -> Dataset:
         parents: list[Dataset] = []
-        for value in (*site.args, *site.keywords.values()):
+        values: Iterable[Value] = (*site.args, *site.keywords.values())
+        if op in _CHOOSING:
+            # The other dataset says from which of these the next element comes: none of its own elements does.
+            values = [value for value in (site.argument(0, "datasets"),) if value is not None]
+        for value in values:
             for item in value.items if isinstance(value, Items) else (value,):
                 dataset = first_dataset(item)
                 if dataset is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cfgfix.records import dataclass, field, replace
-from cfgfix.source.conditions import Conditions
+from cfgfix.source.conditions import RUN_EAGERLY, Conditions, asks_mode
 from cfgfix.source.entering import excluded
 from cfgfix.source.expr import walk
 from cfgfix.source.flow import DATASET, MAX_WAYS, WITH_FUNCTION, Flow
@@ -16,7 +16,7 @@ from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Step, Way, at, steps_to
 from cfgfix.source.parameters import is_classmethod
 from cfgfix.source.program import Program, is_keras_model
-from cfgfix.source.summary import BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
+from cfgfix.source.summary import ATTRIBUTE, BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
 from cfgfix.source.values import (
     Constant,
     Function,
@@ -38,6 +38,9 @@ PYTHON = "python"
 """Run by the interpreter for every element: under `numpy_function`, `py_function`, or a generator's code."""
 STEP = "step"
 """Run by the interpreter in every step of a training loop."""
+
+TRACED = frozenset({ELEMENT, GRAPH})
+"""The kinds that TensorFlow traces: eager mode is off there."""
 
 PY_FUNCTIONS = frozenset(
     {"tensorflow.numpy_function", "tensorflow.py_function", "tensorflow.py_func", "tensorflow.eager_py_func"}
@@ -136,7 +139,7 @@ class Reach:
     def passes(self, block: int, place: Place | None) -> bool:
         """Tell whether a place of the function may run when it is reached this way."""
         return self.guards is None or not self.guards.excluded(
-            self.scope, block, place, self.given, self.path
+            self.scope, block, place, self.given, self.path, traced=self.root.kind in TRACED
         )
 
     def chains(
@@ -189,10 +192,17 @@ class Ways:
         self._conditions = Conditions(program, None)
         self._tested: dict[int, frozenset[str]] = {}
         self._sites: dict[int, list[list[Site]]] = {}
-        self._excluded: dict[tuple[int, int, Place | None, Pairs], bool] = {}
+        self._excluded: dict[tuple[int, int, Place | None, Pairs, bool], bool] = {}
+        self._asking: dict[int, bool] = {}
 
     def sites(
-        self, scope: Scope, path: tuple[Site, ...], given: Pairs, function: Function | None = None
+        self,
+        scope: Scope,
+        path: tuple[Site, ...],
+        given: Pairs,
+        function: Function | None = None,
+        *,
+        traced: bool = False,
     ) -> Iterator[Site]:
         """Yield the sites of a scope that run when it is reached by some calls.
 
@@ -201,6 +211,7 @@ class Ways:
             path: The calls on the way.
             given: What is known of its parameters.
             function: The first function of the way, where it is known as a value.
+            traced: Whether TensorFlow traces the function.
         """
         groups = self._sites.get(id(scope))
         if groups is None:
@@ -210,7 +221,7 @@ class Ways:
             groups = self._sites[id(scope)] = list(calls.values())
         for every in groups:
             group = every
-            if self.excluded(scope, group[0].call.block, group[0].call.place, given, path):
+            if self.excluded(scope, group[0].call.block, group[0].call.place, given, path, traced=traced):
                 continue
             if len(group) == 1 and not group[0].through:
                 yield group[0]
@@ -238,17 +249,44 @@ class Ways:
                     yield site
 
     def excluded(
-        self, scope: Scope, block: int, place: Place | None, given: Pairs, path: tuple[Site, ...] = ()
+        self,
+        scope: Scope,
+        block: int,
+        place: Place | None,
+        given: Pairs,
+        path: tuple[Site, ...] = (),
+        *,
+        traced: bool = False,
     ) -> bool:
-        """Tell whether a place is not reached by some calls with what is given."""
+        """Tell whether a place is not reached by some calls with what is given, in a function that is traced or not."""
         if path and block and excluded(path[-1], scope, block, names=False):
             return True
-        if not given:
+        traced = traced and self._asks_mode(scope)
+        if not given and not traced:
             return False
-        key = (id(scope), block, place, given)
+        key = (id(scope), block, place, given, traced)
         known = self._excluded.get(key)
         if known is None:
-            known = self._excluded[key] = self._conditions.excluded(scope, block, place, dict(given))
+            known = self._excluded[key] = self._conditions.excluded(
+                scope, block, place, dict(given), traced=traced
+            )
+        return known
+
+    def _asks_mode(self, scope: Scope) -> bool:
+        """Tell whether a function asks whether it is run eagerly."""
+        known = self._asking.get(id(scope))
+        if known is None:
+            known = self._asking[id(scope)] = any(
+                asks_mode(call.func) is not None for call in scope.calls
+            ) or (
+                RUN_EAGERLY in scope.module.summary.words
+                and any(
+                    part[0] == ATTRIBUTE and part[2] == RUN_EAGERLY
+                    for block in scope.blocks
+                    if block.test is not None
+                    for part in walk(block.test, scope)
+                )
+            )
         return known
 
     def given(self, site: Site, target: Function, before: Pairs) -> Pairs:
@@ -636,7 +674,7 @@ class HotPaths:
             known.append(reach)
             if len(path) >= 12:
                 continue
-            for site in self.ways.sites(scope, path, reach.given, root.function):
+            for site in self.ways.sites(scope, path, reach.given, root.function, traced=root.kind in TRACED):
                 for target in site.targets:
                     given = self.ways.given(site, target, reach.given)
                     pending.append(

@@ -18,8 +18,9 @@ parser counts them. `source/expr.py` reads them.
     (ITEMS, "tuple" or "list" or "set", items, place)
     (MAPPING, ((key, value), ...), place)   a `**x` entry has the key None
     (LAMBDA, scope number)              (STARRED, value)
-    (FORMAT, parts, text behind the last part, whether a part calls something)
-    (SLICE, lower, upper, step)         (COMPREHENSION, kind, parts)
+    (FORMAT, parts, text behind the last part, whether a part calls something, pieces)
+        pieces: texts, and `(number of the part, how it is written)`; that is None where it is not plain text
+    (SLICE, lower, upper, step)         (COMPREHENSION, kind, parts, ((target, iterable, conditions), ...))
     (ASSIGNED, name, value)             (YIELD, value)            (UNKNOWN,)
 """
 
@@ -35,7 +36,7 @@ from cfgfix.source.numpy_names import GONE
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 12
+VERSION = 13
 """Part of every cache key: raised whenever a summary of the same text would come out differently."""
 
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
@@ -742,16 +743,24 @@ class _Builder:
         return (STARRED, self.expr(node.value))
 
     def _format(self, node: Any) -> Expr:
-        parts = []
+        parts: list[Expr] = []
+        pieces: list[str | tuple[int, str | None]] = []
         calls = len(self.scope.calls)
         for value in node.values:
             if type(value) is _ast.FormattedValue:
+                number, written = len(parts), "" if value.conversion in (-1, 115) else None
                 parts.append(self.expr(value.value))
                 if value.format_spec is not None:
+                    inner: list[Any] = value.format_spec.values  # type: ignore[attr-defined]
+                    plain = len(inner) == 1 and type(inner[0]) is _ast.Constant
+                    written = str(inner[0].value) if plain and written is not None else None
                     parts.append(self.expr(value.format_spec))
+                pieces.append((number, written))
+            elif type(value) is _ast.Constant:
+                pieces.append(str(value.value)[:MAX_TEXT])
         last = node.values[-1] if node.values else None
         tail = str(last.value)[-MAX_TEXT:] if type(last) is _ast.Constant else ""
-        return (FORMAT, tuple(parts), tail, len(self.scope.calls) > calls)
+        return (FORMAT, tuple(parts), tail, len(self.scope.calls) > calls, tuple(pieces))
 
     def _slice(self, node: Any) -> Expr:
         return (SLICE, self.optional(node.lower), self.optional(node.upper), self.optional(node.step))
@@ -759,16 +768,20 @@ class _Builder:
     def _comprehension(self, node: Any) -> Expr:
         outer = self.block
         parts: list[Expr] = []
+        generators: list[tuple[Expr, Expr, tuple[Expr, ...]]] = []
         for generator in node.generators:
             iterable = self.expr(generator.iter)
             parts.append(iterable)
+            conditions: list[Expr] = []
             self.block = self.open("comprehension", iterable, True, node.lineno)
             target = self.expr(generator.target)
             self.bind(target)
             for test in generator.ifs:
                 condition = self.expr(test)
                 parts.append(condition)
+                conditions.append(condition)
                 self.block = self.open("if", condition, True, node.lineno)
+            generators.append((target, iterable, tuple(conditions)))
         kind = type(node)
         if kind is _ast.DictComp:
             parts.append(self.expr(node.key))
@@ -778,7 +791,7 @@ class _Builder:
             parts.append(self.expr(node.elt))
             name = "list" if kind is _ast.ListComp else "set" if kind is _ast.SetComp else "generator"
         self.block = outer
-        return (COMPREHENSION, name, tuple(parts))
+        return (COMPREHENSION, name, tuple(parts), tuple(generators))
 
     def _assigned(self, node: Any) -> Expr:
         value = self.expr(node.value)

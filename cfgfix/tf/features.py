@@ -13,7 +13,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ from cfgfix.tf.pipeline import parallel_interleave_files
 from cfgfix.tf.store import OLD_SECONDS
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from cfgfix.hardware.model import Hardware
 
 FORMAT = 1
@@ -170,11 +172,27 @@ def _digest(path: str) -> bytes:
     return found.digest()
 
 
+def _named(settings: Mapping[str, Any] | DataclassInstance) -> dict[str, Any]:
+    """Return settings as values by name.
+
+    Raises:
+        CfgfixError: They are neither a mapping nor a dataclass.
+    """
+    if isinstance(settings, Mapping):
+        return dict(settings)
+    if isinstance(settings, type) or not is_dataclass(settings):
+        raise CfgfixError(
+            f"settings is {type(settings).__name__}, neither a mapping nor a dataclass",
+            hint="name every value that decides the result: settings={'n_mels': 80}",
+        )
+    return asdict(settings)
+
+
 def precomputed(
     make: Callable[[], Any],
     folder: str | os.PathLike[str],
     *,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Any] | DataclassInstance,
     inputs: Sequence[str | os.PathLike[str]] = (),
     told_by: str = "stat",
     shards: int = 8,
@@ -187,7 +205,7 @@ def precomputed(
     Args:
         make: Gives the tf.data.Dataset that computes them, elements `{name: tensor}`; called only when they must be made.
         folder: Where builds lie, each in a folder of its own.
-        settings: Everything that decides the result, such as `MelSettings.as_dict()`; plain data.
+        settings: Everything that decides the result: plain data by name, or a dataclass such as `MelSettings`.
         inputs: The files it is made from.
         told_by: How a changed input is seen, see `identity_of`.
         shards: Files of a build; more of them can be read in parallel.
@@ -211,7 +229,8 @@ def precomputed(
         raise CfgfixError(f"compression is GZIP, ZLIB or nothing, not {compression!r}")
     started = time.perf_counter()
     root = os.fspath(folder)
-    name = fingerprint([FORMAT, dict(settings), identity_of(inputs, told_by), compression])
+    named = _named(settings)
+    name = fingerprint([FORMAT, named, identity_of(inputs, told_by), compression])
     place = os.path.join(root, _PREFIX + name)
     try:
         os.makedirs(root, exist_ok=True)
@@ -221,7 +240,7 @@ def precomputed(
     manifest, reason = _open(place, name, verify=verify)
     built = manifest is None
     if manifest is None:
-        manifest = _build(make, root, place, name, settings, shards, compression)
+        manifest = _build(make, root, place, name, named, shards, compression)
     else:
         with contextlib.suppress(OSError):
             os.utime(place)

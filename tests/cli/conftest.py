@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -31,7 +32,7 @@ def cfgfix(tmp_path):
             if not key.startswith(("CFGFIX_", "NO_COLOR", "FORCE_COLOR"))
         }
         environment["PYTHONPATH"] = str(ROOT)
-        environment["CFGFIX_CACHE_DIR"] = str(tmp_path / ".cache-of-cfgfix")
+        environment["CFGFIX_CACHE_DIR"] = after_a_first_run(tmp_path / ".cache-of-cfgfix")
         environment["PYTHONUTF8"] = "1"
         environment.update(env or {})
         done = subprocess.run(

@@ -65,6 +65,45 @@ def test_diff_shows_and_writes_nothing(cfgfix, config):
     assert "-  learning_rate: 1e-4   # peak" in result.out
     assert "+  learning_rate: 1.0e-4   # peak" in result.out
     assert path.read_text() == BAD
+    assert result.code == 1
+    assert "no findings" not in result.out
+    assert "1 finding would be fixed in 1 file; nothing is written" in result.out
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit"])
+def test_what_a_diff_would_change_makes_the_exit_code(cfgfix, config, form):
+    path = config(BAD)
+    asked = ("--select", "YML001", "--output-format", form)
+    for command in (("fix", "--diff"), ("check", "--diff"), ("check", "--add-ignores", "--diff")):
+        assert cfgfix(*command, "config.yaml", *asked).code == 1
+        assert cfgfix(*command, "config.yaml", *asked, "--fail-on", "never").code == 0
+        assert cfgfix(*command, "config.yaml", *asked, "--exit-zero").code == 0
+    assert path.read_text() == BAD
+    assert cfgfix("fix", "config.yaml", *asked).code == 0
+    assert cfgfix("fix", "--diff", "config.yaml", *asked).code == 0
+    assert cfgfix("check", "--add-ignores", "--diff", "config.yaml", *asked).code == 0
+
+
+def test_a_diff_of_a_fix_below_the_threshold_is_still_a_change(cfgfix, config):
+    config(BAD)
+    config("[severity]\nYML001 = 'info'\n", "cfgfix.toml")
+    result = cfgfix("fix", "--diff", "config.yaml", "--select", "YML001", "--fail-on", "error")
+    assert result.code == 1
+
+
+def test_the_diff_of_comments_is_shown_and_not_written(cfgfix, config):
+    path = config(BAD)
+    code = config("import tensorflow as tf\n\ntf.data.experimental.choose_from_datasets\n", "a.py")
+    shown = cfgfix("check", "--add-ignores", "--reason", "old", "--diff")
+    assert path.read_text() == BAD
+    assert "cfgfix" not in code.read_text()
+    assert "+  learning_rate: 1e-4   # peak" in shown.out
+    assert "would silence config.yaml" in shown.out
+    assert "no findings" not in shown.out
+    cfgfix("check", "--add-ignores", "--reason", "old")
+    assert f"+{next(line for line in path.read_text().splitlines() if 'learning_rate' in line)}" in shown.out
+    if "cfgfix" in code.read_text():
+        assert f"+{code.read_text().splitlines()[2]}" in shown.out
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 from cfgfix import __version__
 
@@ -81,7 +82,7 @@ def environment(tmp_path):
         "HOME": str(tmp_path),
         "TERM": "dumb",
         "PS1": "ready> ",
-        "CFGFIX_CACHE_DIR": str(tmp_path / "cache"),
+        "CFGFIX_CACHE_DIR": after_a_first_run(tmp_path / "cache"),
     }
 
 

@@ -22,6 +22,9 @@ def good():
 def nothing():
     return tf.data.Dataset.range(0).batch(4)
 
+def twice():
+    return tf.data.Dataset.range(640).map(lambda value: tf.one_hot(value % 4, 4)).batch(8).batch(8)
+
 def poisoned():
     return tf.data.Dataset.from_tensor_slices([1.0, float("nan")]).batch(1)
 
@@ -99,6 +102,15 @@ def test_batches_that_are_of_no_use(project, monkeypatch, name, told):
     found = checks._loader(subject, lambda what, share: None)
     assert found.state is State.FAIL
     assert told in found.summary
+
+
+def test_batches_of_batches_are_told(project, monkeypatch):
+    monkeypatch.chdir(project)
+    subject = Subject(None, (), None, {"dataset": "mine:twice", "source_roots": [str(project)]})
+    found = checks._loader(subject, lambda what, share: None)
+    assert found.state is State.PASS
+    assert "element: (8, 8, 4)" in found.evidence
+    assert any("batches of batches" in line for line in found.evidence)
 
 
 def test_a_step_that_xla_cannot_compile(project, monkeypatch):

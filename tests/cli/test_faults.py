@@ -13,10 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 from cfgfix import engine
 from cfgfix.errors import ExitCode
 from cfgfix.settings import Settings
+
+pytestmark = pytest.mark.acceptance
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BEFORE = "training:\n  learning_rate: 1e-4  # keep\ndata:\n  batch_size: 8\n  num_workers: 4\n"
@@ -25,7 +28,11 @@ AFTER = BEFORE.replace("1e-4", "1.0e-4")
 
 def environment(tmp_path):
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CFGFIX_")}
-    return {**kept, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(tmp_path / ".cache-of-cfgfix")}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "CFGFIX_CACHE_DIR": after_a_first_run(tmp_path / ".cache-of-cfgfix"),
+    }
 
 
 def start(tmp_path, *arguments, cwd=None, **options):
@@ -418,7 +425,7 @@ def test_standard_output_that_is_closed_or_full(tmp_path, config):
 def test_a_comment_with_a_forbidden_character_can_be_removed(cfgfix, tmp_path):
     path = tmp_path / "train.yaml"
     path.write_bytes(b"---c00 &anr # cfgfix: ignore[YML001]\x1aa: b\nA")
-    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--hardware", "none")
+    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--force-dialect", "--hardware", "none")
     assert (done.code, done.err) == (0, "")
     assert path.read_bytes() == b"---c00 &anr\nA"
 
@@ -427,7 +434,7 @@ def test_a_forbidden_character_elsewhere_refuses_a_fix(cfgfix, tmp_path):
     path = tmp_path / "train.yaml"
     content = b"rate: 1 # cfgfix: ignore[YML001]\nname: b # \x1a\n"
     path.write_bytes(content)
-    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--hardware", "none")
+    done = cfgfix("fix", path, "--isolated", "--dialect", "generic", "--force-dialect", "--hardware", "none")
     assert done.code == 3
     assert "internal error" not in done.out + done.err
     assert path.read_bytes() == content

@@ -95,6 +95,28 @@ def test_gitlab_and_junit(cfgfix, config):
     assert suites["fine.yaml"].find("testcase/failure") is None
 
 
+def test_junit_fails_what_makes_the_exit_code(cfgfix, config):
+    config(BAD)
+    for least in ("info", "warning", "error", "never"):
+        asked = ("check", "config.yaml", *MACHINE, "--fail-on", least, "--output-format")
+        rows = [json.loads(line) for line in cfgfix(*asked, "jsonl").out.splitlines()]
+        grave = {"info": ("info", "warning", "error"), "warning": ("warning", "error"), "error": ("error",), "never": ()}[least]  # fmt: skip
+        result = cfgfix(*asked, "junit")
+        suite = ET.fromstring(result.out).find("testsuite")
+        failed = suite.findall("testcase/failure")
+        assert len(failed) == int(suite.get("failures")) == sum(row["severity"] in grave for row in rows)
+        assert len(suite.findall("testcase")) == len(rows)
+        assert len(suite.findall("testcase/system-out")) == len(rows) - len(failed)
+        assert bool(failed) == (result.code == 1)
+
+
+def test_junit_of_a_diff_fails_what_would_be_fixed(cfgfix, config):
+    config(BAD)
+    asked = ("config.yaml", "--select", "YML001", "--output-format", "junit")
+    assert len(ET.fromstring(cfgfix("fix", "--diff", *asked).out).findall("testsuite/testcase/failure")) == 2
+    assert not ET.fromstring(cfgfix("fix", *asked).out).findall("testsuite/testcase/failure")
+
+
 def test_json_lines(cfgfix, config):
     config(BAD)
     rows = [

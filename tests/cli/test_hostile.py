@@ -151,7 +151,7 @@ def test_wrong_settings_are_told(cfgfix, config, tmp_path, settings, words):
     assert result.code in (2, 3), result.out
     assert "Traceback" not in result.err
     for word in words:
-        assert word in result.err
+        assert word in result.err + result.out
 
 
 def test_own_key_paths(cfgfix, config, tmp_path):

@@ -87,8 +87,7 @@ def test_what_is_shown_is_what_is_written_and_it_works(cfgfix, project, config):
     for line in settings.splitlines():
         assert f"+{line}" in shown
     table = tomllib.loads(settings)
-    assert table["include"] == ["conf/*.yaml"]
-    assert table["dialect"] == "myxtts"
+    assert not {"include", "dialect"} & set(table)
     assert table["source-roots"] == ["src"]
     assert (
         project / "conf" / "train.yaml"
@@ -171,14 +170,130 @@ def test_a_hook_repository_can_be_named(cfgfix, project):
     assert "repo: https://example.org/cfgfix\n    rev: v" in text
 
 
-def test_configs_among_other_files_name_no_dialect(cfgfix, project, config):
+def test_configs_among_other_files(cfgfix, project, config):
     config("services: {web: {image: nginx}}\n", "conf/compose.yaml")
     cfgfix("init", "--yes", "--no-hook", "--no-editor")
     table = tomllib.loads((project / "cfgfix.toml").read_text())
-    assert "dialect" not in table
+    assert not {"include", "dialect"} & set(table)
     assert not (project / ".pre-commit-config.yaml").exists()
     assert (project / "conf" / "train.yaml").read_text() == CONFIG
-    assert "1 other file passed over" in cfgfix("check").out
+    assert "2 other files passed over" in cfgfix("check").out
+
+
+KERAS = "batch_size: 32\nlearning_rate: 1.0e-3\nepochs: 3\n"
+
+
+def test_a_config_that_comes_later_is_checked(cfgfix, tmp_path, config):
+    config(KERAS, "train.yaml")
+    assert cfgfix("init", "--yes").code == 0
+    assert cfgfix("check").code == 0
+    config(KERAS.replace("1.0e-3", "1e-3"), "experiments/later/second.yml")
+    assert "second.yml:2:16" in cfgfix("check").out
+
+
+def test_a_second_run_says_what_is_new(cfgfix, project, config):
+    cfgfix("init", "--yes")
+    config(CONFIG, "more/second.yaml")
+    config("", "lib/other/__init__.py")
+    again = cfgfix("init", "--yes").out
+    assert 'new: source root lib; in cfgfix.toml write: source-roots = ["src", "lib"]' in again
+    assert "more/second.yaml" in again
+    assert (project / "more" / "second.yaml").read_text().endswith(CONFIG)
+    (project / "cfgfix.toml").write_text('source-roots = ["src", "lib"]\ninclude = ["conf/*.yaml"]\n')
+    again = cfgfix("init", "--yes").out
+    assert "new: more/second.yaml, left out by `include` in cfgfix.toml" in again
+    assert "new: config class src/speech/config.py:Whole" in again
+    (project / "cfgfix.toml").write_text('dialect = "generic"\n')
+    again = cfgfix("init", "--yes").out
+    assert "new: conf/train.yaml, more/second.yaml, of another dialect than" in again
+
+
+def test_a_class_that_takes_some_configs_only_is_not_named(cfgfix, project, config):
+    config(KERAS, "other/train.yaml")
+    config(CONFIG, "conf/second.yaml")
+    out = cfgfix("init", "--yes").out
+    assert "Whole takes only some of these configs" in out
+    assert "schema" not in tomllib.loads((project / "cfgfix.toml").read_text())
+    assert "$schema=../.cfgfix/generic.schema.json" in (project / "other" / "train.yaml").read_text()
+    assert "$schema=../.cfgfix/myxtts.schema.json" in (project / "conf" / "train.yaml").read_text()
+    assert cfgfix("check", "--select", "YML,SCH").code == 0
+
+
+def test_projects_with_settings_of_their_own_are_left_to_themselves(cfgfix, project, config):
+    config(KERAS, "apps/vision/train.yaml")
+    config('hardware = "none"\n', "apps/vision/cfgfix.toml")
+    out = cfgfix("init", "--yes").out
+    assert "configs under settings of their own: apps/vision/train.yaml" in out
+    assert (project / "apps" / "vision" / "train.yaml").read_text() == KERAS
+    (project / "apps" / "speech").mkdir()
+    config(KERAS, "apps/speech/train.yaml")
+    inner = cfgfix("init", "--dry-run", cwd=project / "apps" / "speech").out
+    assert "settings: those in ../../cfgfix.toml no longer hold here" in inner
+
+
+LINKS = {"pyproject.toml": "pp.toml", ".cfgfix": "dot", ".pre-commit-config.yaml": "hooks.yaml"}
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_nothing_is_written_through_a_link_that_leaves_the_project(cfgfix, tmp_path, link):
+    outside = tmp_path / "outside"
+    (outside / "dot").mkdir(parents=True)
+    (outside / "pp.toml").write_text("[project]\nname = 'x'\n")
+    (outside / "hooks.yaml").write_text("repos:\n  - repo: local\n    hooks: []\n")
+    inside = tmp_path / "inside"
+    (inside / ".git").mkdir(parents=True)
+    (inside / "train.yaml").write_text(KERAS)
+    (inside / link).symlink_to(outside / LINKS[link])
+    before = snapshot(tmp_path)
+    for arguments in (["--yes"], ["--dry-run"]):
+        refused = cfgfix("init", *arguments, cwd=inside)
+        assert refused.code == 2
+        assert link in refused.err
+        assert "leads out of the project" in refused.err
+        assert snapshot(tmp_path) == before
+
+
+def test_a_link_inside_the_project_is_followed(cfgfix, project):
+    (project / "tools").mkdir()
+    (project / "tools" / "pp.toml").write_text("[project]\nname = 'x'\n")
+    (project / "pyproject.toml").symlink_to(project / "tools" / "pp.toml")
+    assert cfgfix("init", "--yes").code == 0
+    assert (project / "pyproject.toml").is_symlink()
+    assert "[tool.cfgfix]" in (project / "tools" / "pp.toml").read_text()
+
+
+def test_a_link_that_leads_nowhere_is_no_new_file(cfgfix, project):
+    (project / "cfgfix.toml").symlink_to(project / "gone.toml")
+    refused = cfgfix("init", "--yes")
+    assert refused.code == 3
+    assert "something has that name already" in refused.err
+    assert not (project / "gone.toml").exists()
+
+
+def test_a_write_that_fails_leaves_whole_files_and_tells_those_written(tmp_path, monkeypatch):
+    from cfgfix import scaffold
+    from cfgfix.errors import UnreadableError
+
+    monkeypatch.chdir(tmp_path)
+    planned = [scaffold.Planned(name, None, "a = 1\n") for name in ("one.toml", "two.toml")]
+
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    scaffold.write(scaffold.Plan((), (planned[0],)))
+    (tmp_path / "one.toml").unlink()
+    real = scaffold.put
+
+    def put(path, text, source):
+        if path == "two.toml":
+            monkeypatch.setattr("os.fsync", full)
+        real(path, text, source)
+
+    monkeypatch.setattr(scaffold, "put", put)
+    with pytest.raises(UnreadableError) as told:
+        scaffold.write(scaffold.Plan((), tuple(planned)))
+    assert told.value.hint == "written before that: one.toml"
+    assert [path.name for path in tmp_path.iterdir()] == ["one.toml"]
 
 
 def test_an_empty_folder(cfgfix, tmp_path):

@@ -143,7 +143,7 @@ def test_the_users_failure_is_a_failure_of_the_command(cfgfix, project):
 
 
 def test_what_does_not_end_is_stopped(cfgfix, project):
-    done = cfgfix("profile", "data", "--dataset", "speech_project:hangs", "--quiet", "--time-limit", "10")
+    done = cfgfix("profile", "data", "--dataset", "speech_project:hangs", "--quiet", "--time-limit", "1")
     assert done.code == 3
     assert "--time-limit" in done.err
 

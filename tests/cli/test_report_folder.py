@@ -80,6 +80,7 @@ def brightness(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+@pytest.mark.acceptance
 def test_everything_in_one_folder(cfgfix, project, tmp_path):
     (project / "out").mkdir()
     (project / "out" / "search.json").write_text("of an earlier run")

@@ -117,8 +117,8 @@ def test_a_mistake_in_a_deeper_settings_file_is_told(cfgfix, config, tmp_path):
     (tmp_path / "a" / "cfgfix.toml").write_text("selct = ['YML']\n")
     result = cfgfix("check")
     assert result.code == 2
-    assert "selct" in result.err
-    assert "did you mean 'select'" in result.err
+    assert "selct" in result.out
+    assert "did you mean 'select'" in result.out
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,64 @@ def test_misspelt_names_in_settings_are_told(cfgfix, config, tmp_path, text, wor
     (tmp_path / "cfgfix.toml").write_text(text)
     result = cfgfix("check")
     assert result.code == 2
-    assert "did you mean" in result.err
-    assert word in result.err
+    assert "did you mean" in result.err + result.out
+    assert word in result.err + result.out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[keys]\nwrokers = 'io.threads'\nbatch_size = 'a.b'\n", ["wrokers", "did you mean 'workers'?"]),
+        ("[keys]\nworkers = 'io..threads'\n", ["keys.workers", "empty step"]),
+    ],
+)
+def test_a_wrong_entry_of_keys_stops_no_check(cfgfix, config, tmp_path, text, words):
+    config(BAD)
+    (tmp_path / "cfgfix.toml").write_text(text)
+    for form in ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit"):
+        result = cfgfix("check", "--output-format", form)
+        assert result.code == 2
+        assert "YML001" in result.out
+        assert form == "sarif" or all(word in result.out.replace("&apos;", "'") for word in words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[keys]\nwrokers = 'io.threads'\n",
+        "dialect = 'myxts'\n",
+        "ignore = ['YMLL001']\n",
+        "schema = 'absent.json'\n",
+        "hardware = 'rtx9999'\n",
+        "rules = ['absent']\n",
+        "selct = ['YML']\n",
+        "source-roots = ['absent']\n",
+        "[[\n",
+    ],
+)
+def test_wrong_settings_of_one_project_stop_no_check_of_another(cfgfix, config, tmp_path, text):
+    config(BAD, "a/x.yaml")
+    config(BAD, "b/x.yaml")
+    config(BAD, "b/y.yaml")
+    (tmp_path / "b" / "cfgfix.toml").write_text(text)
+    result = cfgfix("check", "--output-format", "json")
+    assert result.code in (2, 3)
+    assert found(result)["a/x.yaml"] == ["YML001"]
+    told = json.loads(result.out)["errors"]
+    assert len(told) == 1
+    for arguments in (("check", "--output-format", "concise"), ("fix",)):
+        result = cfgfix(*arguments)
+        assert result.code in (2, 3)
+        assert told[0]["message"] in result.out
+    assert "1.0e-4" in (tmp_path / "a" / "x.yaml").read_text()
+
+
+def test_what_nobody_looked_at_is_not_called_clean(cfgfix, config, tmp_path):
+    config(BAD, "b/x.yaml")
+    (tmp_path / "b" / "cfgfix.toml").write_text("dialect = 'myxts'\n")
+    result = cfgfix("check")
+    assert result.code == 2
+    assert "no findings" not in result.out
 
 
 def test_a_misspelt_profile_is_told(cfgfix, config, tmp_path):

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cache_folders import after_a_first_run
 
 pytest.importorskip("numpy")
 pytest.importorskip("tensorflow")
@@ -125,7 +126,11 @@ def test_a_search_that_was_killed_goes_on(cfgfix, project):
         "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,9", "--seconds", "0.5", "--state", "state.jsonl",
         "--quiet",
     ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": str(project / "cache")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "CFGFIX_CACHE_DIR": after_a_first_run(project / "cache"),
+    }
     running = subprocess.Popen([sys.executable, "-m", "cfgfix", *arguments], cwd=project, env=environment)
     state = project / "state.jsonl"
     limit = time.monotonic() + 90

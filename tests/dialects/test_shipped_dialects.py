@@ -79,6 +79,7 @@ def test_common_spellings_are_generic_and_never_sure(text: str) -> None:
     assert dialects()["generic"].confidence == "low"
 
 
+@pytest.mark.acceptance
 def test_myxtts_claims_its_configs_and_no_other(shared_path: Path) -> None:
     root = shared_path / "corpus" / "configs"
     wrong: list[str] = []

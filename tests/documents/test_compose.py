@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_loaders import REAL_LOADS, configs, same_value, suite
 
@@ -135,6 +135,7 @@ def test_a_node_knows_how_it_is_written() -> None:
     assert document.aliases == [alias]
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_spans_of_real_configurations_hold_the_text(shared_path: Path, newline: str) -> None:
     """A plain scalar on one line is its own span; a quoted one and a block scalar parse to themselves."""
@@ -158,11 +159,10 @@ def test_spans_of_real_configurations_hold_the_text(shared_path: Path, newline: 
 
 
 def test_find_follows_aliases_and_merges() -> None:
-    document = parsed(
-        "base: &b {lr: 1, n: {m: 2}}\nover: &o {lr: 3, k: 4}\nrun:\n  <<: [*o, *b]\n  k: 5\nsame: *b\nlist: [*o]\n"
-    )
+    text = "base: &b {lr: 1, n: {m: 2}}\nover: &o {lr: 3, k: 4}\nrun:\n  <<: [*o, *b]\n  k: 5\nsame: *b\nlist: [*o]\n"
+    document = parsed(text)
     assert at(document, "run", "k").text == "5"
-    assert at(document, "run", "lr").text == "3"
+    assert at(document, "run", "lr").text == str(yaml.safe_load(text)["run"]["lr"])
     assert at(document, "run", "n", "m").text == "2"
     assert at(document, "same", "n", "m").text == "2"
     assert at(document, "list", 0, "k").text == "4"
@@ -175,10 +175,62 @@ def test_find_takes_the_last_of_equal_keys() -> None:
     assert at(parsed("a: 1\na: 2\n"), "a").text == "2"
 
 
-def test_the_later_of_two_merge_keys_wins_as_in_pyyaml() -> None:
-    text = "a: &a {x: 1}\nb: &b {x: 2}\nc:\n  <<: *a\n  <<: *b\n"
-    assert at(parsed(text), "c", "x").text == "2"
-    assert yaml.safe_load(text)["c"] == {"x": 2}
+@pytest.mark.parametrize("key", ["lr", "x", "\xe9", "\u0646", "''", "1"])
+@pytest.mark.parametrize("merge", ["<<: *a, <<: *b", "<<: [*a, *b]", "<<: *b, <<: *a", "<<: [*b, *a, *b]"])
+@pytest.mark.parametrize("second", ["&b {KEY: 2}", "&b {<<: *a, KEY: 2}", "&b {KEY: 2, KEY: 3}"])
+def test_merged_entries_are_found_as_the_installed_pyyaml_reads_them(
+    key: str, merge: str, second: str
+) -> None:
+    text = f"a: &a {{KEY: 1, n: {{m: 4}}}}\nb: {second}\nc: {{{merge}, z: 0}}\n".replace("KEY", key)
+    document = parsed(text)
+    read = yaml.safe_load(text)["c"]
+    assert document.data(PYYAML)["c"] == read
+    assert list(document.data(PYYAML)["c"]) == list(read)
+    for name, value in read.items():
+        if not isinstance(value, dict):
+            assert at(document, "c", str(name)).text == str(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a {? &k lr : 1}\nb: &b {*k : 2}\nc: {<<: *a, <<: *b}",
+        "a: &a {1: x}\nb: &b {'1': y}\nc: {<<: [*a, *b]}",
+        "a: &a {x: 1, lr: 1}\nb: &b {<<: *a, x: 2, lr: 2}\nc: &c {<<: *b}\nd: {<<: *c, <<: *a}",
+        "a: &a {}\nc: {<<: *a, <<: [], <<: [*a], x: 1}",
+    ],
+)
+def test_merges_of_several_levels_are_read_as_the_installed_pyyaml_does(text: str) -> None:
+    assert list(parsed(text).data(PYYAML).items()) == list(yaml.safe_load(text).items())
+
+
+_MERGES = st.lists(
+    st.tuples(
+        st.lists(st.tuples(st.sampled_from(["x", "lr", "'1'", "1", "''"]), st.integers(0, 9)), max_size=4),
+        st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=3), max_size=3),
+    ),
+    min_size=2,
+    max_size=6,
+)
+
+
+@settings(max_examples=150)
+@given(_MERGES)
+def test_any_merges_are_read_as_the_installed_pyyaml_does(sections: list[Any]) -> None:
+    lines = []
+    for number, (entries, merges) in enumerate(sections):
+        inner = [f"{key}: {value}" for key, value in entries]
+        for names in merges:
+            known = [f"*s{name}" for name in names if name < number]
+            if len(known) == 1:
+                inner.insert(len(inner) // 2, f"<<: {known[0]}")
+            elif known:
+                inner.append(f"<<: [{', '.join(known)}]")
+        lines.append(f"s{number}: &s{number} {{{', '.join(inner)}}}\n")
+    text = "".join(lines)
+    document, read = parsed(text), yaml.safe_load(text)
+    built = document.data(PYYAML)
+    assert repr(built) == repr(read)
 
 
 @pytest.mark.parametrize(
@@ -595,6 +647,7 @@ def test_the_value_of_one_node() -> None:
     assert value_of(at(document, "a"), PYYAML, document) == {"lr": "1e-4", "l": [1, 2]}
 
 
+@pytest.mark.acceptance
 def test_real_files_give_what_the_real_loaders_give(shared_path: Path) -> None:
     """Every configuration and every case of the YAML test suite that both can parse."""
     counts: Counter[str] = Counter()
@@ -640,6 +693,7 @@ def test_the_collector_is_left_as_it_was() -> None:
         gc.enable()
 
 
+@pytest.mark.acceptance
 def test_the_pure_parser_gives_the_same_nodes(shared_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where PyYAML was built without libyaml, its own parser takes over."""
 

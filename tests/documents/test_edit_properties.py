@@ -145,6 +145,7 @@ def run(paths: list[Path], rounds: int, seed: int) -> Counter[str]:
     return counts
 
 
+@pytest.mark.acceptance
 def test_changes_to_real_configurations(shared_path: Path) -> None:
     counts = run(configs(shared_path)[::4], 2, seed=1)
     applied = sum(count for name, count in counts.items() if name.endswith("applied"))
@@ -152,6 +153,7 @@ def test_changes_to_real_configurations(shared_path: Path) -> None:
     assert not any(name.startswith("unproven") for name in counts), counts
 
 
+@pytest.mark.acceptance
 @pytest.mark.slow
 def test_many_changes_to_every_real_configuration(shared_path: Path) -> None:
     counts = run(configs(shared_path), 4, seed=2)
@@ -160,6 +162,7 @@ def test_many_changes_to_every_real_configuration(shared_path: Path) -> None:
     assert not any(name.startswith("unproven") for name in counts), counts
 
 
+@pytest.mark.acceptance
 def test_changes_to_the_yaml_test_suite(shared_path: Path) -> None:
     counts = run(suite(shared_path), 10, seed=3)
     applied = sum(count for name, count in counts.items() if name.endswith("applied"))

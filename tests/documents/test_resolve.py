@@ -79,6 +79,7 @@ def test_number_like_scalars_mean_what_the_real_loader_says(name: str, text: str
     check(text, name)
 
 
+@pytest.mark.acceptance
 def test_every_plain_scalar_of_the_real_configurations(shared_path: Path) -> None:
     texts = set()
     for path in configs(shared_path):

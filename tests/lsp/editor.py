@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from cache_folders import after_a_first_run
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
@@ -42,7 +43,7 @@ class Editor:
         environment |= {
             "PYTHONPATH": str(ROOT),
             "PYTHONUTF8": "1",
-            "CFGFIX_CACHE_DIR": str(self.folder / ".cache-of-cfgfix"),
+            "CFGFIX_CACHE_DIR": after_a_first_run(self.folder / ".cache-of-cfgfix"),
         }
         await self.client.start_io(*self.command, cwd=str(self.folder), env=environment)
         self.answer = await self.wait(

@@ -34,6 +34,7 @@ vim.cmd('qa!')
 """
 
 
+@pytest.mark.acceptance
 def test_a_diagnostic_comes_its_quick_fix_is_made_and_it_goes(tmp_path):
     if shutil.which("nvim") is None:
         pytest.skip("Neovim is not on this machine")

@@ -17,6 +17,8 @@ from editor import ROOT, Editor
 OWN = ROOT / ".ci" / "tools" / "node_modules" / ".bin" / "yaml-language-server"
 SERVER = os.environ.get("YAML_LANGUAGE_SERVER") or shutil.which("yaml-language-server") or str(OWN)
 
+pytestmark = pytest.mark.acceptance
+
 
 def session(folder, scenario):
     if not Path(SERVER).exists():

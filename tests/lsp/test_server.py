@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 
 import pytest
@@ -177,6 +178,37 @@ def test_hover_tells_the_rule_the_key_and_the_value_on_this_machine(tmp_path):
         assert "`data.batch_size`" in clean
         assert "rtx4090" in clean.lower() or "RTX 4090" in clean
         assert await editor.hover("config.yaml", "a speech run") is None
+
+    session(tmp_path, scenario)
+
+
+def test_questions_about_files_that_are_not_there_have_no_answer(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "bytes.yaml").write_bytes(b"\xff\x00")
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    (tmp_path / "there.yaml").write_text(TEXT)
+
+    async def scenario(editor):
+        origin = types.Position(0, 0)
+        for name in ("absent.yaml", "gone/absent.py", "pipe.yaml", "folder.yaml", "bytes.yaml", "loop.yaml"):
+            document = types.TextDocumentIdentifier(editor.uri(name))
+            hover = await editor.wait(
+                editor.client.text_document_hover_async(types.HoverParams(document, origin))
+            )
+            assert hover is None
+            completion = await editor.wait(
+                editor.client.text_document_completion_async(types.CompletionParams(document, origin))
+            )
+            assert not completion.items
+            actions = await editor.wait(
+                editor.client.text_document_code_action_async(
+                    types.CodeActionParams(document, types.Range(origin, origin), types.CodeActionContext([]))
+                )
+            )
+            assert not actions
+        editor.texts["there.yaml"] = TEXT
+        assert "YML001" in (await editor.hover("there.yaml", "1e-4")).contents.value
 
     session(tmp_path, scenario)
 

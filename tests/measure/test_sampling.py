@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import textwrap
+import time
 
 import pytest
 
@@ -132,19 +134,30 @@ def test_code_of_others_is_no_job():
         run_child("os:getcwd", {}, seconds=60)
 
 
-def test_what_does_not_end_is_stopped_with_its_children(module, tmp_path):
+def test_what_does_not_end_is_stopped_with_its_children(module, tmp_path, monkeypatch):
     mark = tmp_path / "pid"
     name = module(
         f"""
-        import subprocess, sys, time
+        import os, subprocess, sys, time
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
-        open({str(mark)!r}, "w").write(str(child.pid))
         print("still here", flush=True)
+        open({str(mark)!r} + ".part", "w").write(str(child.pid))
+        os.rename({str(mark)!r} + ".part", {str(mark)!r})
         time.sleep(100)
         """
     )
-    with pytest.raises(UserCodeError, match="did not end within") as caught:
-        child({"dataset": f"{name}:f", "source_roots": [str(tmp_path)]}, seconds=6)
+
+    class TimeFliesOnceItRuns(subprocess.Popen):
+        def wait(self, timeout=None):
+            if timeout != 1000:
+                return super().wait(timeout)
+            while self.poll() is None and not mark.exists():
+                time.sleep(0.01)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", TimeFliesOnceItRuns)
+    with pytest.raises(UserCodeError, match="did not end within 1000 s") as caught:
+        child({"dataset": f"{name}:f", "source_roots": [str(tmp_path)]}, seconds=1000)
     assert "still here" in caught.value.trace
     assert "--time-limit" in caught.value.hint
     pid = int(mark.read_text())

@@ -19,6 +19,8 @@ from cfgfix.fixing import fix_text
 from cfgfix.judge import Judge, Target
 from cfgfix.pitfalls import CHECKS, scan
 
+pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
+
 LOADER_OF = {
     "model-garden": "model-garden",
     "tpu-paramsdict": "model-garden",
@@ -37,7 +39,6 @@ EXPECTED = {
 """Read one by one: the bool words are all of one project and only information; nothing else is a false alarm."""
 
 
-@pytest.mark.slow
 def test_findings_over_the_corpus_are_those_that_were_read(shared_path: Path) -> None:
     corpus = shared_path / "corpus"
     counts: Counter[str] = Counter()
@@ -60,7 +61,6 @@ def test_findings_over_the_corpus_are_those_that_were_read(shared_path: Path) ->
     }
 
 
-@pytest.mark.slow
 def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path) -> None:
     rules = read_folder(str(repo_root / "rules" / "yaml"))
     judge = Judge(Catalogue(rules), rules, {})

@@ -53,7 +53,7 @@ def test_merge_keys() -> None:
     assert names(find("a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n")) == ["merge_key_pitfall"]
     text = "a: &a {x: 1}\nb: &b {y: 1}\nc:\n  <<: *a\n  z: 1\n  <<: *b  \nd: 1\n"
     hit = only(find(text))
-    assert replaced(text, hit) == "a: &a {x: 1}\nb: &b {y: 1}\nc:\n  <<: [*b, *a]\n  z: 1\nd: 1\n"
+    assert replaced(text, hit) == "a: &a {x: 1}\nb: &b {y: 1}\nc:\n  <<: [*a, *b]\n  z: 1\nd: 1\n"
     assert only(find("a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a # why\n")).changes == ()
 
 

@@ -42,12 +42,14 @@ def test_edits_of_made_up_documents(readers, seed):
     assert not tally.wrong, tally.wrong[0]
 
 
+@pytest.mark.acceptance
 def test_edits_of_the_yaml_test_suite(readers, shared_path):
     tally = trials.run(itertools.cycle(trials.suite(shared_path)), 40_000 if DEEP else 800, 2, 11, readers)
     assert not tally.wrong, tally.wrong[0]
     assert sum(tally.applied.values()) > tally.edits // 3, tally.data()
 
 
+@pytest.mark.acceptance
 def test_edits_of_real_configurations(readers, shared_path):
     paths = [path for path in trials.real(shared_path) if path.stat().st_size <= 12_000]
     tally = trials.run(itertools.cycle(paths[:: 1 if DEEP else 5]), 40_000 if DEEP else 200, 2, 12, readers)

@@ -159,6 +159,7 @@ CHILDREN = {
     "testcase": {"skipped", "error", "failure", "system-out", "system-err"},
     "failure": set(),
     "error": set(),
+    "system-out": set(),
 }
 ATTRIBUTES = {
     "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}),
@@ -180,6 +181,7 @@ ATTRIBUTES = {
     "testcase": ({"name"}, {"time", "classname", "group"}),
     "failure": (set(), {"type", "message"}),
     "error": (set(), {"type", "message"}),
+    "system-out": (set(), set()),
 }
 """Required and allowed attributes in the schema of Jenkins' xunit plugin, junit-10.xsd, the strictest reader."""
 

@@ -124,6 +124,7 @@ def test_failures_without_end_are_left_to_jsonschema():
     assert schema.failures(["a"] * (failures.MAX_FAILURES + 1)) is None
 
 
+@pytest.mark.acceptance
 def test_the_real_configs_break_what_jsonschema_says(shared_path):
     """Every real config against the shipped schema with the most keys, by the errors and by the sentences."""
     from cfgfix.dialects.dialect import dialects, schema_data

@@ -90,6 +90,7 @@ def corpus(shared_path: Path, expected: dict):
         yield name, document, expected["configs"][name]
 
 
+@pytest.mark.acceptance
 def test_the_corpus_breaks_the_schema_exactly_where_the_classes_object(shared_path, expected, myxtts):
     seen = 0
     for name, document, known in corpus(shared_path, expected):
@@ -117,6 +118,7 @@ def test_the_corpus_breaks_the_schema_exactly_where_the_classes_object(shared_pa
     assert seen == 29
 
 
+@pytest.mark.acceptance
 def test_every_problem_of_the_corpus_stands_on_the_key_or_value_it_names(shared_path, expected, myxtts):
     for name, document, _ in corpus(shared_path, expected):
         text = document.source.text
@@ -184,6 +186,7 @@ def test_descriptions_carry_what_an_editor_shows(myxtts: Schema):
     assert myxtts.places("max_text_length") == [("model", "max_text_length"), ("data", "max_text_length")]
 
 
+@pytest.mark.acceptance
 def test_every_offered_repair_can_be_made_and_heals_its_problem(shared_path, expected, myxtts):
     made = 0
     for name, document, _ in corpus(shared_path, expected):

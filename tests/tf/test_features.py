@@ -76,6 +76,22 @@ def test_another_setting_or_input_makes_another_build(tmp_path: Path) -> None:
     assert maker.calls == 3
 
 
+def test_settings_may_be_a_dataclass(tmp_path: Path) -> None:
+    maker = Maker()
+    assert precomputed(maker, tmp_path, settings=MelSettings()).built
+    assert not precomputed(maker, tmp_path, settings=MelSettings()).built
+    assert not precomputed(maker, tmp_path, settings=MelSettings().as_dict()).built
+    assert precomputed(maker, tmp_path, settings=MelSettings(hop_length=200)).built
+    assert maker.calls == 2
+
+
+@pytest.mark.parametrize("settings", [MelSettings, "hop=1", [("hop", 1)], None])
+def test_settings_of_another_kind_are_refused(tmp_path: Path, settings) -> None:
+    with pytest.raises(CfgfixError, match="neither a mapping nor a dataclass"):
+        precomputed(Maker(), tmp_path, settings=settings)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_inputs_told_apart_by_content(tmp_path: Path) -> None:
     source = tmp_path / "a.wav"
     source.write_bytes(b"one")

@@ -59,10 +59,7 @@ def run(arguments, cwd, ok=True, **env):
     return done
 
 
-@pytest.fixture(scope="module")
-def hooks(tmp_path_factory):
-    """A repository with this checkout as its one commit, and the folder in which pre-commit keeps environments."""
-    place = tmp_path_factory.mktemp("hooks")
+def commit_checkout(place):
     repository = place / "cfgfix"
     repository.mkdir()
     for part in PARTS:
@@ -77,7 +74,13 @@ def hooks(tmp_path_factory):
     run(["git", "add", "-A"], repository)
     run(["git", "commit", "-q", "-m", "all"], repository)
     run(["git", "tag", "v1.0"], repository)
-    return repository, place / "environments"
+
+
+@pytest.fixture(scope="session")
+def hooks(made_once):
+    """A repository with this checkout as its one commit, and the folder in which pre-commit keeps environments."""
+    place = made_once("hooks", commit_checkout)
+    return place / "cfgfix", place / "environments"
 
 
 @pytest.fixture

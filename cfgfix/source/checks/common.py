@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
+from cfgfix.source.conditions import RUN_EAGERLY
 from cfgfix.source.entering import excluded
-from cfgfix.source.expr import is_true, text
+from cfgfix.source.expr import constant, dotted, is_true, text, walk
 from cfgfix.source.flow import DATASET
 from cfgfix.source.guards import literals
 from cfgfix.source.program import Module, Program
 from cfgfix.source.running import is_test, switched_by_entries
-from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Event, Expr, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, MAPPING, NAME, Call, Event, Expr, Scope
 from cfgfix.source.values import Constant, Dataset, External, Function, Site, Value, alternatives
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
@@ -116,6 +117,15 @@ def _source_of(site: Site) -> Call | None:
     return None
 
 
+def links(expr: Expr, scope: Scope) -> Iterator[str]:
+    """Yield the methods of a chain, the last one first, and the name that it begins with; what its calls are given is no part of it."""
+    while expr[0] == CALL and scope.calls[expr[1]].func[0] == ATTRIBUTE:
+        func = scope.calls[expr[1]].func
+        yield func[2]
+        expr = func[1]
+    yield dotted(expr) or ""
+
+
 METHODS = frozenset(
     (
         "map",
@@ -201,6 +211,19 @@ def upstream(dataset: Dataset) -> Iterator[Dataset]:
         pending += here.parents
 
 
+def of_all_members(way: list[Dataset], step: Dataset, kinds: Container[str]) -> bool:
+    """Tell whether a step of a way is done to all that the elements at its end are made of.
+
+    What `zip` pairs comes from each of its datasets: a repeated counter beside the data repeats no data.
+    """
+    return all(
+        any(item.op in kinds for item in (parent, *upstream(parent)))
+        for later in way[: way.index(step)]
+        if later.op == "zip"
+        for parent in later.parents
+    )
+
+
 def downstream(dataset: Dataset) -> Iterator[Dataset]:
     """Yield all datasets made from a dataset, each once, nearest first."""
     seen: set[int] = set()
@@ -252,18 +275,55 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
 
 def fits_eagerly(program: Program) -> bool:
     """Tell whether Keras is told anywhere to run its steps eagerly: `compile(run_eagerly=True)`."""
-    found: bool | None = program.facts.get("fits eagerly")
+    return True in _eager_fits(program)
+
+
+def may_fit_eagerly(program: Program) -> bool:
+    """Tell whether Keras may be told to run its steps eagerly, by a value that is not known: `run_eagerly=args.debug`."""
+    return None in _eager_fits(program)
+
+
+def _eager_fits(program: Program) -> frozenset[bool | None]:
+    """Return what Keras is told of `run_eagerly` anywhere: by an argument, an attribute or an entry of a mapping."""
+    found: frozenset[bool | None] | None = program.facts.get("eager fits")
     if found is None:
-        found = program.facts["fits eagerly"] = any(
-            is_true(value)
+        found = program.facts["eager fits"] = frozenset(
+            value
             for module in program.modules
-            if "run_eagerly" in module.summary.words
+            if RUN_EAGERLY in module.summary.words
             for scope in module.summary.scopes
-            for call in scope.calls
-            for name, value in call.keywords
-            if name == "run_eagerly"
+            for value in _told_eager(program, scope)
         )
     return found
+
+
+def _told_eager(program: Program, scope: Scope) -> Iterator[bool | None]:
+    """Yield what a scope says of `run_eagerly`: True, False, or None where that is not known."""
+    exprs = [expr for call in scope.calls for expr in (*call.args, *(value for _, value in call.keywords))]
+    for event in scope.events():
+        if event.value is not None:
+            exprs.append(event.value)
+            if any(target[0] == ATTRIBUTE and target[2] == RUN_EAGERLY for target in event.targets):
+                yield _told(event.value)
+    for expr in exprs:
+        for part in walk(expr, scope):
+            if part[0] == MAPPING:
+                for key, value in part[1]:
+                    if key is not None and constant(key) == RUN_EAGERLY:
+                        yield _told(value)
+    for call in scope.calls:
+        given = call.keyword(RUN_EAGERLY)
+        if given is None:
+            continue
+        told = _told(given)
+        values = [
+            flag(site.keywords.get(RUN_EAGERLY)) for site in program.flow.within(scope) if site.call is call
+        ]
+        yield from values if told is None and values else (told,)
+
+
+def _told(expr: Expr) -> bool | None:
+    return bool(expr[1]) if expr[0] == CONSTANT else None
 
 
 def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
@@ -306,6 +366,45 @@ def loaded_in_batches(dataset: Dataset) -> bool:
             size = step.site.call.keyword("batch_size")
             return size is None or size[:2] != (CONSTANT, None)
     return False
+
+
+MAKES_BATCHES = frozenset(
+    {
+        "batch",
+        "padded_batch",
+        "ragged_batch",
+        "dense_to_ragged_batch",
+        "dense_to_sparse_batch",
+        "make_batched_features_dataset",
+        "make_csv_dataset",
+        "map_and_batch",
+        "sparse_batch",
+        "rebatch",
+        "bucket_by_sequence_length",
+        "group_by_window",
+    }
+)
+"""Operations whose results are batches."""
+_TAKES_APART = frozenset({"unbatch", "flat_map", "interleave", "parallel_interleave", "window"})
+
+
+def in_batches(dataset: Dataset) -> bool:
+    """Tell whether the elements of a dataset are batches on one of the ways it may have come to be."""
+    return any(map(_ends_in_batches, ways(dataset)))
+
+
+def _ends_in_batches(way: list[Dataset]) -> bool:
+    for step in way:
+        name = step.detail if step.op == "apply" and step.detail else step.op
+        if name in MAKES_BATCHES:
+            return True
+        if name in _TAKES_APART:
+            return False
+    first = way[-1]
+    if first.op == "tfds.load" and first.site is not None:
+        size = first.site.call.keyword("batch_size")
+        return size is not None and size[:2] != (CONSTANT, None)
+    return loaded_in_batches(first)
 
 
 _SHOWS = frozenset({"imshow", "waitKey", "namedWindow"})

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.source.checks.common import in_tests, inside_function, is_random, short
 from cfgfix.source.checks.sizes import is_jit
-from cfgfix.source.expr import constant, dotted, text, walk
+from cfgfix.source.expr import MISSING, constant, dotted, text, walk
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
 from cfgfix.source.hotpath import GRAPH, Reach, hot_paths, inside
 from cfgfix.source.program import Program
+from cfgfix.source.releases import keras_three
 from cfgfix.source.running import never_run, reached_from
-from cfgfix.source.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Scope
+from cfgfix.source.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Scope
 from cfgfix.source.values import Constant, Function, Made, Site, alternatives
 
 NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
@@ -239,6 +240,8 @@ def growing_array(program: Program) -> Iterator[Hit]:
                     site,
                     entry=way,
                     values={"via": way.via},
+                    # Where a size is given it may be enough, and nothing is lost.
+                    severity=None if constant(site.call.argument(1, "size")) in (0, MISSING) else "warning",
                 )
 
 
@@ -248,7 +251,7 @@ def growing_array(program: Program) -> Iterator[Hit]:
 def two_optimizers(program: Program) -> Iterator[Hit]:
     """One compiled function called with two optimizers: its variables can be made only once."""
     # Calls of one file: two scripts that call the same function are two runs.
-    calls: dict[tuple[int, int, str], dict[int, tuple[Site, str]]] = {}
+    calls: dict[tuple[int, int, str], dict[int, tuple[Site, str, Site]]] = {}
     for site in program.flow.compiled:
         for target in site.targets:
             if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
@@ -264,20 +267,33 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
                         and item.site is not None
                     ):
                         calls.setdefault((id(target.scope), id(site.scope.module), name), {}).setdefault(
-                            id(item.site.call), (site, target.scope.name)
+                            id(item.site.call), (site, target.scope.name, item.site)
                         )
     for found in calls.values():
-        if len(found) > 1:
-            (first, name), (second, _), *_ = found.values()
-            if first.call is second.call:
-                # One place, entered twice: what it calls may be made anew each time.
-                continue
-            yield hit_at(
-                second,
-                flow=(),
-                values={"function": name, "line": first.call.place[0]},
-                related=(at(first, label="called with another optimizer"),),
-            )
+        (first, name, _), *others = found.values()
+        if keras_three(program):
+            others = [other for other in others if _has_state(other[2])]
+        if not others or first.call is others[0][0].call:
+            # One place, entered twice: what it calls may be made anew each time.
+            continue
+        yield hit_at(
+            others[0][0],
+            flow=(),
+            values={"function": name, "line": first.call.place[0]},
+            related=(at(first, label="called with another optimizer"),),
+        )
+
+
+def _has_state(made: Site) -> bool:
+    """Tell whether an optimizer makes variables when it is first used: SGD of Keras 3 has none unless it is told to keep some."""
+    if not made.name.endswith(".SGD") or made.call.opaque:
+        return True
+    kept = (
+        made.call.argument(1, "momentum"),
+        made.call.keyword("use_ema"),
+        made.call.keyword("gradient_accumulation_steps"),
+    )
+    return any(value is not None and (value[0] != CONSTANT or bool(value[1])) for value in kept)
 
 
 def _error_wanted(site: Site) -> bool:

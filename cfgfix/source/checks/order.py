@@ -17,6 +17,7 @@ from cfgfix.source.checks.common import (
     is_autotune,
     names_in,
     number,
+    of_all_members,
     possible,
     short,
     statement,
@@ -235,6 +236,8 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):
                     break
                 if any(_drawn_anew(program, other) for other in ways(dataset)):
+                    break
+                if not of_all_members(way, step, _BATCH):
                     break
                 if _shuffled_before(step.site):
                     break
@@ -608,6 +611,8 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
             if kind(step) in REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
                 break
             if kind(step) == "repeat" and step.site is not None:
+                if not of_all_members(way, step, ("repeat",)):
+                    break
                 yield hit_at(
                     dataset.site,
                     values={"line_of": step.site.call.name_place[0]},

@@ -11,6 +11,7 @@ from cfgfix.source.checks.common import (
     evaluates,
     flag,
     given,
+    in_batches,
     in_tests,
     inside_function,
     is_autotune,
@@ -370,6 +371,8 @@ def vectorize(program: Program) -> Iterator[Hit]:
             or first.site is None
             or len(first.functions) != 1
             or first.site.scope is not dataset.site.scope
+            # What gets batches already is called once a batch, and a second batch is meant for something else or a fault.
+            or in_batches(first)
         ):
             continue
         function = first.functions[0]

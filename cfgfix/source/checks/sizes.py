@@ -85,6 +85,15 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
         )
         if cache is None or cache.site is None:
             continue
+        if any(
+            step.op == "zip"
+            and not all(
+                any(kind(item) == "cache" for item in (parent, *upstream(parent))) for parent in step.parents
+            )
+            for step in _between(dataset, cache)
+        ):
+            # What the cache keeps is a part of the elements only.
+            continue
         if any(kind(step) in ("shuffle", "repeat", *_BATCHES) for step in _between(dataset, cache)):
             # Behind a shuffle the cache would freeze the order; behind repeat it would hold every epoch.
             continue

@@ -15,13 +15,15 @@ from cfgfix.source.checks.common import (
     in_tests,
     inside_function,
     kept_eager,
+    may_fit_eagerly,
     never_entered,
     short,
     tensorflow_alias,
 )
 from cfgfix.source.checks.moves import out_of_loop
+from cfgfix.source.conditions import asks_mode
 from cfgfix.source.expr import constant, dotted, place_of, text, walk
-from cfgfix.source.guards import before_in_expression, ready_inline, statement_of
+from cfgfix.source.guards import before_in_expression, ready_inline, statement_of, unnegated
 from cfgfix.source.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.source.hotpath import (
     ELEMENT,
@@ -85,13 +87,12 @@ def _scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
 
 
 def _eager_guard(scope: Scope, block: int) -> bool:
-    """Tell whether a block only runs outside a graph: under `tf.executing_eagerly()` or `tf.inside_function()`."""
+    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced."""
     for item in scope.block_chain(block):
         if item.kind == "if" and item.test is not None:
             shown = text(item.test, scope)
             if (
-                "executing_eagerly" in shown
-                or "inside_function" in shown
+                (_ASKS_MODE.search(shown) and not _decided(item.test, scope))
                 or "is_eager" in shown
                 or "hasattr" in shown
                 or "isinstance" in shown
@@ -104,6 +105,15 @@ def _eager_guard(scope: Scope, block: int) -> bool:
         if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
             return True
     return False
+
+
+_ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|run_eagerly")
+
+
+def _decided(test: Expr, scope: Scope) -> bool:
+    """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
+    test, _ = unnegated(test, True)
+    return test[0] == CALL and asks_mode(scope.calls[test[1]].func) is not None
 
 
 def numpy_method(program: Program) -> Iterator[Hit]:
@@ -126,7 +136,11 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 {"expr": text((CALL, call.number), scope), "via": reach.via},
                 entry=reach,
                 # Code that raises at its first call is mended at once: on a long way something that is not seen keeps it from it.
-                severity=None if _direct(reach) and not _conditional(scope, call.block) else "info",
+                severity=None
+                if _direct(reach)
+                and not _conditional(scope, call.block)
+                and (_compiled_for_sure(reach) or not may_fit_eagerly(program))
+                else "info",
                 confidence=None if _compiled_for_sure(reach) else "medium",
             )
 

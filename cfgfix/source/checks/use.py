@@ -9,19 +9,23 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.source.checks.common import (
+    MAKES_BATCHES,
     bound_in_loop,
     few_turns,
+    in_batches,
     in_tests,
+    links,
     loaded_in_batches,
     method_of,
     names_in,
     statement,
     tensorflow_alias,
     upstream,
+    ways,
 )
 from cfgfix.source.checks.moves import free_name, loop_head, out_of_loop
 from cfgfix.source.checks.order import kind
-from cfgfix.source.expr import constant, dotted, text, walk
+from cfgfix.source.expr import MISSING, constant, dotted, text
 from cfgfix.source.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.source.guards import statement_of
 from cfgfix.source.hit import Hit, Rewrite, at, hit_at
@@ -35,6 +39,7 @@ from cfgfix.source.summary import (
     COMPREHENSION,
     CONSTANT,
     NAME,
+    SUBSCRIPT,
     UNARY,
     Call,
     Event,
@@ -135,10 +140,8 @@ def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
         and any(target[:2] == head[:2] for target in other.targets)
         and other.value is not None
         and head[0] == NAME
-        and any(
-            part[0] == CALL and scope.calls[part[1]].method == "shuffle" for part in walk(other.value, scope)
-        )
-        and head[1] in names_in(other.value, scope)
+        and "shuffle" in (chain := list(links(other.value, scope)))
+        and chain[-1] == head[1]
         for other in scope.events()
     )
 
@@ -505,16 +508,69 @@ def ignored_arguments(program: Program) -> Iterator[Hit]:
             dataset = first_dataset(site.argument(0, "x"))
             if dataset is None:
                 continue
+            found: list[tuple[str, str | None]] = []
             for keyword in ("batch_size", "shuffle") if name == "fit" else ("batch_size",):
                 value = site.call.keyword(keyword)
                 if value is None or constant(value) is None or site.call.opaque:
                     continue
-                yield hit_at(
-                    site,
-                    values={"method": name, "argument": keyword},
-                    rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name=keyword),),
-                )
-                break
+                if keyword == "shuffle" and constant(value) is False:
+                    # It is how a program says that it knows, and keeps Keras 3 from warning of its own default.
+                    continue
+                found.append((keyword, _kept_argument(site, keyword, value, dataset)))
+            if not found:
+                continue
+            # One finding a call: the argument that may go first, and the other with the next look.
+            keyword, kept = min(found, key=lambda item: item[1] is not None)
+            yield hit_at(
+                site,
+                values={"method": name, "argument": keyword, "missing": _missing(keyword, dataset)},
+                rewrites=()
+                if kept
+                else (Rewrite("drop-keyword", site.scope, site.call.place, name=keyword),),
+                no_fix=kept,
+            )
+
+
+def _missing(keyword: str, dataset: Dataset) -> str:
+    """Return what a message says of a dataset that does not do itself what an ignored argument asks for."""
+    if keyword == "batch_size" and _unbatched(dataset):
+        return "nothing batches this one"
+    return "its batches and order are its own"
+
+
+def _kept_argument(site: Site, keyword: str, value: Expr, dataset: Dataset) -> str | None:
+    """Return why an ignored argument stays: it is the only thing that shows what was meant; None where it may go."""
+    if keyword == "batch_size" and _unbatched(dataset):
+        return "nothing batches this dataset: it needs .batch() before it gets here, and this number says how large"
+    if constant(value) is not MISSING:
+        return None
+    shown = text(value, site.scope)
+    methods = ("shuffle",) if keyword == "shuffle" else MAKES_BATCHES
+    if value[0] in (NAME, ATTRIBUTE, SUBSCRIPT) and any(
+        step.site is not None
+        and kind(step) in methods
+        and any(
+            text(given, step.site.scope) == shown
+            for given in (*step.site.call.args, *(item for _, item in step.site.call.keywords))
+        )
+        for step in (dataset, *upstream(dataset))
+    ):
+        return None
+    return f"{shown} may be a setting that nothing else reads: without this argument nothing shows that it has no effect"
+
+
+def _unbatched(dataset: Dataset) -> bool:
+    """Tell whether single examples of arrays or numbers are all that a dataset gives, on every way it may have come to be."""
+    return not in_batches(dataset) and all(
+        way[-1].op in _EXAMPLES and all(step.op in _SINGLE for step in way[:-1]) for way in ways(dataset)
+    )
+
+
+_EXAMPLES = frozenset({"from_tensor_slices", "range"})
+_SINGLE = frozenset(
+    {"shuffle", "repeat", "cache", "prefetch", "take", "skip", "shard", "with_options", "enumerate"}
+)
+"""Steps that leave each element as large as it is."""
 
 
 def _keras(program: Program, method: str) -> Iterator[Site]:

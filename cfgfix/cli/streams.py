@@ -1,0 +1,83 @@
+"""Standard input, output and error as this process finds them: closed, full, or of an encoding that lacks letters.
+
+Imported before anything else, also where an answer is only repeated: imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD")
+"""Variables that a program sets which reads the log of its steps for commands."""
+
+
+def settle() -> None:
+    """Put a stand-in for a closed standard error and input, and make no letter a reason to stop.
+
+    A closed stream would give its number to the next file that is opened, and what is printed would land in there.
+
+    Raises:
+        UnreadableError: Standard output is closed.
+    """
+    missing = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream is None]
+    for number in missing:
+        _occupy(number)
+    if 0 in missing:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open to the end
+    if 2 in missing:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
+    if sys.stdout is None:
+        from cfgfix.errors import UnreadableError
+
+        raise UnreadableError(
+            "standard output is closed", hint="redirect it to /dev/null where nobody reads it"
+        )
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the encoding lacks a letter of is no reason to stop.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _occupy(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        handle = os.open(os.devnull, os.O_RDWR)
+        if handle != number:
+            os.dup2(handle, number)
+            os.close(handle)
+
+
+def input_is_closed() -> bool:
+    """Tell whether standard input was closed, and what stands in for it is empty."""
+    return sys.stdin is None or getattr(sys.stdin, "name", None) == os.devnull
+
+
+def runner_reads() -> bool:
+    """Tell whether a program looks for commands in what is printed."""
+    return any(os.environ.get(name) for name in RUNNERS)
+
+
+def tell(text: str) -> None:
+    """Write a line to standard error; where that is impossible, there is nobody to tell."""
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO | None) -> None:
+    """Send what is still to be written nowhere: Python would complain once more while it flushes at its end."""
+    try:
+        if stream is not None:
+            handle = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(handle, stream.fileno())
+            os.close(handle)
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,248 @@
+"""Tell the files of other tools by their shape: workflows, compose files, manifests, environments, documentation.
+
+A file that another tool reads is no training config, whatever words stand in it: a workflow may hand `LR: 1e-3` to a
+script, and `restart: no` is a text for Docker Compose. It is told by what that tool demands of every one of its files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from cfgfix.documents.compose import ALIAS, MAPPING, SCALAR, SEQUENCE, Document, Node, deref
+
+MAX_LOOKED_AT = 50
+"""Most members of one mapping or list that are looked at."""
+
+_PLACES = (
+    (re.compile(r"(?:^|/)\.github/workflows/[^/]+$"), "a GitHub workflow"),
+    (re.compile(r"(?:^|/)\.github/"), "a file for GitHub"),
+    (re.compile(r"(?:^|/)\.gitlab-ci\.ya?ml$|(?:^|/)\.gitlab/"), "a GitLab pipeline"),
+    (re.compile(r"(?:^|/)\.circleci/"), "a CircleCI pipeline"),
+    (re.compile(r"(?:^|/)\.travis\.ya?ml$"), "a Travis pipeline"),
+    (re.compile(r"(?:^|/)azure-pipelines[\w.-]*\.ya?ml$"), "an Azure pipeline"),
+    (re.compile(r"(?:^|/)\.pre-commit-(?:config|hooks)\.ya?ml$"), "a pre-commit file"),
+    (re.compile(r"(?:^|/)\.?readthedocs\.ya?ml$"), "a Read the Docs file"),
+    (re.compile(r"(?:^|/)\.?codecov\.ya?ml$"), "a Codecov file"),
+    (re.compile(r"(?:^|/)mkdocs\.ya?ml$"), "an MkDocs file"),
+    (re.compile(r"(?:^|/)kustomization\.ya?ml$"), "a Kustomize file"),
+    (re.compile(r"(?:^|/)pnpm-(?:lock|workspace)\.ya?ml$"), "a pnpm file"),
+)
+"""Places that belong to one tool. A name that a project may choose freely, such as `compose.yaml`, is none."""
+
+_SERVICE = frozenset(
+    {
+        "image", "build", "extends", "command", "entrypoint", "ports", "expose", "volumes", "environment", "env_file",
+        "depends_on", "restart", "networks", "container_name", "healthcheck", "deploy",
+    }
+)  # fmt: skip
+_VERB = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "$ref", "parameters"})
+
+
+def _members(node: Node | None) -> dict[str, Node]:
+    """Return the members of a mapping by their keys; empty for anything else."""
+    if node is None:
+        return {}
+    node = deref(node)
+    if node.kind is not MAPPING:
+        return {}
+    return {key.text: deref(value) for key, value in node.items if key.kind is SCALAR}
+
+
+def _below(node: Node | None) -> list[Node]:
+    """Return the first members of a mapping or the first items of a list."""
+    if node is None:
+        return []
+    node = deref(node)
+    if node.kind is MAPPING:
+        return [deref(value) for _, value in node.items[:MAX_LOOKED_AT]]
+    if node.kind is SEQUENCE:
+        return [deref(item) for item in node.items[:MAX_LOOKED_AT]]
+    return []
+
+
+def _is(node: Node | None, *kinds: object) -> bool:
+    return node is not None and any(node.kind is kind for kind in kinds)
+
+
+def _some_have(node: Node | None, names: Iterable[str]) -> bool:
+    """Tell whether a member of a mapping or an item of a list is a mapping with one of the keys."""
+    wanted = frozenset(names)
+    return any(not wanted.isdisjoint(_members(item)) for item in _below(node))
+
+
+def _manifest(top: dict[str, Node]) -> bool:
+    return _is(top.get("apiVersion"), SCALAR) and _is(top.get("kind"), SCALAR)
+
+
+def _chart(top: dict[str, Node]) -> bool:
+    version = top.get("apiVersion")
+    return _is(version, SCALAR) and version is not None and version.text in ("v1", "v2") and "version" in top
+
+
+def _compose(top: dict[str, Node]) -> bool:
+    services = top.get("services")
+    return _is(services, MAPPING) and _some_have(services, _SERVICE)
+
+
+def _jobs(top: dict[str, Node]) -> bool:
+    jobs = top.get("jobs")
+    return _is(jobs, MAPPING, SEQUENCE) and _some_have(
+        jobs, ("runs-on", "uses", "steps", "docker", "machine", "executor", "pool", "job", "template")
+    )
+
+
+def _action(top: dict[str, Node]) -> bool:
+    return "using" in _members(top.get("runs"))
+
+
+def _gitlab(top: dict[str, Node]) -> bool:
+    return any(
+        "script" in members and not members.keys().isdisjoint(("stage", "image", "rules", "only", "tags"))
+        for members in map(_members, list(top.values())[:MAX_LOOKED_AT])
+    )
+
+
+def _azure(top: dict[str, Node]) -> bool:
+    return not top.keys().isdisjoint(("trigger", "pr", "pool")) and any(
+        _is(top.get(name), SEQUENCE) for name in ("steps", "jobs", "stages")
+    )
+
+
+def _conda(top: dict[str, Node]) -> bool:
+    listed = top.get("dependencies")
+    if not _is(listed, SEQUENCE) or top.keys().isdisjoint(("channels", "name", "prefix")):
+        return False
+    return all(item.kind is SCALAR or "pip" in _members(item) for item in _below(listed))
+
+
+def _recipe(top: dict[str, Node]) -> bool:
+    return {"name", "version"} <= _members(top.get("package")).keys() and "requirements" in top
+
+
+def _api(top: dict[str, Node]) -> bool:
+    if not any(_is(top.get(name), SCALAR) for name in ("openapi", "swagger", "asyncapi")):
+        return False
+    return (
+        not top.keys().isdisjoint(("info", "components", "definitions", "channels", "webhooks"))
+        or _some_have(top.get("paths"), _VERB)
+        or "paths" in top
+    )
+
+
+def _mkdocs(top: dict[str, Node]) -> bool:
+    return _is(top.get("site_name"), SCALAR)
+
+
+def _pre_commit(top: dict[str, Node]) -> bool:
+    return _is(top.get("repos"), SEQUENCE) and _some_have(top.get("repos"), ("repo", "hooks"))
+
+
+def _dependabot(top: dict[str, Node]) -> bool:
+    return _is(top.get("updates"), SEQUENCE) and _some_have(top.get("updates"), ("package-ecosystem",))
+
+
+def _cloud(top: dict[str, Node]) -> bool:
+    return "AWSTemplateFormatVersion" in top or any(
+        (kind := _members(item).get("Type")) is not None and kind.kind is SCALAR and "::" in kind.text
+        for item in _below(top.get("Resources"))
+    )
+
+
+def _serverless(top: dict[str, Node]) -> bool:
+    return {"service", "provider", "functions"} <= top.keys()
+
+
+def _stages(top: dict[str, Node]) -> bool:
+    return _is(top.get("stages"), MAPPING) and _some_have(top.get("stages"), ("cmd",))
+
+
+def _card(top: dict[str, Node]) -> bool:
+    if not top.keys().isdisjoint(
+        ("dataset_info", "dataset_infos", "task_categories", "task_ids", "pipeline_tag", "model-index")
+    ):
+        return True
+    if _some_have(top.get("configs"), ("config_name",)):
+        return True
+    return "license" in top and not top.keys().isdisjoint(("language", "tags", "datasets", "library_name"))
+
+
+def _citation(top: dict[str, Node]) -> bool:
+    return "cff-version" in top
+
+
+def _scrape(top: dict[str, Node]) -> bool:
+    return _is(top.get("scrape_configs"), SEQUENCE)
+
+
+_SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
+    (_manifest, "a Kubernetes manifest"),
+    (_chart, "a Helm chart"),
+    (_compose, "a Docker Compose file"),
+    (_action, "a GitHub action"),
+    (_jobs, "a workflow of jobs"),
+    (_gitlab, "a GitLab pipeline"),
+    (_azure, "an Azure pipeline"),
+    (_conda, "a conda environment"),
+    (_recipe, "a conda recipe"),
+    (_api, "an API description"),
+    (_mkdocs, "an MkDocs file"),
+    (_pre_commit, "a pre-commit file"),
+    (_dependabot, "a Dependabot file"),
+    (_cloud, "a CloudFormation template"),
+    (_serverless, "a Serverless file"),
+    (_stages, "a DVC pipeline"),
+    (_card, "a data set or model card"),
+    (_citation, "a citation file"),
+    (_scrape, "a Prometheus file"),
+)
+
+
+def _listed(root: Node) -> str | None:
+    """Return what a file is whose top is a list: a playbook, or the hooks of a repository."""
+    for item in _below(root):
+        members = _members(item)
+        if "hosts" in members and not members.keys().isdisjoint(("tasks", "roles", "name", "become")):
+            return "an Ansible playbook"
+        if {"id", "entry", "language"} <= members.keys():
+            return "a pre-commit file"
+    return None
+
+
+_TOP = re.compile(r"(?m)^[\"']?([A-Za-z_$][\w.-]*)[\"']?[ \t]*:")
+_WORDS = (
+    (frozenset({"apiVersion", "kind"}), "a Kubernetes manifest"),
+    (frozenset({"services"}), "a Docker Compose file"),
+    (frozenset({"on", "jobs"}), "a GitHub workflow"),
+    (frozenset({"channels", "dependencies"}), "a conda environment"),
+    (frozenset({"openapi"}), "an API description"),
+    (frozenset({"swagger"}), "an API description"),
+    (frozenset({"site_name"}), "an MkDocs file"),
+    (frozenset({"repos"}), "a pre-commit file"),
+    (frozenset({"dataset_info"}), "a data set or model card"),
+    (frozenset({"license", "task_categories"}), "a data set or model card"),
+)
+"""Keys at the left margin that tell a file that does not parse."""
+
+
+def tool_of(document: Document) -> str | None:
+    """Return which other tool's file a document is, in words such as `a GitHub workflow`, or None where no tool is known."""
+    path = document.source.path.replace("\\", "/")
+    for place, what in _PLACES:
+        if place.search(path):
+            return what
+    if document.problem is not None:
+        names = frozenset(_TOP.findall(document.source.text[:200_000]))
+        return next((what for words, what in _WORDS if words <= names), None)
+    for root in document.roots[:MAX_LOOKED_AT]:
+        node = deref(root) if root.kind is ALIAS else root
+        if node.kind is SEQUENCE:
+            what_listed = _listed(node)
+            if what_listed is not None:
+                return what_listed
+        top = _members(node)
+        if top:
+            for holds, what in _SHAPES:
+                if holds(top):
+                    return what
+    return None

@@ -1,0 +1,119 @@
+"""What happens in a run that others judge: keys asked for, refused arguments, calls of libraries, files opened."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from cfgfix.interpreter.objects import ConfigKey, Mapping, Spot, Value
+from cfgfix.records import dataclass
+
+REQUIRED, DEFAULT, GUARD = "required", "default", "guard"
+"""How a key is asked for: it must be there; a default is taken; it is only looked whether it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A key that was asked for and is not there.
+
+    Attributes:
+        sections: The config sections that were asked.
+        name: The name that was asked for.
+        how: `required`, `default` or `guard`.
+        spot: Where.
+        error: For a required one the exception that it raises.
+        default: What is taken instead; None where nothing is.
+        conditions: What must hold for the run to come there, where that is not known.
+        caught: Whether the code around it is ready for it.
+        taken: Where the key was found in the end, under a near name or elsewhere; for going on.
+    """
+
+    sections: tuple[ConfigKey, ...]
+    name: str
+    how: str
+    spot: Spot
+    error: str = ""
+    default: Value | None = None
+    conditions: tuple[str, ...] = ()
+    caught: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A key or value of the config that something in the run does not take.
+
+    Attributes:
+        kind: `unknown-key`, `missing-key`, `swallowed`, `wrong-type`, `no-number`, `ignored-key`.
+        key: The key; for `missing-key` the section.
+        name: For `missing-key` the name that is lacking.
+        by: What refuses it, in words, such as `drill()` or `the class Trees`.
+        spot: Where it is refused.
+        says: What happens then, such as `TypeError`.
+        takes: Names that would be taken.
+        conditions: As of `Asked`.
+        value: The value concerned, where there is one.
+    """
+
+    kind: str
+    key: ConfigKey
+    by: str
+    spot: Spot
+    name: str = ""
+    says: str = ""
+    takes: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A call of something outside the project.
+
+    Attributes:
+        name: Full dotted name of what is called; a method is `CLASS.method`.
+        args, keywords: What it is called with.
+        spot: Where.
+        spread: The mapping that `**mapping` gave its named arguments from, or None.
+        conditions: As of `Asked`.
+        opaque: Whether further arguments may be given that are not known.
+    """
+
+    name: str
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+    spot: Spot
+    spread: Mapping | None = None
+    conditions: tuple[str, ...] = ()
+    opaque: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A call that turns a file into a value.
+
+    Attributes:
+        how: The function, such as `yaml.safe_load`, `json.load`, `omegaconf.load`.
+        path: The path as a value of the run.
+        spot: Where.
+        loader: Facts about the loader, by name: `class` (its canonical name), `resolvers` (added patterns).
+    """
+
+    how: str
+    path: Value
+    spot: Spot
+    loader: dict[str, Any]
+
+
+class Host(Protocol):
+    """What an interpreter asks of the world outside the code."""
+
+    def load(self, loading: Loading) -> Value | None:
+        """Return what a config file gives, or None where the path is no file at hand."""
+
+    def arguments(self) -> list[str] | None:
+        """Return the arguments of the command by which the program is started; None where none is known."""
+
+    def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
+        """Return the files of a folder that a pattern gives, or None where they are not known."""
+
+    def variable(self, name: str) -> str | None:
+        """Return an environment variable that the command sets, or None."""

@@ -1,0 +1,505 @@
+"""What expressions stand for while a program is interpreted: values with the config keys they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cfgfix.source.summary import Place, Scope
+
+KeyPath = tuple[str | int, ...]
+NOTHING: frozenset[ConfigKey] = frozenset()
+MAX_CHOICES = 6
+"""Most alternatives of one value; beyond it the value is unknown."""
+
+
+class Spot:
+    """A place in the code, with the calls through which the run came to it.
+
+    Attributes:
+        scope: The scope it stands in.
+        place: Its span.
+        block: The block it stands in.
+        calls: The calls on the way, outermost first, as `(scope, place)`.
+        conditions: What must hold for the run to come here, where that is not known.
+    """
+
+    __slots__ = ("block", "calls", "conditions", "place", "scope")
+
+    def __init__(
+        self,
+        scope: Scope,
+        place: Place,
+        block: int,
+        calls: tuple[tuple[Scope, Place], ...] = (),
+        conditions: tuple[str, ...] = (),
+    ) -> None:
+        self.scope = scope
+        self.place = place
+        self.block = block
+        self.calls = calls
+        self.conditions = conditions
+
+    @property
+    def path(self) -> str:
+        """The file it stands in."""
+        found: str = self.scope.module.path
+        return found
+
+    @property
+    def line(self) -> int:
+        """The 1-based line at which it begins."""
+        return self.place[0]
+
+
+class ConfigKey:
+    """One key of a config file and what a run does with it.
+
+    Attributes:
+        source: The file, as the program's host names it.
+        path: The key path in the file.
+        parent: The key of the section around it; None at the top.
+        reads: Where its value is taken out of the config.
+        uses: Where its value counts: an operation, a condition, a call that does something with it.
+        logs: Where it is only printed, logged or written down again.
+        writes: Where the program puts another value in its place before it is read.
+        may_write: The same, on a way that is not always taken.
+        escapes: Where the section as a whole goes to code that is not known.
+        conversions: Names of what its value is converted with, such as `float`.
+        walks: Where names of its section are looked up that are not known.
+        interpolated: Whether another value of the config names it.
+        overlaid: Whether another file gives it another value.
+        compared: Constants that its value is compared with, and whether it is the same.
+        asked: Names that a section is asked for of which not all entries are known.
+    """
+
+    __slots__ = (
+        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "overlaid", "parent", "path", "reads", "source", "uses", "walks", "writes",
+    )  # fmt: skip
+
+    def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
+        self.source = source
+        self.path = path
+        self.parent = parent
+        self.reads: list[Spot] = []
+        self.uses: list[Spot] = []
+        self.logs: list[Spot] = []
+        self.writes: list[Spot] = []
+        self.may_write: list[Spot] = []
+        self.escapes: list[Spot] = []
+        self.walks: list[Spot] = []
+        self.conversions: set[str] = set()
+        self.asked: set[str] = set()
+        self.interpolated = False
+        self.overlaid = False
+        self.compared: list[tuple[Any, bool]] = []
+
+    @property
+    def name(self) -> str:
+        """The last step of its path as text."""
+        return str(self.path[-1]) if self.path else ""
+
+
+class Value:
+    """Something an expression stands for.
+
+    Attributes:
+        origins: The config keys it was made from.
+    """
+
+    __slots__ = ("origins",)
+
+    def __init__(self, origins: frozenset[ConfigKey] = NOTHING) -> None:
+        self.origins = origins
+
+
+class Unknown(Value):
+    """A value of which nothing is known but where it comes from."""
+
+    __slots__ = ()
+
+
+class Scalar(Value):
+    """A plain constant.
+
+    Attributes:
+        value: The constant: text, number, boolean, None or bytes.
+        key: The config key whose value it is, unchanged.
+        optional: Whether a command line may give another one.
+    """
+
+    __slots__ = ("key", "optional", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        origins: frozenset[ConfigKey] = NOTHING,
+        key: ConfigKey | None = None,
+        *,
+        optional: bool = False,
+    ) -> None:
+        super().__init__(origins)
+        self.value = value
+        self.key = key
+        self.optional = optional
+
+
+class PartialText(Value):
+    """A text of which parts are known.
+
+    Attributes:
+        parts: Known texts, with None for what is not known.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[str | None, ...], origins: frozenset[ConfigKey] = NOTHING) -> None:
+        super().__init__(origins)
+        self.parts = parts
+
+
+class FilePath(Value):
+    """A `pathlib.Path`.
+
+    Attributes:
+        text: What it points at: a `Scalar` text or a `PartialText`; `Unknown` where nothing is known.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: Value) -> None:
+        super().__init__(text.origins)
+        self.text = text
+
+
+class OpenFile(Value):
+    """A file that the program has opened, or its text.
+
+    Attributes:
+        path: The path as a text value.
+        writing: Whether it was opened to be written.
+    """
+
+    __slots__ = ("path", "writing")
+
+    def __init__(self, path: Value, *, writing: bool = False) -> None:
+        super().__init__(path.origins)
+        self.path = path
+        self.writing = writing
+
+
+DICT, ATTRIBUTES, EITHER = "items", "attributes", "either"
+"""How entries are asked for: `d[k]`, `d.k`, or both."""
+
+
+class Mapping(Value):
+    """A mapping: a dictionary, a namespace, or an object of a config library.
+
+    Attributes:
+        entries: What it holds, in order.
+        open: Whether it may hold more than is known.
+        key: The config key whose section it is, unchanged as a whole.
+        access: How entries are asked for.
+        absent: What asking for an entry that is not there gives: the name of an exception, or `None`.
+        flavour: The class it is of, such as `dict`, `EasyDict`, `yacs`, `omegaconf`, `argparse`.
+        locked: Whether new keys are refused.
+        sections: Config sections whose entries it has taken over, by merges, copies and conversions.
+    """
+
+    __slots__ = ("absent", "access", "entries", "flavour", "key", "locked", "open", "sections")
+
+    def __init__(
+        self,
+        entries: dict[Any, Value] | None = None,
+        *,
+        key: ConfigKey | None = None,
+        open: bool = False,  # noqa: A002 - what mappings that may have more are called
+        access: str = DICT,
+        absent: str | None = "KeyError",
+        flavour: str = "dict",
+        sections: tuple[ConfigKey, ...] = (),
+    ) -> None:
+        super().__init__(NOTHING)
+        self.entries: dict[Any, Value] = {} if entries is None else entries
+        self.open = open
+        self.key = key
+        self.access = access
+        self.absent = absent
+        self.flavour = flavour
+        self.locked = False
+        self.sections = (key,) if key is not None and not sections else sections
+
+
+class Sequence(Value):
+    """A list, tuple or set.
+
+    Attributes:
+        items: What it holds, in order.
+        open: Whether it may hold more than is known.
+        kind: `list`, `tuple` or `set`.
+        key: The config key whose list it is.
+    """
+
+    __slots__ = ("items", "key", "kind", "open")
+
+    def __init__(
+        self,
+        items: list[Value],
+        *,
+        open: bool = False,  # noqa: A002 - as of mappings
+        kind: str = "list",
+        key: ConfigKey | None = None,
+    ) -> None:
+        super().__init__(NOTHING)
+        self.items = items
+        self.open = open
+        self.kind = kind
+        self.key = key
+
+
+class Namespace:
+    """The names of one run of a scope."""
+
+    __slots__ = ("names", "parent", "scope")
+
+    def __init__(self, scope: Scope, parent: Namespace | None) -> None:
+        self.scope = scope
+        self.parent = parent
+        self.names: dict[str, Value] = {}
+
+
+class ModuleObject(Value):
+    """A module of the project, run or being run."""
+
+    __slots__ = ("module", "names")
+
+    def __init__(self, module: Any, names: Namespace) -> None:
+        super().__init__()
+        self.module = module
+        self.names = names
+
+
+class ClassObject(Value):
+    """A class of the project.
+
+    Attributes:
+        scope: Its code.
+        names: The names of its body, which are its attributes.
+        bases: What it derives from.
+    """
+
+    __slots__ = ("bases", "names", "scope")
+
+    def __init__(self, scope: Scope, names: Namespace, bases: tuple[Value, ...]) -> None:
+        super().__init__()
+        self.scope = scope
+        self.names = names
+        self.bases = bases
+
+
+class FunctionObject(Value):
+    """A function, method or lambda of the project.
+
+    Attributes:
+        scope: Its code.
+        names: The names around it.
+        receiver: What it is bound to, or None.
+        args: Positional arguments that are given already.
+        keywords: Named ones.
+        decorated: Canonical names of its decorators from outside the project.
+        defaults: Values of its parameters' defaults.
+    """
+
+    __slots__ = ("args", "decorated", "defaults", "keywords", "names", "receiver", "scope")
+
+    def __init__(
+        self,
+        scope: Scope,
+        names: Namespace | None,
+        receiver: Value | None = None,
+        args: tuple[Value, ...] = (),
+        keywords: dict[str, Value] | None = None,
+        decorated: tuple[str, ...] = (),
+        defaults: dict[str, Value] | None = None,
+    ) -> None:
+        super().__init__()
+        self.scope = scope
+        self.names = names
+        self.receiver = receiver
+        self.args = args
+        self.keywords = keywords or {}
+        self.decorated = decorated
+        self.defaults = defaults or {}
+
+    def bound(self, receiver: Value) -> FunctionObject:
+        """Return the function as a method of an object."""
+        return FunctionObject(
+            self.scope, self.names, receiver, self.args, self.keywords, self.decorated, self.defaults
+        )
+
+    def given(self, args: tuple[Value, ...], keywords: dict[str, Value]) -> FunctionObject:
+        """Return the function with some arguments given already."""
+        return FunctionObject(
+            self.scope,
+            self.names,
+            self.receiver,
+            (*self.args, *args),
+            {**self.keywords, **keywords},
+            self.decorated,
+            self.defaults,
+        )
+
+
+class Instance(Value):
+    """An object of a class of the project.
+
+    Attributes:
+        cls: Its class.
+        attributes: Its own attributes.
+        open: Whether it may have more than is known.
+        sections: Config sections whose entries became its attributes.
+        entries: For a class that is a dictionary: what it holds.
+    """
+
+    __slots__ = ("attributes", "cls", "entries", "open", "sections")
+
+    def __init__(self, cls: ClassObject) -> None:
+        super().__init__()
+        self.cls = cls
+        self.attributes: dict[str, Value] = {}
+        self.open = False
+        self.sections: tuple[ConfigKey, ...] = ()
+        self.entries: Mapping | None = None
+
+
+class External(Value):
+    """A thing outside the project, by its full dotted name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Made(Value):
+    """What a call of something outside the project returned.
+
+    Attributes:
+        name: Full dotted name of what was called.
+        args, keywords: What it was called with.
+        spot: Where.
+        attributes: Attributes that the program has set on it.
+    """
+
+    __slots__ = ("args", "attributes", "keywords", "name", "spot")
+
+    def __init__(
+        self, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot | None
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.args = args
+        self.keywords = keywords
+        self.spot = spot
+        self.attributes: dict[str, Value] = {}
+
+
+class Method(Value):
+    """A method of a value whose class is not of the project: `text.split`, `config.get`, `model.fit`."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Value, name: str) -> None:
+        super().__init__(owner.origins)
+        self.owner = owner
+        self.name = name
+
+
+class Choice(Value):
+    """One of several values, depending on the way taken."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Value, ...]) -> None:
+        super().__init__(frozenset().union(*(value.origins for value in values)))
+        self.values = values
+
+
+UNKNOWN = Unknown()
+NONE = Scalar(None)
+
+
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """Return what a value may be."""
+    return value.values if type(value) is Choice else (value,)
+
+
+def choice(values: Iterable[Value]) -> Value:
+    """Return a value that may be any of some values."""
+    found: list[Value] = []
+    for value in values:
+        for item in alternatives(value):
+            if not any(same(item, other) for other in found):
+                found.append(item)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return UNKNOWN
+    if len(found) > MAX_CHOICES:
+        return Unknown(frozenset().union(*(item.origins for item in found)))
+    return Choice(tuple(found))
+
+
+def same(first: Value, second: Value) -> bool:
+    """Tell whether two values are certainly the same."""
+    if first is second:
+        return True
+    if type(first) is Scalar and type(second) is Scalar:
+        return (
+            type(first.value) is type(second.value)
+            and first.value == second.value
+            and first.key is second.key
+            and first.origins == second.origins
+        )
+    if type(first) is Unknown and type(second) is Unknown:
+        return first.origins == second.origins
+    return False
+
+
+def origins_of(values: Iterable[Value]) -> frozenset[ConfigKey]:
+    """Return the config keys that some values come from."""
+    found = NOTHING
+    for value in values:
+        if value.origins:
+            found = found | value.origins
+    return found
+
+
+def held(value: Value, depth: int = 12) -> Iterator[Value]:
+    """Yield a value and what it holds: entries, items, attributes."""
+    pending = [(value, depth)]
+    seen: set[int] = set()
+    while pending:
+        here, left = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        if left <= 0:
+            continue
+        inner: Iterable[Value] = ()
+        if isinstance(here, Mapping):
+            inner = here.entries.values()
+        elif isinstance(here, Sequence):
+            inner = here.items
+        elif isinstance(here, Instance):
+            inner = [*here.attributes.values(), *([here.entries] if here.entries is not None else ())]
+        elif isinstance(here, Choice):
+            inner = here.values
+        elif isinstance(here, FunctionObject):
+            inner = [*here.args, *here.keywords.values(), *([here.receiver] if here.receiver else ())]
+        elif isinstance(here, Made):
+            inner = here.attributes.values()
+        pending.extend((item, left - 1) for item in inner)

@@ -1,0 +1,200 @@
+"""The commands that start a project's programs, as its scripts, guides, workflows and notebooks say them."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterator
+
+from cfgfix.files import read_regular
+from cfgfix.interpreter.library import SHELL
+from cfgfix.records import dataclass
+
+MAX_TEXT = 400_000
+"""Largest file that is looked through for commands, in bytes."""
+MAX_COMMANDS = 200
+"""Most commands of one project."""
+_PYTHON = re.compile(
+    r"(?:^|[\s;&|(`$\"'!/])(?:python[0-9.]*|torchrun|ipython|uv\s+run|poetry\s+run|pipenv\s+run)\s+(?P<rest>[^\n]*)"
+)
+_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(\"[^\"]*\"|'[^']*'|[^\s;#&|]*)\s*$")
+_LOOP = re.compile(r"^\s*for\s+([A-Za-z_][A-Za-z0-9_]*)\s+in\s+(.+?)\s*(?:;\s*do\b.*)?$")
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])(?::-([^}]*))?\}?")
+_ENDS = re.compile(r"\s(?:\||>|<|&&|&|\|\||;|2>|1>)|;|`|\)\s*$|&&|\|\||\s#\s")
+_FOR_HUMANS = re.compile(r"[<\[{].*[>\]}]|^(?:path/to|/path/|\.\.\.|…)")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that starts a Python program.
+
+    Attributes:
+        path: The file that says it, as shown to the user.
+        line: Its 1-based line there.
+        program: The script's path as written, or the module's dotted name after `-m`.
+        is_module: Whether it is the name of a module.
+        arguments: What follows; `SHELL` stands for what only the shell knows.
+        variables: Environment variables that are set before it.
+        folder: The folder it is started in, as far as the file tells.
+    """
+
+    path: str
+    line: int
+    program: str
+    is_module: bool
+    arguments: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...]
+    folder: str
+
+
+def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Command]:
+    """Yield the commands that a file says.
+
+    Args:
+        path: The file.
+        names: Names of commands that the project installs.
+    """
+    try:
+        text = read_regular(path, MAX_TEXT).decode("utf-8", "replace")
+    except OSError:
+        return
+    lines = list(_cells(text)) if path.endswith(".ipynb") else list(_joined(text))
+    folder = os.path.dirname(path) or "."
+    values: dict[str, list[str]] = {}
+    for number, line in lines:
+        loop = _LOOP.match(line)
+        if loop:
+            values[loop.group(1)] = _listed(loop.group(2), folder)
+            continue
+        assigned = _ASSIGNED.match(line)
+        if assigned:
+            values[assigned.group(1)] = [assigned.group(2).strip("\"'")]
+            continue
+        entered = re.match(r"^\s*[!%]?cd\s+([\w./-]+)\s*(?:&&|;|$)", line)
+        if entered and not entered.group(1).startswith("/"):
+            inner = os.path.join(os.path.dirname(path) or ".", entered.group(1))
+            folder = inner if os.path.isdir(inner) else folder
+        yield from _of_line(path, number, line, values, folder, names)
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a script, those that a backslash continues as one, under the number of the first."""
+    first, whole = 0, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        first = first or number
+        if line.rstrip().endswith("\\"):
+            whole += line.rstrip()[:-1] + " "
+            if len(whole) < 8_000:
+                continue
+        yield first, whole + line
+        first, whole = 0, ""
+
+
+def _cells(text: str) -> Iterator[tuple[int, str]]:
+    try:
+        book = json.loads(text)
+        cells = [cell for cell in book["cells"] if isinstance(cell, dict)]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    for cell in cells:
+        source = cell.get("source", "")
+        whole = "".join(str(part) for part in source) if isinstance(source, list) else str(source)
+        for _, line in _joined(whole):
+            if line.lstrip().startswith(("!", "%")) or cell.get("cell_type") == "markdown":
+                yield 1, line
+
+
+def _listed(text: str, folder: str) -> list[str]:
+    found: list[str] = []
+    for quoted in text.split()[:64]:
+        word = quoted.strip("\"'")
+        if "*" in word:
+            for base in (folder, "."):
+                paths = sorted(glob.glob(os.path.join(base, word)))[:64]
+                if paths:
+                    found += [os.path.relpath(item, base) for item in paths]
+                    break
+        elif "$" not in word:
+            found.append(word)
+    return found
+
+
+def _of_line(
+    path: str, number: int, line: str, values: dict[str, list[str]], folder: str, names: frozenset[str]
+) -> Iterator[Command]:
+    for start, whole in _starts(line, names):
+        ending = _ENDS.search(whole)
+        rest = whole[: ending.start()] if ending else whole
+        for words in _expanded(rest, values):
+            if not words:
+                continue
+            variables = tuple(
+                (name, value.strip("\"'"))
+                for name, value in re.findall(r"([A-Z_][A-Z0-9_]*)=(\"[^\"]*\"|'[^']*'|\S*)", line[:start])
+            )
+            found = _command(words, names)
+            if found is not None:
+                program, is_module, arguments = found
+                shown = tuple(
+                    SHELL if "$" in item or _FOR_HUMANS.search(item) else item for item in arguments
+                )
+                yield Command(path, number, program, is_module, shown, variables, folder)
+
+
+def _starts(line: str, names: frozenset[str]) -> Iterator[tuple[int, str]]:
+    for match in _PYTHON.finditer(line):
+        yield match.start(), match.group("rest")
+        return
+    stripped = line.strip().lstrip("$!> ").strip("`")
+    word = stripped.split(" ", 1)[0]
+    if word in names:
+        yield 0, stripped
+        return
+    script = re.search(r"(?:^|[\s`$!])(\./[\w./-]+\.py\b[^\n]*)", line)
+    if script:
+        yield script.start(), script.group(1)
+
+
+def _expanded(text: str, values: dict[str, list[str]]) -> Iterator[list[str]]:
+    """Yield the words of a command, once for each value that a loop gives to what it names."""
+    looped = next((name for name, _ in _VARIABLE.findall(text) if len(values.get(name, ())) > 1), None)
+    for choice in values[looped] if looped is not None else [""]:
+
+        def put(match: re.Match[str], chosen: str = choice) -> str:
+            name = match.group(1)
+            if name == looped:
+                return chosen
+            if values.get(name):
+                return values[name][0]
+            return match.group(2) or match.group(0)
+
+        whole = _VARIABLE.sub(put, text)
+        try:
+            yield shlex.split(whole)
+        except ValueError:
+            yield whole.replace('"', " ").replace("'", " ").split()
+
+
+_TAKE_A_VALUE = frozenset({"-W", "-X", "-c", "--nproc_per_node", "--nnodes", "--master_port", "--with"})
+
+
+def _command(words: list[str], names: frozenset[str]) -> tuple[str, bool, list[str]] | None:
+    """Return the program of a command, whether it is a module's name, and its arguments."""
+    number = 0
+    while number < len(words):
+        word = words[number]
+        if word in names:
+            return word, True, words[number + 1 :]
+        if word == "-m" and number + 1 < len(words):
+            return words[number + 1], True, words[number + 2 :]
+        if word == "-c":
+            return None
+        if word.endswith(".py"):
+            return word, False, words[number + 1 :]
+        if not word.startswith("-") and not word.startswith("python"):
+            return None
+        number += 2 if word in _TAKE_A_VALUE else 1
+    return None

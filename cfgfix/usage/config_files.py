@@ -1,0 +1,387 @@
+"""The config files of a project as trees: values with the places of their keys, whichever format they are in."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cfgfix.documents.compose import Document, compose
+from cfgfix.documents.nodes import ALIAS, SCALAR, SEQUENCE, Node, deref
+from cfgfix.documents.resolve import LOADERS, Loader, resolve
+from cfgfix.errors import UnreadableError
+from cfgfix.files import SourceFile, read_source
+from cfgfix.records import dataclass
+
+KeyPath = tuple[str | int, ...]
+Span = tuple[int, int]
+
+MAX_BYTES = 1_000_000
+"""Largest config file that is held against code; the largest training config of 777 public ones has 69 kB."""
+MAX_NODES = 20_000
+"""Most values of one file."""
+MAX_DEPTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value of a config file.
+
+    Attributes:
+        kind: `map`, `list` or `scalar`.
+        path: Its key path.
+        key: Span of its key; of the value itself for items of lists and the whole file.
+        value: Span of the value as written.
+        data: For a scalar its value; for others nothing.
+        children: For a mapping its entries by key, for a list its items.
+        plain: For a scalar of YAML whether it is written without quotes.
+        shared: Whether the value is written at another place, by an alias or a merge key.
+        anchored: Whether an alias somewhere repeats the value.
+    """
+
+    kind: str
+    path: KeyPath
+    key: Span
+    value: Span
+    data: Any = None
+    children: tuple[tuple[Any, Entry], ...] = ()
+    plain: bool = False
+    shared: bool = False
+    anchored: bool = False
+
+    def walk(self) -> Iterator[Entry]:
+        """Yield the entry and all below it, each place of the file once."""
+        seen: set[int] = set()
+        pending = [self]
+        while pending:
+            here = pending.pop()
+            if id(here) in seen:
+                continue
+            seen.add(id(here))
+            yield here
+            pending += [child for _, child in reversed(here.children)]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a file cannot be loaded."""
+
+    offset: int
+    message: str
+
+
+class ConfigFile:
+    """A file that code may load, parsed once for each loader that is asked for.
+
+    Attributes:
+        path: As shown to the user.
+        source: Its text.
+        form: `yaml`, `json` or `toml`.
+    """
+
+    __slots__ = ("_document", "_trees", "form", "path", "source")
+
+    def __init__(self, path: str, source: SourceFile, document: Document | None = None) -> None:
+        self.path = path
+        self.source = source
+        self.form = form_of(path)
+        self._document = document
+        self._trees: dict[str, tuple[Entry | None, Problem | None]] = {}
+
+    @classmethod
+    def read(cls, path: str) -> ConfigFile | None:
+        """Read a file; None where it cannot be read or is too large."""
+        try:
+            return cls(path, read_source(path, limit=MAX_BYTES))
+        except UnreadableError:
+            return None
+
+    @property
+    def document(self) -> Document:
+        """The file as YAML."""
+        if self._document is None:
+            self._document = compose(self.source)
+        return self._document
+
+    def tree(self, loader: str = "pyyaml") -> tuple[Entry | None, Problem | None]:
+        """Return the values of the file as a loader reads them, or why it cannot be loaded."""
+        name = loader if self.form == "yaml" else self.form
+        found = self._trees.get(name)
+        if found is None:
+            found = self._trees[name] = self._parsed(name)
+        return found
+
+    def _parsed(self, loader: str) -> tuple[Entry | None, Problem | None]:
+        text = self.source.text
+        if self.form == "json":
+            return _json_tree(text)
+        if self.form == "toml":
+            return _toml_tree(text)
+        document = self.document
+        if document.problem is not None:
+            return None, Problem(document.problem.offset, document.problem.message)
+        if not document.roots or document.recursive is not None:
+            return None, None
+        return _Yaml(document, LOADERS.get(loader, LOADERS["pyyaml"])).tree(), None
+
+
+def form_of(path: str) -> str:
+    """Return the format that a file's name tells."""
+    if path.endswith(".json"):
+        return "json"
+    return "toml" if path.endswith(".toml") else "yaml"
+
+
+class _Yaml:
+    """A YAML document made into entries."""
+
+    def __init__(self, document: Document, loader: Loader) -> None:
+        self.document = document
+        self.loader = loader
+        self.made: dict[int, Entry] = {}
+        self.count = 0
+        self.repeated = {id(alias.target) for alias in document.aliases}
+
+    def tree(self) -> Entry | None:
+        root = self.document.roots[0]
+        return self.entry(root, (), (root.value_start, root.value_start), 0)
+
+    def entry(self, node: Node, path: KeyPath, key: Span, depth: int) -> Entry | None:
+        self.count += 1
+        if self.count > MAX_NODES or depth > MAX_DEPTH:
+            return None
+        if node.kind == ALIAS:
+            known = self.made.get(id(node.target))
+            if known is None:
+                return None
+            return Entry(
+                known.kind, known.path, known.key, known.value, known.data, known.children, known.plain, True
+            )
+        span = (node.value_start, node.end)
+        anchored = id(node) in self.repeated
+        if node.kind == SCALAR:
+            found = Entry(
+                "scalar",
+                path,
+                key,
+                span,
+                self.data(node),
+                plain=not node.style and node.tag is None,
+                anchored=anchored,
+            )
+        elif node.kind == SEQUENCE:
+            items = []
+            for number, item in enumerate(node.items):
+                inner = deref(item)
+                child = self.entry(item, (*path, number), (inner.value_start, inner.end), depth + 1)
+                if child is not None:
+                    items.append((number, child))
+            found = Entry("list", path, key, span, children=tuple(items), anchored=anchored)
+        else:
+            found = Entry("map", path, key, span, children=self.pairs(node, path, depth), anchored=anchored)
+        self.made[id(node)] = found
+        return found
+
+    def pairs(self, node: Node, path: KeyPath, depth: int) -> tuple[tuple[Any, Entry], ...]:
+        own: dict[Any, Entry] = {}
+        merged: dict[Any, Entry] = {}
+        for key, value in node.items:
+            name = deref(key)
+            if name.kind != SCALAR:
+                continue
+            if name.text == "<<" and not name.style:
+                for item in value.items if value.kind == SEQUENCE else [value]:
+                    child = self.entry(item, path, (name.start, name.end), depth + 1)
+                    for inner, entry in child.children if child is not None else ():
+                        merged.setdefault(inner, _shared(entry))
+                continue
+            named = self.data(name)
+            if isinstance(named, float) and math.isnan(named):
+                continue
+            child = self.entry(value, (*path, name.text), (name.start, name.end), depth + 1)
+            if child is not None:
+                if child.shared:
+                    child = Entry(
+                        child.kind,
+                        child.path,
+                        child.key,
+                        child.value,
+                        child.data,
+                        child.children,
+                        child.plain,
+                        True,
+                    )
+                own[named] = child
+        return tuple({**merged, **own}.items())
+
+    def data(self, node: Node) -> Any:
+        if node.style:
+            return node.text
+        if node.tag is not None:
+            kind = node.tag.rpartition(":")[2]
+            try:
+                if kind == "float":
+                    return float(node.text.replace("_", ""))
+                if kind == "int":
+                    return int(node.text.replace("_", ""), 0)
+            except ValueError:
+                return node.text
+            return node.text if kind in ("str", "!") else UNREAD
+        return resolve(node.text, self.loader).value
+
+
+class _Unread:
+    """The value of a tag that is not known."""
+
+
+UNREAD = _Unread()
+
+
+def _shared(entry: Entry) -> Entry:
+    return Entry(
+        entry.kind,
+        entry.path,
+        entry.key,
+        entry.value,
+        entry.data,
+        entry.children,
+        entry.plain,
+        True,
+        entry.anchored,
+    )
+
+
+# JSON
+
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+def _json_tree(text: str) -> tuple[Entry | None, Problem | None]:
+    try:
+        json.loads(text)
+    except ValueError as error:
+        offset = getattr(error, "pos", 0)
+        return None, Problem(offset, str(getattr(error, "msg", "this is no JSON")))
+    except RecursionError:
+        return None, None
+    tokens = [(match.group(), match.start(), match.end()) for match in _JSON_TOKEN.finditer(text)]
+    reader = _Json(tokens)
+    try:
+        return reader.value((), None, 0), None
+    except (IndexError, ValueError, RecursionError):
+        return None, None
+
+
+class _Json:
+    """Entries from the tokens of a JSON text that is known to be right."""
+
+    def __init__(self, tokens: list[tuple[str, int, int]]) -> None:
+        self.tokens = tokens
+        self.at = 0
+
+    def value(self, path: KeyPath, key: Span | None, depth: int) -> Entry:
+        if depth > MAX_DEPTH or self.at > MAX_NODES * 4:
+            raise ValueError
+        word, start, end = self.tokens[self.at]
+        self.at += 1
+        if word == "{":
+            pairs: dict[Any, Entry] = {}
+            while self.tokens[self.at][0] != "}":
+                name, begin, stop = self.tokens[self.at]
+                self.at += 2
+                named = json.loads(name)
+                pairs[named] = self.value((*path, named), (begin, stop), depth + 1)
+                if self.tokens[self.at][0] == ",":
+                    self.at += 1
+            end = self.tokens[self.at][2]
+            self.at += 1
+            return Entry("map", path, key or (start, start), (start, end), children=tuple(pairs.items()))
+        if word == "[":
+            items: list[tuple[Any, Entry]] = []
+            while self.tokens[self.at][0] != "]":
+                items.append((len(items), self.value((*path, len(items)), None, depth + 1)))
+                if self.tokens[self.at][0] == ",":
+                    self.at += 1
+            end = self.tokens[self.at][2]
+            self.at += 1
+            return Entry("list", path, key or (start, start), (start, end), children=tuple(items))
+        return Entry("scalar", path, key or (start, end), (start, end), json.loads(word))
+
+
+# TOML
+
+_TOML_TABLE = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_TOML_KEY = re.compile(
+    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=\s*(.*)$"""
+)
+
+
+def _toml_tree(text: str) -> tuple[Entry | None, Problem | None]:
+    import sys
+
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        data = tomllib.loads(text)
+    except ValueError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        number = int(line.group(1)) - 1 if line else 0
+        offset = sum(len(item) + 1 for item in text.split("\n")[:number])
+        return None, Problem(min(offset, len(text)), str(error))
+    except RecursionError:
+        return None, None
+    places: dict[KeyPath, tuple[Span, Span]] = {}
+    prefix: tuple[str, ...] = ()
+    offset = 0
+    for line_text in text.split("\n"):
+        table = _TOML_TABLE.match(line_text)
+        pair = _TOML_KEY.match(line_text)
+        if table:
+            prefix = _toml_steps(table.group(1))
+            span = (offset + table.start(1), offset + table.end(1))
+            places.setdefault(prefix, (span, span))
+        elif pair:
+            steps = (*prefix, *_toml_steps(pair.group(1)))
+            value_end = offset + pair.start(2) + len(pair.group(2).split(" #")[0].rstrip())
+            places.setdefault(
+                steps, ((offset + pair.start(1), offset + pair.end(1)), (offset + pair.start(2), value_end))
+            )
+        offset += len(line_text) + 1
+
+    def made(value: Any, path: KeyPath, depth: int) -> Entry:
+        plain = tuple(step for step in path if isinstance(step, str))
+        key, span = places.get(plain, ((0, 0), (0, 0)))
+        if isinstance(value, dict) and depth < MAX_DEPTH:
+            return Entry(
+                "map",
+                path,
+                key,
+                span,
+                children=tuple((name, made(item, (*path, name), depth + 1)) for name, item in value.items()),
+            )
+        if isinstance(value, list) and depth < MAX_DEPTH:
+            return Entry(
+                "list",
+                path,
+                key,
+                span,
+                children=tuple(
+                    (number, made(item, (*path, number), depth + 1)) for number, item in enumerate(value)
+                ),
+            )
+        return Entry("scalar", path, key, span, value)
+
+    return made(data, (), 0), None
+
+
+def _toml_steps(text: str) -> tuple[str, ...]:
+    return tuple(
+        step.strip().strip("\"'") for step in re.findall(r"""[^."']+|"[^"]*"|'[^']*'""", text) if step.strip()
+    )
+
+
+Make = Callable[[Entry], Any]

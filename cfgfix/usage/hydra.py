@@ -1,0 +1,270 @@
+"""Compose a config as Hydra does: a defaults list, groups of options, packages, overrides of the command line.
+
+The order is that of hydra-core 1.3: entries of the list in turn, the file's own keys at `_self_`, which is last where the
+list does not name it (version_base 1.1 and newer).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from cfgfix.documents.resolve import LOADERS, resolve
+from cfgfix.interpreter.events import Loading
+from cfgfix.interpreter.library import OPTIONS, SHELL
+from cfgfix.interpreter.objects import (
+    EITHER,
+    ConfigKey,
+    Mapping,
+    PartialText,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from cfgfix.usage.program_runs import Host
+
+MAX_FILES = 64
+_PACKAGE = re.compile(r"^\s*#\s*@package\s+(\S+)", re.MULTILINE)
+_INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
+
+
+def composed(host: Host, loading: Loading) -> Value | None:
+    """Return the config that `hydra.main` or `compose` gives a program, or None where its file is not found."""
+    given = loading.path
+    text = given.value if type(given) is Scalar and isinstance(given.value, str) else None
+    if text is None:
+        return None
+    if not text.endswith((".yaml", ".yml")):
+        text = f"{text}.yaml"
+    path = host.resolve(Scalar(text))
+    if path is None:
+        return None
+    arguments = host.arguments() or []
+    maker = _Composer(host, loading, os.path.dirname(path), arguments)
+    return maker.whole(path)
+
+
+class _Composer:
+    """One composition."""
+
+    def __init__(self, host: Host, loading: Loading, folder: str, arguments: list[str]) -> None:
+        self.host = host
+        self.loading = loading
+        self.folder = folder
+        self.groups: dict[str, str] = {}
+        self.values: list[tuple[str, str, str]] = []
+        self.count = 0
+        self.used: set[str] = set()
+        """Groups of the command line that are in the config already."""
+        for item in arguments:
+            name, mark, value = item.partition("=")
+            if not mark or name.startswith("-") or not name:
+                continue
+            sign = name[: len(name) - len(name.lstrip("+~"))]
+            name = name.lstrip("+~")
+            option = value.strip("'\"")
+            if SHELL not in value and self.option(name.partition("@")[0], option):
+                self.groups[name.partition("@")[0]] = option
+            else:
+                self.values.append((sign, name, value))
+
+    def option(self, group: str, option: str) -> str | None:
+        """Return the file of an option of a group."""
+        path = "/".join(part for part in (self.folder, group.strip("/").replace(".", "/"), option) if part)
+        for ending in ("", ".yaml", ".yml"):
+            if f"{path}{ending}" in self.host.project.known:
+                return f"{path}{ending}"
+        return None
+
+    def whole(self, path: str) -> Value | None:
+        root = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
+        self.add(root, path, "", "hydra.main names it")
+        for sign, name, value in self.values:
+            self.override(root, sign, name, value)
+        interpolate(root)
+        return root
+
+    def add(self, root: Mapping, path: str, group: str, evidence: str) -> None:
+        """Lay a file and what its defaults list names into the config."""
+        self.count += 1
+        if self.count > MAX_FILES:
+            return
+        value = self.host.value_of(path, self.loading, evidence)
+        if not isinstance(value, Mapping):
+            return
+        defaults = value.entries.pop("defaults", None)
+        value.entries.pop("hydra", None)
+        package = group.replace("/", ".")
+        written = _PACKAGE.search(self.host.project.text_of(path)[:2_000])
+        if written:
+            package = {"_global_": "", "_group_": package}.get(written.group(1), written.group(1))
+        done = False
+        for item in defaults.items if isinstance(defaults, Sequence) else ():
+            if type(item) is Scalar and item.value == "_self_":
+                self.lay(root, package, value)
+                done = True
+            elif type(item) is Scalar and isinstance(item.value, str):
+                inner = self.option(group, item.value.partition("@")[0]) or self.option(
+                    "", item.value.lstrip("/")
+                )
+                if inner is not None:
+                    self.add(root, inner, group, f"the defaults list of {path} names it")
+            elif isinstance(item, Mapping):
+                for name, chosen in item.entries.items():
+                    self.chosen(root, path, group, str(name), chosen)
+        if not done:
+            self.lay(root, package, value)
+        for name, option in list(self.groups.items()):
+            if path.startswith(self.folder) and not group and name not in self.used:
+                found = self.option(name, option)
+                if found is not None:
+                    self.used.add(name)
+                    self.add(root, found, name, "the command line names it")
+
+    def chosen(self, root: Mapping, path: str, group: str, name: str, chosen: Value) -> None:
+        plain = name.replace("override ", "").replace("optional ", "").strip()
+        target, _, package = plain.partition("@")
+        inner = target.lstrip("/") if target.startswith("/") or not group else f"{group}/{target}"
+        option = self.groups.get(inner)
+        if option is not None:
+            self.used.add(inner)
+        elif type(chosen) is Scalar and isinstance(chosen.value, str):
+            option = chosen.value
+        options = [option] if option is not None else []
+        if isinstance(chosen, Sequence):
+            options = [
+                item.value for item in chosen.items if type(item) is Scalar and isinstance(item.value, str)
+            ]
+        for one in options:
+            found = self.option(inner, one)
+            if found is not None:
+                self.add(
+                    root,
+                    found,
+                    package.replace(".", "/") if package and package != "_global_" else inner,
+                    f"the defaults list of {path} names it",
+                )
+
+    def lay(self, root: Mapping, package: str, value: Mapping) -> None:
+        holder = root
+        for step in package.split(".") if package else ():
+            inner = holder.entries.get(step)
+            if not isinstance(inner, Mapping):
+                inner = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
+                holder.entries[step] = inner
+            holder = inner
+        lay_over(holder, value)
+
+    def override(self, root: Mapping, sign: str, name: str, text: str) -> None:
+        """Apply an override of the command line."""
+        if sign == "~":
+            return
+        holder: Mapping = root
+        *above, last = name.split(".")
+        for step in above:
+            inner = holder.entries.get(step)
+            if not isinstance(inner, Mapping):
+                if not sign:
+                    self.host.unknown_overrides.append((name, holder))
+                    return
+                inner = holder.entries[step] = Mapping(
+                    access=EITHER, absent="ConfigAttributeError", flavour="omegaconf"
+                )
+            holder = inner
+        before = holder.entries.get(last)
+        if before is None and not sign:
+            if name.split(".", maxsplit=1)[0] != "hydra":
+                self.host.unknown_overrides.append((name, holder))
+            return
+        for key in before.origins if before is not None else ():
+            key.may_write.append(self.loading.spot)
+        origins = frozenset({ConfigKey(OPTIONS, tuple(name.split(".")), None)})
+        if SHELL in text or "," in text:
+            holder.entries[last] = Unknown(origins)
+        else:
+            holder.entries[last] = Scalar(resolve(text.strip("'\""), LOADERS["omegaconf"]).value, origins)
+
+
+def lay_over(holder: Mapping, value: Mapping) -> None:
+    """Lay the entries of a mapping over another's, sections into sections."""
+    holder.sections = (*holder.sections, *(item for item in value.sections if item not in holder.sections))
+    if holder.key is None:
+        holder.key = value.key
+    for name, item in value.entries.items():
+        before = holder.entries.get(name)
+        if isinstance(before, Mapping) and isinstance(item, Mapping):
+            lay_over(before, item)
+            continue
+        if before is not None:
+            for key in before.origins:
+                # One file laid over another: that is what the first is for.
+                key.walks.extend(key.reads[:1])
+                key.overlaid = True
+        holder.entries[name] = item
+
+
+def interpolate(root: Mapping) -> None:
+    """Put the values in that interpolations such as `${data.size}` name."""
+    pending: list[tuple[Mapping, tuple[Mapping, ...]]] = [(root, (root,))]
+    seen: set[int] = set()
+    while pending:
+        holder, way = pending.pop()
+        if id(holder) in seen:
+            continue
+        seen.add(id(holder))
+        for name, item in list(holder.entries.items()):
+            if isinstance(item, Mapping):
+                pending.append((item, (*way, item)))
+            elif isinstance(item, Sequence):
+                item.items = [_interpolated(inner, way) for inner in item.items]
+            else:
+                holder.entries[name] = _interpolated(item, way)
+
+
+def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
+    if type(value) is not Scalar or not isinstance(value.value, str) or "${" not in value.value:
+        return value
+    found = _INTERPOLATION.findall(value.value)
+    whole = len(found) == 1 and value.value == f"${{{found[0]}}}"
+    origins = value.origins
+    result: Value = Unknown(origins)
+    for name in found:
+        target = looked_up(name, way)
+        if target is None:
+            if whole and ":" not in name:
+                return value
+            continue
+        for key in target.origins:
+            key.interpolated = True
+        if isinstance(target, (Mapping, Sequence)) and target.key is not None:
+            target.key.interpolated = True
+        if whole and type(target) is Scalar:
+            result = Scalar(target.value, origins | target.origins, value.key)
+        elif whole:
+            result = target
+        else:
+            result = PartialText((None,), origins | target.origins)
+    return result
+
+
+def looked_up(name: str, way: tuple[Mapping, ...]) -> Value | None:
+    """Return what an interpolation names, from the root or, with leading dots, from where it stands."""
+    if ":" in name:
+        return None
+    level = len(name) - len(name.lstrip("."))
+    holder: Value = way[0] if not level else way[max(0, len(way) - level)]
+    for step in name.lstrip(".").replace("[", ".").replace("]", "").split("."):
+        if isinstance(holder, Mapping):
+            found = holder.entries.get(step)
+            if found is None:
+                return None
+            holder = found
+        elif isinstance(holder, Sequence) and step.isdigit() and int(step) < len(holder.items):
+            holder = holder.items[int(step)]
+        else:
+            return None
+    return holder

@@ -1,0 +1,264 @@
+"""What a repository's code says of its configs, with no settings: made at first need and kept between runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cfgfix.edits import Change, RenameKey, SetValue
+from cfgfix.files import SourceFile
+from cfgfix.findings import Location
+from cfgfix.interpreter.objects import Spot
+from cfgfix.pitfalls.hit import Hit
+from cfgfix.records import dataclass
+from cfgfix.source import cache
+from cfgfix.source.discover import clear_package_cache, find_python
+from cfgfix.source.texts import Offsets
+from cfgfix.usage.config_files import ConfigFile, form_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.program_runs import ProjectRuns
+    from cfgfix.usage.verdicts import Judged, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSays:
+    """What the code says of one config.
+
+    Attributes:
+        loader: Name of the loader that reads it, as of `LOADERS`.
+        form: `yaml`, `json` or `toml`.
+        evidence: What opens it and how that is known, one line for each program.
+        framework: Whether a program that comes to TensorFlow or Keras opens it.
+        hits: What is wrong, with the name of the rule's check.
+        converted: Names of keys whose value the code converts to a number itself.
+        digest: What tells the text that this holds for.
+    """
+
+    loader: str
+    form: str
+    evidence: tuple[str, ...]
+    framework: bool
+    hits: tuple[tuple[str, Hit], ...]
+    converted: frozenset[str]
+    digest: bytes
+
+
+class ProjectCode:
+    """The code of one repository and the configs that it opens.
+
+    Args:
+        root: The repository's folder.
+        excluded: Tells which files and folders the settings leave out.
+        key: What else the answer depends on, for the cache.
+        keep: Whether answers are kept between runs.
+    """
+
+    def __init__(
+        self, root: str, excluded: Callable[[str], bool], key: object = None, *, keep: bool = True
+    ) -> None:
+        self.root = os.path.abspath(root)
+        self._excluded = excluded
+        self._key = key
+        self._keep = keep
+        self._known: dict[str, CodeSays] | None = None
+        self._runs: ProjectRuns | None = None
+        self._again: dict[tuple[str, bytes], CodeSays | None] = {}
+        self.inputs: list[str] = []
+
+    def of(self, path: str, source: SourceFile) -> CodeSays | None:
+        """Return what the code says of a config, or None where none of it opens the file."""
+        name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+        found = self.all().get(name)
+        if found is None:
+            return None
+        digest = cache.digest(source.text.encode("utf-8", "surrogatepass"))
+        return found if found.digest == digest else self._with_text(name, source, digest)
+
+    def all(self) -> dict[str, CodeSays]:
+        """Return what the code says of every config that it opens, by its path relative to the root."""
+        if self._known is None:
+            self._known = self._made()
+        return self._known
+
+    def _files(self) -> list[Any]:
+        shown = os.path.relpath(self.root)
+        return find_python([self.root if shown.startswith("..") else shown], self._excluded)
+
+    def _made(self) -> dict[str, CodeSays]:
+        files = self._files()
+        if not files:
+            return {}
+        from cfgfix.usage.project_files import ProjectFiles
+
+        listed = ProjectFiles(self.root)
+        beside = [*listed.data, *listed.texts]
+        self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
+        if not listed.data:
+            return {}
+        stamps = []
+        for path in beside:
+            with contextlib.suppress(OSError):
+                facts = os.stat(os.path.join(self.root, path))
+                stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
+        question = cache.digest(
+            cache.dump(
+                ([(file.path, file.stamp) for file in files], stamps, self.root, os.getcwd(), repr(self._key))
+            )
+        )
+        tree = cache.digest(repr(self.root).encode()).hex()[:16]
+        known = cache.load_result(f"runs-{tree}", question) if self._keep else None
+        if known is not None:
+            return _unpacked(known)
+        runs = self._run(files)
+        from cfgfix.usage.verdicts import judged
+
+        found = {path: _says(item) for path, item in judged(runs).items()}
+        if self._keep:
+            cache.store_result(f"runs-{tree}", question, _packed(found))
+        return found
+
+    def _run(self, files: list[Any]) -> ProjectRuns:
+        from cfgfix.source.program import Program
+        from cfgfix.usage.program_runs import ProjectRuns
+
+        clear_package_cache()
+        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+        with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
+            program = Program(files, store, [])
+            program.scan()
+            runs = ProjectRuns(program, self.root)
+            runs.run()
+            self._runs = runs
+            store.keep_only(set(program.files))
+            # All modules are read before the store is closed: later questions come without it.
+            for _ in program.all_modules():
+                pass
+            program.save()
+        return runs
+
+    def _with_text(self, name: str, source: SourceFile, digest: bytes) -> CodeSays | None:
+        """Return what the code says of a config whose text is another one than on disk."""
+        key = (name, digest)
+        if key not in self._again:
+            from cfgfix.usage.verdicts import judged
+
+            runs = self._runs or self._run(self._files())
+            found = judged(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
+            self._again[key] = _says(found) if found is not None else None
+        return self._again[key]
+
+
+def _says(found: Judged) -> CodeSays:
+    return CodeSays(
+        found.loader,
+        form_of(found.file.path),
+        found.evidence,
+        found.framework,
+        tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
+        found.converted,
+        cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
+    )
+
+
+def _hit(verdict: Verdict) -> Hit:
+    return Hit(
+        start=verdict.span[0],
+        end=verdict.span[1],
+        path=verdict.path,
+        values=verdict.values,
+        changes=verdict.changes,
+        severity=verdict.severity,
+        safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
+        notes=verdict.notes,
+        elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
+    )
+
+
+def _location(spot: Spot, label: str) -> Location:
+    source = spot.scope.module.source_file()
+    start, end = Offsets(source.text).span(spot.place)
+    found: Location = source.location(start, max(start, end), label or None)
+    return found
+
+
+def _packed(found: dict[str, CodeSays]) -> Any:
+    return [
+        (
+            path,
+            item.loader,
+            item.form,
+            item.evidence,
+            item.framework,
+            [(name, _packed_hit(hit)) for name, hit in item.hits],
+            sorted(item.converted),
+            item.digest,
+        )
+        for path, item in found.items()
+    ]
+
+
+def _packed_hit(hit: Hit) -> Any:
+    changes = [
+        ("rename", change.path, change.new)
+        if isinstance(change, RenameKey)
+        else ("set", change.path, change.value, change.text)
+        for change in hit.changes
+        if isinstance(change, (RenameKey, SetValue))
+    ]
+    places = [
+        (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
+        for item in hit.elsewhere
+    ]
+    return (
+        hit.start,
+        hit.end,
+        hit.path,
+        dict(hit.values),
+        changes,
+        hit.severity,
+        hit.safety,
+        hit.notes,
+        places,
+    )
+
+
+def _unpacked(data: Any) -> dict[str, CodeSays]:
+    return {
+        path: CodeSays(
+            loader,
+            form,
+            tuple(evidence),
+            framework,
+            tuple((name, _unpacked_hit(hit)) for name, hit in hits),
+            frozenset(converted),
+            digest,
+        )
+        for path, loader, form, evidence, framework, hits, converted, digest in data
+    }
+
+
+def _unpacked_hit(data: Any) -> Hit:
+    start, end, path, values, changes, severity, safety, notes, places = data
+    return Hit(
+        start=start,
+        end=end,
+        path=path,
+        values=values,
+        changes=tuple(_changes(changes)),
+        severity=severity,
+        safety=safety,
+        notes=tuple(notes),
+        elsewhere=tuple(Location(*place) for place in places),
+    )
+
+
+def _changes(data: Any) -> Iterator[Change]:
+    for kind, path, *rest in data:
+        if kind == "rename":
+            yield RenameKey(tuple(path), rest[0])
+        else:
+            yield SetValue(tuple(path), rest[0], rest[1])

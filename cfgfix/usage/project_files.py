@@ -1,0 +1,110 @@
+"""Which files a project has: configs that code may open, and files that say how its programs are started."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterable
+
+DATA = (".yaml", ".yml", ".json", ".toml")
+_COMMANDS = (
+    ".sh",
+    ".bash",
+    ".md",
+    ".rst",
+    ".ipynb",
+    ".mk",
+    ".slurm",
+    ".sbatch",
+    ".cmd",
+    ".bat",
+    ".ps1",
+    ".txt",
+)
+_NAMED = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile", "tox.ini"})
+_SKIPPED = frozenset(
+    {"node_modules", "__pycache__", "site-packages", "venv", "env", "build", "dist", "wandb", "mlruns"}
+)
+MAX_ENTRIES = 50_000
+"""Most files and folders of one project that are listed."""
+
+
+class ProjectFiles:
+    """The files below a folder, listed once; links to folders are not followed.
+
+    Attributes:
+        root: The folder, as an absolute path.
+        data: Paths of files that may be configs, relative to the root, in order.
+        texts: Paths of files that may say commands.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.abspath(root)
+        self.data: list[str] = []
+        self.texts: list[str] = []
+        count = 0
+        pending = [""]
+        while pending:
+            here = pending.pop()
+            try:
+                with os.scandir(os.path.join(self.root, here)) as scan:
+                    entries = sorted(scan, key=lambda entry: entry.name)
+            except OSError:
+                continue
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names:
+                continue
+            folders: list[str] = []
+            for entry in entries:
+                count += 1
+                if count > MAX_ENTRIES:
+                    return
+                path = f"{here}/{entry.name}" if here else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name in _SKIPPED or (
+                        entry.name.startswith(".") and entry.name not in (".github", ".circleci")
+                    ):
+                        continue
+                    folders.append(path)
+                elif entry.name.endswith(DATA):
+                    self.data.append(path)
+                    if here.startswith((".github", ".circleci")) or entry.name.startswith("."):
+                        self.texts.append(path)
+                elif entry.name in _NAMED or entry.name.endswith(_COMMANDS):
+                    self.texts.append(path)
+            pending += reversed(folders)
+        self._known = set(self.data)
+
+    @property
+    def known(self) -> set[str]:
+        """The data files by path, for looking one up."""
+        return set(self.data)
+
+    def inside(self, path: str) -> str | None:
+        """Return an absolute path as one relative to the root, or None where it lies elsewhere."""
+        relative = os.path.relpath(path, self.root)
+        return None if relative.startswith("..") else relative.replace(os.sep, "/")
+
+    def matching(self, pattern: str, base: str) -> list[str]:
+        """Return the data files that a glob pattern below a folder gives; `**` stands for folders at any depth."""
+        whole = os.path.normpath(os.path.join(base, pattern)).replace(os.sep, "/")
+        if whole.startswith(("../", "/")):
+            return []
+        deep = "**" in whole
+        plain = whole.replace("**/", "")
+        found = []
+        for path in self.data:
+            if deep:
+                head, _, tail = whole.partition("**/")
+                if path.startswith(head) and fnmatch.fnmatchcase(
+                    path.rpartition("/")[2], tail.rpartition("/")[2]
+                ):
+                    found.append(path)
+            elif path.count("/") == plain.count("/") and fnmatch.fnmatchcase(path, plain):
+                found.append(path)
+        return found
+
+
+def by_ending(paths: Iterable[str], ending: str) -> list[str]:
+    """Return the paths that end with a relative path."""
+    return [path for path in paths if path == ending or path.endswith(f"/{ending}")]

@@ -1,0 +1,1002 @@
+"""What the runs of a project's programs show of its configs, one finding for each cause."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.edits import Change, RenameKey, SetValue
+from cfgfix.findings import format_key_path
+from cfgfix.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked, Refusal
+from cfgfix.interpreter.objects import ConfigKey, Scalar, Spot, Value
+from cfgfix.records import dataclass
+from cfgfix.source.summary import ATTRIBUTE, CONSTANT
+from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
+from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
+
+FOR_A_READER = frozenset(
+    {"title", "name", "description", "desc", "comment", "comments", "note", "notes", "author", "authors", "version", "license",
+     "date", "created", "url", "homepage", "readme", "about", "project", "experiment", "tags", "id"}
+)  # fmt: skip
+"""Names of keys that stand in a config for its reader."""
+MAX_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One thing that is wrong with a config under the code that opens it.
+
+    Attributes:
+        check: Name of the rule's check.
+        path: The key path concerned.
+        span: Where it is told, in the config.
+        values: Operands of the message.
+        severity: Where it is not the rule's own.
+        spot: The place in the code that shows it, or None.
+        label: What happens at that place.
+        changes: What would repair it.
+        notes: Further lines.
+        stops: Whether the run stops at it as it is, so that a repair can make nothing worse.
+    """
+
+    check: str
+    path: KeyPath
+    span: tuple[int, int]
+    values: dict[str, Any]
+    severity: str | None = None
+    spot: Spot | None = None
+    label: str = ""
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    stops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the code says of one config file.
+
+    Attributes:
+        file: The file.
+        loader: Name of the loader that reads it.
+        evidence: What opens it and how that is known, one line for each program.
+        framework: Whether a program of TensorFlow or Keras opens it.
+        verdicts: What is wrong.
+        converted: Names of keys whose value the code converts to a number itself.
+    """
+
+    file: ConfigFile
+    loader: str
+    evidence: tuple[str, ...]
+    framework: bool
+    verdicts: tuple[Verdict, ...]
+    converted: frozenset[str]
+
+
+def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
+    """Return what the runs say of each config that they opened, by its path relative to the project.
+
+    Args:
+        project: The runs.
+        only: The one config that is asked for; None for all.
+    """
+    by_file: dict[str, list[RunResult]] = {}
+    for result in project.results:
+        for path in result.opened:
+            if only is None or path == only:
+                by_file.setdefault(path, []).append(result)
+    mentioned = _Mentioned(project)
+    found: dict[str, Judged] = {}
+    for path, results in by_file.items():
+        judge = _File(project, path, results, mentioned)
+        found[path] = judge.result()
+    return found
+
+
+class _Mentioned:
+    """Names that code mentions which no run came to."""
+
+    def __init__(self, project: ProjectRuns) -> None:
+        self.project = project
+        self._names: set[str] | None = None
+
+    def __contains__(self, name: str) -> bool:
+        if self._names is None:
+            entered: set[int] = set()
+            for result in self.project.results:
+                entered |= result.run.entered.keys()
+            self._names = set()
+            for module in self.project.program.all_modules():
+                for scope in module.summary.scopes:
+                    if id(scope) in entered or scope.kind in ("lambda", "comprehension"):
+                        continue
+                    self._names.update(_names_of(scope))
+        return name in self._names
+
+
+def _names_of(scope: Any) -> Iterator[str]:
+    """Yield the names by which a scope may read a key: attributes, texts in subscripts and calls, parameters."""
+    for name, _, _, _ in scope.params:
+        yield name
+    pending: list[Any] = []
+    events = list(scope.body)
+    while events:
+        event = events.pop()
+        if event.value is not None:
+            pending.append(event.value)
+        pending += event.targets
+        if isinstance(event.extra, (tuple, list)):
+            pending += [item for item in event.extra if isinstance(item, tuple)]
+        for _, inner in event.bodies or ():
+            events += inner
+    for call in scope.calls:
+        pending += [call.func, *call.args, *(value for _, value in call.keywords)]
+    count = 0
+    while pending and count < 50_000:
+        count += 1
+        expr = pending.pop()
+        if not isinstance(expr, tuple) or not expr:
+            continue
+        if expr[0] == ATTRIBUTE and len(expr) > 2 and isinstance(expr[2], str):
+            yield expr[2]
+        elif expr[0] == CONSTANT and len(expr) > 1 and isinstance(expr[1], str) and len(expr[1]) < 80:
+            yield expr[1]
+            if "." in expr[1]:
+                yield from expr[1].split(".")
+        pending += [item for item in expr[1:] if isinstance(item, tuple)]
+
+
+class _File:
+    """The verdicts of one file."""
+
+    def __init__(
+        self, project: ProjectRuns, path: str, results: list[RunResult], mentioned: _Mentioned
+    ) -> None:
+        self.project = project
+        self.path = path
+        self.results = results
+        self.mentioned = mentioned
+        self.mine = [result.opened[path] for result in results]
+        self.first = self.mine[0]
+        self.root = next((item.root for item in self.mine if item.root is not None), None)
+        self.entries: dict[KeyPath, Entry] = {}
+        if self.root is not None:
+            for entry in self.root.walk():
+                if not entry.shared:
+                    self.entries.setdefault(entry.path, entry)
+        self.verdicts: list[Verdict] = []
+        self.told: set[KeyPath] = set()
+        self.exhausted = any(result.run.exhausted for result in results)
+
+    def result(self) -> Judged:
+        evidence = []
+        for result, opened in zip(self.results, self.mine, strict=True):
+            place = f"{self.shown(opened.loading.spot.path)}:{opened.loading.spot.line}"
+            line = f"opened by {self.shown(result.entrance.module.path)} ({place}): {opened.evidence}"
+            if line not in evidence:
+                evidence.append(line)
+        problem = next((item.problem for item in self.mine if item.problem is not None), None)
+        if problem is not None and self.first.file.form != "yaml":
+            opened = self.first
+            stop = min(problem.offset + 1, len(opened.file.source.text))
+            self.add(
+                Verdict(
+                    "not-loadable",
+                    (),
+                    (min(problem.offset, stop), stop),
+                    {
+                        "message": problem.message,
+                        "place": self.place(opened.loading.spot),
+                        "form": opened.file.form.upper(),
+                    },
+                    spot=opened.loading.spot,
+                    label="loads the file",
+                )
+            )
+        if self.root is not None and self.root.kind == "map":
+            self.absent()
+            self.refusals()
+            self.values()
+            self.interpolations()
+            self.numbers_as_text()
+            self.dead()
+            self.overwritten()
+        converted = {
+            key.name
+            for opened in self.mine
+            for key in opened.keys.values()
+            if key.conversions & {"float", "int"}
+        }
+        self.verdicts.sort(key=lambda item: (item.span, item.check))
+        return Judged(
+            self.first.file,
+            self.first.loader,
+            tuple(evidence),
+            any(result.entrance.framework for result in self.results),
+            tuple(self.verdicts),
+            frozenset(converted),
+        )
+
+    def shown(self, path: str) -> str:
+        """Return a path of the code as seen from the project's folder."""
+        return os.path.relpath(os.path.abspath(path), self.project.root).replace(os.sep, "/")
+
+    def place(self, spot: Spot) -> str:
+        return f"{self.shown(spot.path)}:{spot.line}"
+
+    # Facts about keys over all runs
+
+    def keys_at(self, path: KeyPath) -> list[ConfigKey]:
+        return [key for opened in self.mine if (key := opened.keys.get(path)) is not None]
+
+    def untouched(self, path: KeyPath) -> bool:
+        """Tell whether no run does anything with a key or what lies in it."""
+        for opened in self.mine:
+            for other, key in opened.keys.items():
+                if other[: len(path)] == path and counted(key):
+                    return False
+            for depth in range(len(path)):
+                above = opened.keys.get(path[:depth])
+                if above is not None and (above.escapes or above.walks):
+                    return False
+        return True
+
+    def unread_in(self, section: KeyPath) -> list[Entry]:
+        """Return the entries of a section that no run touches."""
+        here = self.entries.get(section)
+        if here is None:
+            return []
+        return [
+            child
+            for _, child in here.children
+            if not child.shared and child.path in self.entries and self.untouched(child.path)
+        ]
+
+    # Missing, misspelt, at another place
+
+    def absent(self) -> None:
+        seen: set[tuple[KeyPath, str]] = set()
+        asked = [(result, item) for result in self.results for item in result.run.asked]
+        asked.sort(key=lambda pair: {REQUIRED: 0, DEFAULT: 1, GUARD: 2}[pair[1].how])
+        for result, item in asked:
+            section = next((key.path for key in item.sections if key.source == self.path), None)
+            if section is None or section not in self.entries:
+                continue
+            if (section, item.name) in seen:
+                continue
+            seen.add((section, item.name))
+            self.one_absent(result, item, section)
+
+    def one_absent(self, result: RunResult, item: Asked, section: KeyPath) -> None:
+        here = self.entries[section]
+        if any(str(name) == item.name for name, _ in here.children):
+            return
+        others = [key.path for key in item.sections if key.source == self.path]
+        candidates = [
+            entry for path in others for entry in self.unread_in(path) if entry.path not in self.told
+        ]
+        required = item.how == REQUIRED and not item.caught
+        near = nearest_entry(item.name, candidates, alone=required)
+        if near is not None:
+            self.misspelt(item, near, required)
+            return
+        elsewhere = self.elsewhere(item.name, section)
+        if elsewhere is not None and (required or item.how == DEFAULT):
+            self.misplaced(item, section, elsewhere, required)
+            return
+        if not required or (item.conditions and not self.sure(item)):
+            return
+        span = here.key if section else (here.value[0], here.value[0])
+        key = format_key_path((*section, item.name))
+        self.add(
+            Verdict(
+                "missing-key",
+                (*section, item.name),
+                self.line_span(span),
+                {
+                    "key": key,
+                    "name": item.name,
+                    "error": item.error,
+                    "place": self.place(item.spot),
+                    "entry": self.shown(result.entrance.module.path),
+                },
+                spot=item.spot,
+                label=f"reads `{item.name}`",
+            )
+        )
+
+    def sure(self, item: Asked) -> bool:
+        """Tell whether a run certainly comes to a read; conditions that nothing decides leave it open."""
+        return not item.conditions
+
+    def misspelt(self, item: Asked, near: Entry, required: bool) -> None:
+        self.told.add(near.path)
+        effect = (
+            f"{item.error}"
+            if required
+            else f"the default {shown_value(item.default)} counts"
+            if item.default is not None and item.how == DEFAULT
+            else "it is never found"
+        )
+        self.add(
+            Verdict(
+                "misspelt-key",
+                near.path,
+                near.key,
+                {
+                    "key": format_key_path(near.path),
+                    "name": str(near.path[-1]),
+                    "wanted": item.name,
+                    "effect": effect,
+                    "place": self.place(item.spot),
+                },
+                spot=item.spot,
+                label=f"reads `{item.name}`",
+                changes=(RenameKey(near.path, item.name),) if self.first.file.form == "yaml" else (),
+                stops=required,
+            )
+        )
+
+    def elsewhere(self, name: str, section: KeyPath) -> Entry | None:
+        """Return the only entry of that name in another section that nothing reads."""
+        found = [
+            entry
+            for path, entry in self.entries.items()
+            if path
+            and str(path[-1]) == name
+            and path[:-1] != section
+            and path not in self.told
+            and self.untouched(path)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def misplaced(self, item: Asked, section: KeyPath, entry: Entry, required: bool) -> None:
+        self.told.add(entry.path)
+        wanted = format_key_path((*section, item.name))
+        effect = item.error if required else f"the default {shown_value(item.default)} counts"
+        self.add(
+            Verdict(
+                "misplaced-key",
+                entry.path,
+                entry.key,
+                {
+                    "key": format_key_path(entry.path),
+                    "wanted": wanted,
+                    "effect": effect,
+                    "place": self.place(item.spot),
+                    "name": item.name,
+                },
+                severity="error" if required or entry.path[:-1] == section[:-1] else "warning",
+                spot=item.spot,
+                label=f"reads `{wanted}`",
+            )
+        )
+
+    # What something does not take
+
+    def refusals(self) -> None:
+        seen: set[tuple[str, KeyPath, str]] = set()
+        for result in self.results:
+            for item in result.run.refusals:
+                if item.key.source != self.path or (item.kind, item.key.path, item.name) in seen:
+                    continue
+                seen.add((item.kind, item.key.path, item.name))
+                self.one_refusal(result, item)
+
+    def one_refusal(self, result: RunResult, item: Refusal) -> None:
+        entry = self.entries.get(item.key.path)
+        if entry is None or entry.path in self.told:
+            return
+        name = str(item.key.path[-1]) if item.key.path else ""
+        if item.kind in ("unknown-key", "swallowed"):
+            given = (
+                {str(other) for other, _ in self.entries[item.key.path[:-1]].children}
+                if item.key.path[:-1] in self.entries
+                else set()
+            )
+            free = [taken for taken in item.takes if taken not in given]
+            near = nearest_name(name, free)
+            if near is not None:
+                self.told.add(entry.path)
+                effect = item.says or "it is passed over without a word"
+                self.add(
+                    Verdict(
+                        "misspelt-key",
+                        entry.path,
+                        entry.key,
+                        {
+                            "key": format_key_path(entry.path),
+                            "name": name,
+                            "wanted": near,
+                            "effect": effect,
+                            "place": self.place(item.spot),
+                        },
+                        spot=item.spot,
+                        label=f"{item.by} takes `{near}`",
+                        changes=(RenameKey(entry.path, near),) if self.first.file.form == "yaml" else (),
+                        stops=bool(item.says),
+                    )
+                )
+            elif item.kind == "unknown-key":
+                self.told.add(entry.path)
+                self.add(
+                    Verdict(
+                        "refused-key",
+                        entry.path,
+                        entry.key,
+                        {
+                            "key": format_key_path(entry.path),
+                            "name": name,
+                            "by": item.by,
+                            "error": item.says,
+                            "place": self.place(item.spot),
+                        },
+                        spot=item.spot,
+                        label=f"{item.by} does not take it",
+                    )
+                )
+            else:
+                self.told.add(entry.path)
+                self.add(
+                    Verdict(
+                        "dead-key",
+                        entry.path,
+                        entry.key,
+                        {"key": format_key_path(entry.path)},
+                        spot=item.spot,
+                        label=f"{item.by} passes over it",
+                    )
+                )
+        elif item.kind == "missing-key":
+            for other in result.run.refusals:
+                if (
+                    other.kind == "unknown-key"
+                    and other.key.path[:-1] == item.key.path
+                    and nearest_name(str(other.key.path[-1]), [item.name])
+                ):
+                    return
+            span = entry.key if entry.path else (entry.value[0], entry.value[0])
+            self.add(
+                Verdict(
+                    "missing-key",
+                    (*entry.path, item.name),
+                    self.line_span(span),
+                    {
+                        "key": format_key_path((*entry.path, item.name)),
+                        "name": item.name,
+                        "error": item.says,
+                        "place": self.place(item.spot),
+                        "entry": self.shown(result.entrance.module.path),
+                    },
+                    spot=item.spot,
+                    label=f"{item.by} needs `{item.name}`",
+                )
+            )
+        elif item.kind == "text-truth":
+            self.told.add(entry.path)
+            self.add(
+                Verdict(
+                    "text-truth",
+                    entry.path,
+                    entry.value,
+                    {"key": format_key_path(entry.path), "value": item.value, "place": self.place(item.spot)},
+                    spot=item.spot,
+                    label="a text is true here",
+                    changes=(SetValue(entry.path, False, "false"),)
+                    if self.first.file.form == "yaml" and item.value.lower() not in ("none", "null", "0")
+                    else (),
+                )
+            )
+        elif item.kind in ("wrong-type", "no-number", "cut"):
+            if item.conditions:
+                return
+            self.told.add(entry.path)
+            value = (
+                shown_value(Scalar(item.value))
+                if item.value is not None or item.kind != "wrong-type"
+                else "null"
+            )
+            changes: tuple[Change, ...] = ()
+            number = number_text(item.value) if entry.plain else None
+            if number is not None and self.first.file.form == "yaml":
+                changes = (SetValue(entry.path, float(number), number),)
+            self.add(
+                Verdict(
+                    "refused-value",
+                    entry.path,
+                    entry.value,
+                    {
+                        "key": format_key_path(entry.path),
+                        "value": value,
+                        "by": item.by,
+                        "error": item.says or "it is changed without a word",
+                        "place": self.place(item.spot),
+                    },
+                    severity="warning" if item.kind == "cut" else None,
+                    spot=item.spot,
+                    label=f"{item.by} does not take it",
+                    changes=changes,
+                    stops=bool(item.says),
+                )
+            )
+
+    def values(self) -> None:
+        """Tell of texts that the code knows under a near spelling only."""
+        for path, entry in self.entries.items():
+            if entry.kind != "scalar" or not isinstance(entry.data, str) or path in self.told:
+                continue
+            keys = self.keys_at(path)
+            compared = [item for key in keys for item in key.compared]
+            if not compared or any(same for _, same in compared):
+                continue
+            names = list(dict.fromkeys(value for value, _ in compared if isinstance(value, str)))
+            near = nearest_name(entry.data, names)
+            if near is None or near == entry.data:
+                continue
+            spot = next((key.uses[0] for key in keys if key.uses), None)
+            self.told.add(path)
+            self.add(
+                Verdict(
+                    "unknown-choice",
+                    path,
+                    entry.value,
+                    {
+                        "key": format_key_path(path),
+                        "value": entry.data,
+                        "wanted": near,
+                        "place": self.place(spot) if spot is not None else "",
+                    },
+                    spot=spot,
+                    label="no way is taken for it",
+                    changes=(SetValue(path, near),) if self.first.file.form == "yaml" else (),
+                )
+            )
+
+    def interpolations(self) -> None:
+        """Tell of interpolations that name no key, where the run reads them."""
+        if not any(opened.loading.how in ("omegaconf", "hydra") for opened in self.mine):
+            return
+        for path, entry in self.entries.items():
+            if entry.kind != "scalar" or not isinstance(entry.data, str) or "${" not in entry.data:
+                continue
+            reads = [spot for key in self.keys_at(path) for spot in key.reads]
+            if not reads:
+                continue
+            for name in re.findall(r"\$\{([A-Za-z_][\w.]*)\}", entry.data):
+                if any(self.names_key(result, name) for result in self.results):
+                    continue
+                self.told.add(path)
+                self.add(
+                    Verdict(
+                        "missing-key",
+                        path,
+                        entry.value,
+                        {
+                            "key": name,
+                            "name": name,
+                            "error": "InterpolationKeyError",
+                            "place": self.place(reads[0]),
+                            "entry": self.shown(self.results[0].entrance.module.path),
+                        },
+                        spot=reads[0],
+                        label="reads the value that names it",
+                    )
+                )
+
+    def names_key(self, result: RunResult, name: str) -> bool:
+        """Tell whether any config of a run, or its command line, has a key path."""
+        steps = tuple(name.split("."))
+        for path, opened in result.opened.items():
+            for known in opened.keys:
+                plain = tuple(str(step) for step in known)
+                if plain == steps or (len(steps) > 1 and plain == steps[1:] and steps[0] in path):
+                    return True
+        return any(
+            argument.lstrip("+").startswith(f"{name}=")
+            for argument in (result.command.arguments if result.command else ())
+        )
+
+    def numbers_as_text(self) -> None:
+        """Tell of texts that look like numbers and go into TensorFlow or Keras unconverted."""
+        for result in self.results:
+            for call in result.run.calls:
+                if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:
+                    continue
+                given = [(None, value) for value in call.args] + list(call.keywords.items())
+                for name, value in given:
+                    key = value.key if type(value) is Scalar else None
+                    if key is None or key.source != self.path or key.path in self.told or name in _TEXTS:
+                        continue
+                    entry = self.entries.get(key.path)
+                    if (
+                        entry is None
+                        or not entry.plain
+                        or not isinstance(entry.data, str)
+                        or type(value) is not Scalar
+                        or value.value != entry.data
+                    ):
+                        continue
+                    wanted = number_text(entry.data) or (
+                        entry.data[:-1] if _TRAILING.fullmatch(entry.data) else None
+                    )
+                    if wanted is None:
+                        continue
+                    self.told.add(key.path)
+                    self.add(
+                        Verdict(
+                            "refused-value",
+                            key.path,
+                            entry.value,
+                            {
+                                "key": format_key_path(key.path),
+                                "value": shown_value(value),
+                                "by": call.name.rpartition(".")[2] + "()",
+                                "error": "a text is no number",
+                                "place": self.place(call.spot),
+                            },
+                            spot=call.spot,
+                            label="takes a number",
+                            changes=(SetValue(key.path, float(wanted), wanted),),
+                            stops=True,
+                        )
+                    )
+
+    # Dead
+
+    def dead(self) -> None:
+        if self.exhausted:
+            return
+        every_way = [self.every_way(result) for result in self.results]
+        dead: list[Entry] = []
+        for path, entry in self.entries.items():
+            if (
+                not path
+                or path in self.told
+                or any(path[:depth] in {item.path for item in dead} for depth in range(1, len(path)))
+            ):
+                continue
+            if entry.anchored or (entry.kind != "scalar" and self.holds_anchor(entry)):
+                continue
+            if isinstance(path[-1], int) or any(isinstance(step, int) for step in path):
+                continue
+            if (
+                self.root is not None
+                and self.first.loading.how == "hydra"
+                and path[0] in ("defaults", "hydra")
+            ):
+                continue
+            if any(told[: len(path)] == path for told in self.told):
+                continue
+            if self.untouched(path):
+                if self.read_from_defaults(entry):
+                    continue
+                guard = self.guarded(path, every_way)
+                if guard is not None:
+                    self.told.add(path)
+                    self.add(guard)
+                    dead.append(entry)
+                    continue
+                if str(path[-1]) in self.mentioned or self.mentioned_below(entry) or self.in_scripts(entry):
+                    continue
+                dead.append(entry)
+                self.told.add(path)
+                self.add(self.dead_verdict(entry))
+        del dead
+
+    def read_from_defaults(self, entry: Entry) -> bool:
+        """Tell of a name that is near to one which a file below this one has, and which counts instead of it."""
+        found = False
+        for child in list(entry.walk()):
+            if child.kind != "scalar" or not child.path or child.path in self.told:
+                continue
+            given = {str(path[-1]) for path in self.entries if path[:-1] == child.path[:-1] and path}
+            for result in self.results:
+                for other in result.opened.values():
+                    if other.file is self.first.file:
+                        continue
+                    names = {
+                        str(path[-1]): key
+                        for path, key in other.keys.items()
+                        if path
+                        and path[:-1] == child.path[:-1]
+                        and counted(key)
+                        and str(path[-1]) not in given
+                    }
+                    near = nearest_name(str(child.path[-1]), names)
+                    if near is None or child.path in self.told:
+                        continue
+                    key = names[near]
+                    spot = (
+                        (key.reads or key.uses or key.walks)[0]
+                        if (key.reads or key.uses or key.walks)
+                        else None
+                    )
+                    self.told.add(child.path)
+                    found = True
+                    self.add(
+                        Verdict(
+                            "misspelt-key",
+                            child.path,
+                            child.key,
+                            {
+                                "key": format_key_path(child.path),
+                                "name": str(child.path[-1]),
+                                "wanted": near,
+                                "effect": f"the value of {other.file.path} counts",
+                                "place": self.place(spot) if spot is not None else other.file.path,
+                            },
+                            spot=spot,
+                            label=f"reads `{near}`",
+                            changes=(RenameKey(child.path, near),) if self.first.file.form == "yaml" else (),
+                        )
+                    )
+        return found
+
+    def mentioned_below(self, entry: Entry) -> bool:
+        if entry.kind != "map":
+            return False
+        return any(
+            str(child.path[-1]) in self.mentioned
+            for child in entry.walk()
+            if child.path and child is not entry
+        )
+
+    def in_scripts(self, entry: Entry) -> bool:
+        """Tell whether a script that names the file names a key, too: `yq .ports.board pool.yaml`."""
+        words = self.project.words_beside(self.path.rpartition("/")[2])
+        return any(str(item.path[-1]) in words for item in entry.walk() if item.path)
+
+    def holds_anchor(self, entry: Entry) -> bool:
+        return any(child.anchored for child in entry.walk())
+
+    def dead_verdict(self, entry: Entry) -> Verdict:
+        name = str(entry.path[-1])
+        logs = [spot for key in self.keys_at(entry.path) for spot in key.logs]
+        notes = []
+        if logs:
+            notes.append(f"it is only written down again in {self.place(logs[0])}")
+        return Verdict(
+            "dead-key",
+            entry.path,
+            entry.key,
+            {"key": format_key_path(entry.path)},
+            severity="info" if name.lower() in FOR_A_READER and len(entry.path) == 1 else None,
+            spot=logs[0] if logs else None,
+            label="only written down again" if logs else "",
+            notes=tuple(notes),
+        )
+
+    def every_way(self, result: RunResult) -> RunResult | None:
+        """Return the same run with both ways taken at conditions on the config."""
+        known = self.project.every_way
+        key = id(result)
+        if key not in known:
+            known[key] = made_again(self.project, result, every_way=True)
+        return known[key]
+
+    def guarded(self, path: KeyPath, every_way: list[RunResult | None]) -> Verdict | None:
+        """Return what is said of a key that only code reads which this file's other values do not let run."""
+        for result in every_way:
+            opened = result.opened.get(self.path) if result is not None else None
+            if opened is None:
+                continue
+            for other, key in opened.keys.items():
+                if other[: len(path)] != path or not counted(key):
+                    continue
+                spots = [*key.reads, *key.uses, *key.walks, *key.escapes, *key.writes, *key.may_write]
+                spot = next((item for item in spots if item.conditions), spots[0])
+                condition = spot.conditions[-1] if spot.conditions else ""
+                if not condition:
+                    # A way that only opens because another one was taken: nothing certain can be said.
+                    return Verdict(
+                        "guarded-key",
+                        path,
+                        self.entries[path].key,
+                        {
+                            "key": format_key_path(path),
+                            "guard": "another setting",
+                            "needed": "so",
+                            "given": "otherwise",
+                            "place": self.place(spot),
+                        },
+                        severity="info",
+                        spot=spot,
+                    )
+                chosen = "==" in condition or "!=" in condition or " in " in condition
+                return Verdict(
+                    "unused-here",
+                    path,
+                    self.entries[path].key,
+                    {"key": format_key_path(path), "condition": condition, "place": self.place(spot)},
+                    severity="warning" if chosen else "info",
+                    spot=spot,
+                    label="the only place that reads it",
+                )
+        return None
+
+    # Read and without effect
+
+    def overwritten(self) -> None:
+        if self.exhausted:
+            return
+        for path, entry in self.entries.items():
+            if not path or path in self.told or entry.anchored or any(isinstance(step, int) for step in path):
+                continue
+            keys = self.keys_at(path)
+            if not keys or len(keys) < len(self.mine):
+                continue
+            if any(self.counts(key) for key in keys):
+                continue
+            below = [
+                key
+                for opened in self.mine
+                for other, key in opened.keys.items()
+                if len(other) > len(path) and other[: len(path)] == path
+            ]
+            if any(counted(key) for key in below) or entry.kind != "scalar":
+                continue
+            writes = [spot for key in keys for spot in key.writes]
+            logs = [spot for key in keys for spot in key.logs]
+            reads = [spot for key in keys for spot in key.reads]
+            if writes and all(key.writes for key in keys):
+                self.told.add(path)
+                self.add(
+                    Verdict(
+                        "replaced-key",
+                        path,
+                        entry.key,
+                        {"key": format_key_path(path), "place": self.place(writes[0])},
+                        spot=writes[0],
+                        label="replaced here",
+                    )
+                )
+            elif logs and reads:
+                self.told.add(path)
+                self.add(
+                    Verdict(
+                        "logged-key",
+                        path,
+                        entry.key,
+                        {"key": format_key_path(path), "place": self.place(logs[0])},
+                        spot=logs[0],
+                        label="only logged",
+                    )
+                )
+            elif reads and not any(key.may_write for key in keys) and str(path[-1]) not in self.mentioned:
+                self.told.add(path)
+                self.add(
+                    Verdict(
+                        "unused-value",
+                        path,
+                        entry.key,
+                        {"key": format_key_path(path), "place": self.place(reads[0])},
+                        spot=reads[0],
+                        label="read here, and used by nothing",
+                    )
+                )
+
+    def counts(self, key: ConfigKey) -> bool:
+        if key.uses or key.escapes or key.walks:
+            return True
+        above = key.parent
+        while above is not None:
+            if above.escapes or above.walks:
+                return True
+            above = above.parent
+        return False
+
+    def line_span(self, span: tuple[int, int]) -> tuple[int, int]:
+        start, end = span
+        if end > start:
+            return span
+        source = self.first.file.source.text
+        stop = source.find("\n", start)
+        return start, stop if stop >= 0 else len(source)
+
+    def add(self, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+
+
+def shown_value(value: Value | None) -> str:
+    """Return a value in words."""
+    if isinstance(value, Scalar):
+        return repr(value.value)
+    return "of the code"
+
+
+_TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
+"""Parameters that take any text."""
+_TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
+_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+|[-+]?\.[0-9]+[eE][-+]?[0-9]+")
+
+
+def number_text(value: Any) -> str | None:
+    """Return a text that looks like a number as YAML 1.1 reads a number, or None."""
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        return None
+    mantissa, _, exponent = value.lower().partition("e")
+    if "." not in mantissa:
+        mantissa += ".0"
+    if mantissa.startswith("."):
+        mantissa = f"0{mantissa}"
+    if exponent[0] not in "+-":
+        exponent = f"+{exponent}"
+    return f"{mantissa}e{exponent}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _words(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return [word for word in re.split(r"[^A-Za-z0-9]+", spaced.lower()) if word]
+
+
+def alike(one: str, other: str) -> float:
+    """Return how near two names are, from 0 to 1; below 0.7 they are two names."""
+    if one == other:
+        return 1.0
+    first, second = _plain(one), _plain(other)
+    if first == second:
+        return 0.99
+    if not first or not second:
+        return 0.0
+    ratio = difflib.SequenceMatcher(None, first, second).ratio()
+    if len(first) == len(second) and sorted(first) == sorted(second) and len(first) > 2:
+        # Letters that changed places.
+        ratio = max(ratio, 0.9)
+    if (first.rstrip("s") == second.rstrip("s")) and min(len(first), len(second)) > 2:
+        ratio = max(ratio, 0.92)
+    words, others = _words(one), _words(other)
+    if len(words) == len(others) and len(words) > 1:
+        pairs = [difflib.SequenceMatcher(None, a, b).ratio() for a, b in zip(words, others, strict=True)]
+        differing = [pair for pair in pairs if pair < 1]
+        if len(differing) == 1:
+            # One word of several is another one: `train_size` and `test_size` are two names.
+            ratio = min(ratio, 0.69) if differing[0] < 0.6 else max(ratio, differing[0])
+    elif min(len(first), len(second)) <= 3 and ratio < 0.8:
+        ratio = 0.0
+    return ratio
+
+
+def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry | None:
+    """Return the entry whose name was most likely meant, or None.
+
+    Args:
+        name: The name that the code reads.
+        entries: Entries that nothing reads.
+        alone: Whether the code cannot go on without it, so that one name holding another is enough.
+    """
+    best, found = 0.0, None
+    for entry in entries:
+        other = str(entry.path[-1])
+        score = alike(name, other)
+        if score < 0.7 and alone and _holds_words(name, other):
+            score = 0.7
+        if score >= 0.7 and score > best:
+            best, found = score, entry
+    return found
+
+
+def _holds_words(one: str, other: str) -> bool:
+    words, others = _words(one), _words(other)
+    short, long = (words, others) if len(words) < len(others) else (others, words)
+    return (
+        bool(short)
+        and len(short) < len(long)
+        and (long[: len(short)] == short or long[-len(short) :] == short)
+        and len("".join(short)) > 2
+    )
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was most likely meant, or None."""
+    best, found = 0.0, None
+    for other in names:
+        score = alike(name, other)
+        if score >= 0.7 and score > best:
+            best, found = score, other
+    return found
