@@ -151,7 +151,7 @@ def _flat(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...],
 
 def _name(path: tuple[Any, ...]) -> str:
     if not path:
-        return "the element"
+        return "element"
     name = ".".join(map(str, path))
     return f"component {name}" if isinstance(path[0], int) else name
 
