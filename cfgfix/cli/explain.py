@@ -14,7 +14,7 @@ from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
 from cfgfix.catalog.evidence import of_rule
 from cfgfix.catalog.load import Catalogue
-from cfgfix.catalog.read import fixes_of, load_yaml, refuted
+from cfgfix.catalog.read import fixes_of, load_yaml, plain_title, refuted, safeties
 from cfgfix.catalog.rule import Rule
 from cfgfix.cli.completing import topics as topic_names
 from cfgfix.dialects.dialect import Dialect, Pattern
@@ -147,7 +147,7 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
     lines += ["", "Fix"]
     fixes = fixes_of(data)
     for fix in fixes:
-        lines += _wrapped(f"{fix['safety']}: {fix['title']}. {fix['why']}")
+        lines += _wrapped(f"{safeties(fix)}: {plain_title(fix['title'])}. {fix['why']}")
     if not fixes:
         lines += _wrapped(f"none: {data.get('no_fix')}")
     if data.get("false_positives"):
