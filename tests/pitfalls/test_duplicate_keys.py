@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from cfgfix.fixing import Outcome, fix_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from cfgfix.catalog.load import read_folder
 from cfgfix.documents.compose import compose
 from cfgfix.documents.resolve import LOADERS
 from cfgfix.files import SourceFile
-from cfgfix.fixing import Outcome, fix_text
 from cfgfix.rulecases import case_check
 
 RULE = next(
