@@ -85,7 +85,7 @@ VALUES = {
     "exclude": (["deep"], {}),
     "source-roots": (["src"], {}),
     "schema": ("code/own.py:Config", {}),
-    "dialect": ("generic", {}),
+    "dialect": ("keras-flat", {}),
     "dialects": (["dialects"], {}),
     "loader": ("ruamel", {}),
     "unknown-keys": ("ignored", {"schema": "code/own.py:Config"}),

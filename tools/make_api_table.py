@@ -22,6 +22,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from api_signatures import Taken, signature
+
 TARGET = Path(__file__).resolve().parent.parent / "cfgfix" / "code" / "tensorflow" / "tf_api.json"
 
 PAIRS = (
@@ -53,7 +55,9 @@ CLASSES = (
 OBJECTS = ("keras.Model", "keras.layers.Layer", "keras.optimizers.Optimizer", "keras.metrics.Metric")
 """Keras classes of whose objects it is kept what Keras 3 took away."""
 CALLABLES = re.compile(
-    r"tensorflow\.(function$|py_function$|numpy_function$|data\.|config\.|distribute\.)|keras\.(optimizers|mixed_precision)\."
+    r"tensorflow\.(function$|py_function$|numpy_function$|data\.|config\.|distribute\.|train\.)"
+    r"|keras\.(callbacks|constraints|initializers|layers|losses|metrics|mixed_precision|models|optimizers|regularizers|utils)\."
+    r"|keras\.(Input|Model|Sequential)$"
 )
 """Public functions and classes whose parameters are kept."""
 SKIPPED = re.compile(r"(^|\.)(raw_ops|__internal__|__operators__|lite|tpu)(\.|$)")
@@ -374,36 +378,6 @@ def objects(archive: Archive, two: dict[str, tuple[str, str] | None]) -> dict[st
     return result
 
 
-def parameters(
-    archive: Archive, node: Any, dotted: str, *, method: bool = False
-) -> tuple[list[str], bool] | None:
-    """Return the names of the parameters of a callable, and whether it takes any others as well."""
-    if isinstance(node, ast.ClassDef):
-        here: tuple[Any, str] | None = (node, dotted)
-        for _ in range(8):
-            if here is None or not isinstance(here[0], ast.ClassDef):
-                return None
-            init = next(
-                (
-                    item
-                    for item in here[0].body
-                    if isinstance(item, ast.FunctionDef) and item.name == "__init__"
-                ),
-                None,
-            )
-            if init is not None:
-                return parameters(archive, init, here[1], method=True)
-            here = archive.dotted_definition(here[1], here[0].bases[0]) if here[0].bases else None
-        return None
-    if not isinstance(node, ast.FunctionDef):
-        return None
-    static = any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list)
-    spec = node.args
-    names = [item.arg for item in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
-    wrapped = any(name in ("deprecated_alias", "wraps", "tf_decorator") for name, _ in _decorations(node))
-    return names[1:] if method and not static and names else names, spec.kwarg is not None or wrapped
-
-
 def file_endings(archive: Archive, module: str, name: str) -> set[str]:
     """Return the ends of file names that a function, or a class's constructor, asks about."""
     found = archive.definition(module, name)
@@ -584,7 +558,8 @@ def table(folder: Path) -> dict[str, Any]:
     raising: dict[str, int] = {}
     inside: dict[str, dict[str, int]] = {}
     second: dict[str, int] = {}
-    accepted: dict[str, dict[str, Any]] = {}
+    accepted: dict[str, Accepted] = {}
+    bases: dict[str, int] = {}
     had: dict[str, dict[str, int]] = {name: {} for name in OBJECTS}
     kept: dict[str, set[str]] = {name: set() for name in OBJECTS}
     endings: dict[str, dict[str, int]] = {name: {} for name in FILE_NAMES}
@@ -666,7 +641,7 @@ def table(folder: Path) -> dict[str, Any]:
             node, dotted = found_at
             _note(name, node, bit, deprecated, arguments, raising)
             if CALLABLES.match(name):
-                _accept(accepted, name, parameters(archive, node, dotted), bit)
+                _accept(accepted, name, signature(archive, node, dotted), bit)
             if name in CLASSES and isinstance(node, ast.ClassDef):
                 for member, method in members(archive, node, dotted).items():
                     entry = inside.setdefault(name, {})
@@ -674,7 +649,7 @@ def table(folder: Path) -> dict[str, Any]:
                     if method is not None:
                         full = f"{name}.{member}"
                         _note(full, method, bit, deprecated, arguments, {})
-                        _accept(accepted, full, parameters(archive, method, dotted, method=True), bit)
+                        _accept(accepted, full, signature(archive, method, dotted, method=True), bit)
     everything = (1 << len(PAIRS)) - 1
     only_old: dict[str, dict[str, int]] = {}
     for package, entries in old.items():
@@ -724,7 +699,8 @@ def table(folder: Path) -> dict[str, Any]:
                 )
             }
         ),
-        "parameters": dict(sorted(accepted.items())),
+        "parameters": {name: item.entry(bases) for name, item in sorted(accepted.items())},
+        "bases": [json.loads(text) for text in bases],
         "deprecated": dict(sorted(deprecated.items())),
         "deprecated_arguments": _sorted(arguments),
         "raises": dict(sorted(raising.items())),
@@ -751,16 +727,53 @@ def _note(
         raising[name] = raising.get(name, 0) | bit
 
 
-def _accept(
-    accepted: dict[str, dict[str, Any]], name: str, found: tuple[list[str], bool] | None, bit: int
-) -> None:
-    entry = accepted.setdefault(name, {"names": {}, "open": 0, "known": 0})
-    if found is None:
-        return
-    entry["known"] |= bit
-    entry["open"] |= bit if found[1] else 0
-    for item in found[0]:
-        entry["names"][item] = entry["names"].get(item, 0) | bit
+class Accepted:
+    """What one callable takes, release by release."""
+
+    def __init__(self) -> None:
+        self.known = self.open = 0
+        self.own: dict[str, int] = {}
+        self.inherited: dict[str, int] = {}
+        self.ignored: dict[str, int] = {}
+        self.orders: dict[tuple[str, ...], int] = {}
+
+    def add(self, taken: Taken, bit: int) -> None:
+        """Add what one release takes."""
+        self.known |= bit
+        self.open |= bit if taken.any_other else 0
+        self.orders[taken.order] = self.orders.get(taken.order, 0) | bit
+        for names, store in (
+            (sorted(taken.own), self.own),
+            (sorted(taken.inherited), self.inherited),
+            (sorted(taken.ignored), self.ignored),
+        ):
+            for name in names:
+                store[name] = store.get(name, 0) | bit
+
+    def entry(self, bases: dict[str, int]) -> dict[str, Any]:
+        """Return it for the table: what many have in common, base classes give, stands there once."""
+        newest = max(self.orders, key=lambda order: self.orders[order], default=())
+        # The names stand in the newest order, which is then not written again.
+        names = {name: self.own.pop(name) for name in newest if name in self.own} | self.own
+        for name in [name for name in names if name in self.inherited]:
+            names[name] |= self.inherited.pop(name)
+        found: dict[str, Any] = {"names": names, "open": self.open, "known": self.known}
+        if self.inherited:
+            found["base"] = bases.setdefault(json.dumps(self.inherited, sort_keys=True), len(bases))
+        if self.ignored:
+            found["ignored"] = self.ignored
+        # The number of them that go by position, and the releases with another order, by which of the names they have.
+        found["position"] = [
+            [mask, len(order)] if order == tuple(names)[: len(order)] else [mask, list(order)]
+            for order, mask in sorted(self.orders.items(), key=lambda item: item[1])
+        ]
+        return found
+
+
+def _accept(accepted: dict[str, Accepted], name: str, found: Taken | None, bit: int) -> None:
+    entry = accepted.setdefault(name, Accepted())
+    if found is not None:
+        entry.add(found, bit)
 
 
 def _sorted(groups: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:

@@ -22,7 +22,7 @@ import click  # noqa: E402 - the checkout comes first
 from cfgfix.cli.app import _COMMANDS, cli  # noqa: E402
 from cfgfix.rules.catalogue import builtin  # noqa: E402
 from cfgfix.rules.evidence import Table, of_rule  # noqa: E402
-from cfgfix.rules.reader import fixes_of, load_yaml, refuted  # noqa: E402
+from cfgfix.rules.reader import fixes_of, load_yaml, plain_title, refuted, safeties  # noqa: E402
 from cfgfix.rules.rule import Rule  # noqa: E402
 
 RULES = "rules"
@@ -89,7 +89,7 @@ def rule_page(rule: Rule, data: Mapping[str, Any]) -> str:
     lines = [f"# {rule.id} {rule.name}", "", f"{prose(data['summary'])}.", ""]
     lines += ["| severity | confidence | fix |", "|---|---|---|"]
     fixes = fixes_of(data)
-    kinds = ", ".join(dict.fromkeys(str(fix["safety"]) for fix in fixes)) or "none"
+    kinds = ", ".join(dict.fromkeys(safeties(fix) for fix in fixes)) or "none"
     preview = " (preview: runs with `--preview`)" if rule.preview else ""
     lines += [
         f"| {rule.severity.label}{preview} | {rule.confidence.label} | {kinds} |",
@@ -115,7 +115,9 @@ def rule_page(rule: Rule, data: Mapping[str, Any]) -> str:
         lines += ["## A myth that measurement refutes", "", f"- Myth: {prose(item['claim'])}"]
         lines += [f"- Measured: {prose(item['measured'])}", f"- Instead: {prose(item['instead'])}", ""]
     lines += ["## Fix", ""]
-    lines += [f"- **{fix['safety']}**: {prose(fix['title'])}. {prose(fix['why'])}" for fix in fixes]
+    lines += [
+        f"- **{safeties(fix)}**: {prose(plain_title(fix['title']))}. {prose(fix['why'])}" for fix in fixes
+    ]
     if not fixes:
         lines.append(f"None. {prose(data.get('no_fix'))}")
     if data.get("false_positives"):
@@ -189,7 +191,7 @@ def rules_index() -> str:
             "|---|---|---|---|",
         ]
         for rule in rules:
-            kinds = ", ".join(dict.fromkeys(fix.safety.label for fix in rule.fixes)) or "none"
+            kinds = ", ".join(dict.fromkeys(" or ".join(fix.safeties) for fix in rule.fixes)) or "none"
             severity = rule.severity.label + (", preview" if rule.preview else "")
             lines.append(
                 f"| [{rule.id}]({rule.id}.md) `{rule.name}` | {prose(rule.summary)} | {severity} | {kinds} |"

@@ -19,7 +19,7 @@ from cfgfix.core.errors import CfgfixError, did_you_mean
 from cfgfix.core.visible import json_text, visible_lines
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.evidence import of_rule
-from cfgfix.rules.reader import fixes_of, load_yaml, refuted
+from cfgfix.rules.reader import fixes_of, load_yaml, plain_title, refuted, safeties
 from cfgfix.rules.rule import Rule
 
 WIDTH = 96
@@ -148,7 +148,7 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
     lines += ["", "Fix"]
     fixes = fixes_of(data)
     for fix in fixes:
-        lines += _wrapped(f"{fix['safety']}: {fix['title']}. {fix['why']}")
+        lines += _wrapped(f"{safeties(fix)}: {plain_title(fix['title'])}. {fix['why']}")
     if not fixes:
         lines += _wrapped(f"none: {data.get('no_fix')}")
     if data.get("false_positives"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sized
 
 import click
 
@@ -66,15 +67,19 @@ def init(
             click.echo(line)
     click.echo()
     if dry_run:
-        click.echo(f"{len(plan.files)} files would be written")
+        click.echo(f"{_files(plan.files)} would be written")
         return
     if not yes:
         if not sys.stdin.isatty():
             raise CfgfixError(
                 "there is no terminal to ask on", hint="--yes writes what is shown, --dry-run only shows it"
             )
-        if not click.confirm(f"Write {len(plan.files)} files?", default=True):
+        if not click.confirm(f"Write {_files(plan.files)}?", default=True):
             click.echo("nothing was written")
             return
     scaffold.write(plan)
-    click.echo(f"{len(plan.files)} files written; next: cfgfix check")
+    click.echo(f"{_files(plan.files)} written; next: cfgfix check")
+
+
+def _files(planned: Sized) -> str:
+    return f"{len(planned)} {'file' if len(planned) == 1 else 'files'}"

@@ -638,9 +638,15 @@ def put(path: str, text: str, source: SourceFile | None) -> None:
     Raises:
         UnreadableError: It cannot be written, has changed since it was read, or is there by now.
     """
-    from cfgfix.core.source_file import create_atomically, replace_atomically
+    from cfgfix.core.source_file import replace_atomically
+    from cfgfix.core.writing import write_whole
 
     if source is not None and source.stamp is not None:
         replace_atomically(path, source.encode(text), source.stamp)
     else:
-        create_atomically(path, text.encode("utf-8"))
+        folder = os.path.dirname(path)
+        try:
+            os.makedirs(folder or ".", exist_ok=True)
+        except OSError as error:
+            raise UnreadableError(f"cannot be made: {error.strerror}", path=folder) from error
+        write_whole(path, text, new=True)

@@ -26,17 +26,24 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
         return
     width = max((len(rule.name) for rule in catalogue.rules), default=0)
     for rule in catalogue.rules:
-        mark = {"safe": "*", "unsafe": "!"}.get(_best(rule), " ")
+        mark = "".join(sign for name, sign in _MARKS.items() if name in _safeties(rule)).ljust(2)
         preview = " (preview)" if rule.preview else ""
         row = f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
         click.echo(visible(row))
     click.echo(
-        f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one; `cfgfix explain RULE` tells the rest"
+        f"\n{len(catalogue.rules)} rules; * has a safe fix, ! an unsafe one, *! either, by the place; `cfgfix explain RULE` tells the rest"
     )
 
 
+_MARKS = {"safe": "*", "unsafe": "!"}
+
+
+def _safeties(rule: Rule) -> list[str]:
+    return list(dict.fromkeys(name for fix in rule.fixes for name in fix.safeties))
+
+
 def _best(rule: Rule) -> str:
-    return max(rule.fixes, key=lambda fix: fix.safety).safety.label if rule.fixes else ""
+    return next((name for name in ("safe", "unsafe", "display") if name in _safeties(rule)), "")
 
 
 def _row(rule: Rule) -> dict[str, Any]:
@@ -49,6 +56,7 @@ def _row(rule: Rule) -> dict[str, Any]:
         "confidence": rule.confidence.label,
         "preview": rule.preview,
         "fix": _best(rule) or None,
+        "fix_safety": _safeties(rule),
         "needs_hardware": rule.needs_hardware,
         "path": rule.path,
     }

@@ -367,47 +367,6 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
     return stamp
 
 
-def create_atomically(path: str, data: bytes) -> None:
-    """Make a new file that a reader sees whole or not at all, and the folders it lies in.
-
-    Raises:
-        UnreadableError: Something has that name already, a link that leads nowhere too, or the system refused.
-            No temporary file is left.
-    """
-    folder = os.path.dirname(path) or "."
-    temporary = os.path.join(folder, f".cfgfix-{os.urandom(8).hex()}.tmp")
-    try:
-        os.makedirs(folder, exist_ok=True)
-        try:
-            with open(temporary, "xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            _name_new(temporary, path)
-        finally:
-            _remove_quietly(temporary)
-    except FileExistsError:
-        raise UnreadableError(
-            "not written: something has that name already", path=path, hint="run cfgfix again"
-        ) from None
-    except OSError as error:
-        raise _os_error(error, path, "write") from None
-    _flush_folder(folder)
-
-
-def _name_new(temporary: str, path: str) -> None:
-    """Give a file a name that nothing has; a rename would replace what came meanwhile."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except (OSError, AttributeError, NotImplementedError):
-        # Some file systems have no hard links.
-        if os.path.lexists(path):
-            raise FileExistsError(path) from None
-        os.rename(temporary, path)
-
-
 def _require_unchanged(status: os.stat_result, expected: Stamp, name: str) -> None:
     if Stamp.of(status) != expected:
         raise UnreadableError(

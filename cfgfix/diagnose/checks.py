@@ -317,7 +317,7 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
 
 def _configuration(subject: Subject) -> Outcome:
     if subject.config is None:
-        return _skipped("configuration", "no config was named: --config FILE")
+        return _skipped("configuration", "no config was named; run `cfgfix diagnose CONFIG`")
     report = _judged([subject.config], subject)
     files = [file for file in report.files if file.language == "yaml"]
     passed = [file.passed_over for file in files if file.passed_over]

@@ -89,6 +89,8 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
     if states is not None and [item.state.value for _, item in flat] != list(states):
         yield f"states are {[item.state.value for _, item in flat]}, not {list(states)}"
     for _, item in flat:
+        if item.fix is not None and not rule.states(item.fix.safety):
+            yield f"a fix is {item.fix.safety.label}, which the rule does not state"
         if "severity" in case and item.severity.label != case["severity"]:
             yield f"severity is {item.severity.label}, not {case['severity']}"
         if "unknown" in item.message and "unknown" not in str(case.get("message", "unknown")):

@@ -434,7 +434,7 @@ class Judge:
             ),
             key_path=problem.path,
             fix=fix,
-            no_fix_reason=None if fix else rule.no_fix,
+            no_fix_reason=None if fix else (problem.no_fix or rule.no_fix),
             context="pitfall" if problem.pitfall else "",
         )
 

@@ -94,6 +94,8 @@ def _config_case(rule: Rule, case: dict[str, Any]) -> Iterator[str]:
     if "message" in case and not any(str(case["message"]) in finding.message for finding in findings):
         yield f"no message has {case['message']!r}: {[finding.message for finding in findings]}"
     for finding in findings:
+        if finding.fix is not None and not rule.states(finding.fix.safety):
+            yield f"a fix is {finding.fix.safety.label}, which the rule does not state"
         if UNKNOWN in finding.message:
             yield f"the message has an unknown operand: {finding.message}"
     yield from _fix(source, case, check, findings)

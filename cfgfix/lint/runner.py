@@ -35,7 +35,7 @@ from cfgfix.lint.session import (
     usage_for,
 )
 from cfgfix.rules.rule import Rule
-from cfgfix.settings.discovery import find
+from cfgfix.settings.discovery import Matcher, find
 from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
@@ -46,6 +46,13 @@ if TYPE_CHECKING:
 
 
 _UNSOUND = "the settings above it are wrong"
+YAML = (".yaml", ".yml")
+PYTHON = (".py", ".ipynb")
+OPENED_BY_CODE = (".json", ".toml")
+"""Endings of configs that are judged by the code that opens them."""
+_NEITHER = "neither YAML nor Python"
+_NOT_INCLUDED = "no YAML or Python by its name, and no pattern of `include` fits it"
+_NOT_OPENED = "no program here whose imports come to TensorFlow opens it"
 COLLECT_EVERY = 512
 """Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
 
@@ -105,6 +112,8 @@ def _run(request: Request) -> Report:
     errors: list[CfgfixError] = []
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
+    left_out: list[str] = []
+    """Named files of other endings, which have a report only where code opens them."""
     sources = 0
     collecting = gc.isenabled()
     gc.disable()
@@ -122,12 +131,15 @@ def _run(request: Request) -> Report:
                     sources = _source_text(runs, run, source, request, reports)
                 else:
                     alone = not run.settings.force_exclude
-                    reports.append(_one(runs, run, source, request, skips, alone=alone))
+                    included = Matcher(run.settings).included(request.stdin_name)
+                    reports.append(_one(runs, run, source, request, skips, alone=alone, included=included))
         else:
             runs.of(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
             for found in files:
-                if found.path.endswith((".yaml", ".yml")):
+                if found.path.endswith(YAML) or (
+                    found.included and not found.path.endswith((*PYTHON, ".toml"))
+                ):
                     own = runs.sound(found.settings)
                     if own is not None:
                         own.files.append(found.path)
@@ -138,10 +150,12 @@ def _run(request: Request) -> Report:
             for number, found in enumerate(files):
                 if request.progress is not None:
                     request.progress(number, len(files))
-                if found.named and found.path.endswith((".py", ".ipynb")):
+                if found.path.endswith(PYTHON):
                     continue
                 runs.inputs.append(found.path)
-                if found.named and not found.path.endswith((".yaml", ".yml")) and len(request.paths) > 1:
+                asked_for = found.included or found.path.endswith(YAML) or len(request.paths) == 1
+                if not asked_for or found.path.endswith(".toml"):
+                    left_out.append(found.path)
                     continue
                 try:
                     source = read_source(found.path)
@@ -160,12 +174,15 @@ def _run(request: Request) -> Report:
                     if own is None:
                         reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
                         continue
-                    report = _one(runs, own, source, request, skips, alone=alone)
+                    report = _one(runs, own, source, request, skips, alone=alone, included=found.included)
                 except CfgfixError as error:
                     if found.settings is base:
                         raise
                     runs.unsound(found.settings, error)
                     reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
+                    continue
+                if report.passed_over == _NEITHER and report.alone:
+                    errors.append(_neither(source))
                     continue
                 if request.excerpts and report.text is not None:
                     shown = (*report.findings, *report.hidden)
@@ -174,6 +191,16 @@ def _run(request: Request) -> Report:
                 if len(reports) % COLLECT_EVERY == 0:
                     gc.collect(0)
             reports += _other_formats(runs, request, {report.path for report in reports})
+            opened = {os.path.normpath(report.path) for report in reports}
+            reports += [
+                FileReport(
+                    path,
+                    passed_over=_NOT_OPENED if path.endswith(OPENED_BY_CODE) else _NOT_INCLUDED,
+                    settings=base,
+                )
+                for path in left_out
+                if os.path.normpath(path) not in opened
+            ]
             if request.progress is not None:
                 request.progress(len(files), len(files))
             sources = _source(runs, base, request, reports)
@@ -214,6 +241,17 @@ def _run(request: Request) -> Report:
         sources=sources,
         live=any(machine.live for run in runs.all() for machine in run.machines),
         loading=_loading(runs),
+    )
+
+
+def _neither(source: SourceFile) -> UnreadableError:
+    """Return the error about a named file that nothing here can read."""
+    problem = compose(source).problem
+    return UnreadableError(
+        f"is {_NEITHER}" + (f": as YAML, {problem.message}" if problem is not None else ""),
+        path=source.path,
+        line=problem.line if problem is not None else None,
+        hint="name a YAML config, a .py or .ipynb file or a folder; --dialect NAME --force-dialect takes it for a config",
     )
 
 
@@ -417,6 +455,8 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
     for named in request.paths or (".",):
         if os.path.isdir(named):
             runs.code_around(os.path.join(named, "x"))
+        elif named.endswith(OPENED_BY_CODE):
+            runs.code_around(named)
     for code in runs.codes():
         for path, says in code.all().items():
             shown = os.path.relpath(os.path.join(code.root, path))
@@ -463,9 +503,11 @@ def _one(
     skips: dict[str, Skip],
     *,
     alone: bool,
+    included: bool,
 ) -> FileReport:
-    """Check or fix one file; `alone` where a person names this one."""
-    report = _judged(runs, run, source, request, skips, alone=alone)
+    """Check or fix one file; `alone` where a person names this one, `included` where an include pattern fits it."""
+    readable = source.path.endswith((*YAML, ".json")) or (included and not source.path.endswith(".toml"))
+    report = _judged(runs, run, source, request, skips, alone=alone, readable=readable)
     if report.passed_over is not None and request.stdin is not None:
         # What comes from an editor goes back to it as it came.
         report = replace(report, encoded=request.stdin)
@@ -486,7 +528,14 @@ _DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
 
 
 def _judged(
-    runs: Runs, run: Run, source: SourceFile, request: Request, skips: dict[str, Skip], *, alone: bool
+    runs: Runs,
+    run: Run,
+    source: SourceFile,
+    request: Request,
+    skips: dict[str, Skip],
+    *,
+    alone: bool,
+    readable: bool,
 ) -> FileReport:
     document = compose(source)
     forced = alone and request.force_dialect
@@ -503,6 +552,9 @@ def _judged(
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
         return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+    unread = document.problem is not None and document.problem.kind != "limit"
+    if unread and not (readable or forced or (says is not None and says.form == "yaml")):
+        return FileReport(source.path, passed_over=_NEITHER, alone=alone, settings=run.settings)
     if dialect is None:
         tool = tool_of(document)
         reason = UNKNOWN_CONFIG if tool is None else f"{tool}, no training config"

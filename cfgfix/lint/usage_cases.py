@@ -80,6 +80,8 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
         yield f"finds {places}, not {wanted}" + "".join(f"\n    {item.message}" for item in findings)
         return
     for item in findings:
+        if item.fix is not None and not rule.states(item.fix.safety):
+            yield f"a fix is {item.fix.safety.label}, which the rule does not state"
         if "severity" in case and item.severity.label != case["severity"]:
             yield f"severity is {item.severity.label}, not {case['severity']}"
         if "unknown" in item.message:

@@ -35,7 +35,7 @@ class Analysis:
     sight: engine.Sight | None
     hardware: str
     error: CfgfixError | None = None
-    """Why it could not be checked: wrong settings, a text that is none."""
+    """What is wrong beside the findings: an entry of the settings, or why the text could not be checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,13 @@ def analyse(text: str, path: str) -> Analysis:
         sight = None if path.endswith(".py") else engine.sight(request)
     except CfgfixError as error:
         return Analysis(source, engine.FileReport(path), None, "", error)
-    if report.errors:
-        return Analysis(source, engine.FileReport(path), None, report.hardware, report.errors[0])
+    wrong = report.errors[0] if report.errors else None
+    if not report.files:
+        return Analysis(source, engine.FileReport(path), None, report.hardware, wrong)
     file = report.files[0]
-    return Analysis(sight.document.source if sight is not None else source, file, sight, report.hardware)
+    return Analysis(
+        sight.document.source if sight is not None else source, file, sight, report.hardware, wrong
+    )
 
 
 def request_of(text: str, path: str) -> engine.Request:

@@ -126,10 +126,11 @@ def position_of(source: SourceFile, offset: int, units: Any) -> types.Position:
 
 
 def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagnostic]:
-    """Return the findings of a text as diagnostics; what kept it from being checked as one in the first line."""
+    """Return the findings of a text as diagnostics; an error of the settings or of the text comes first."""
+    wrong: list[types.Diagnostic] = []
     if found.error is not None:
-        line = types.Position((found.error.line or 1) - 1, 0)
-        return [
+        line = types.Position((found.error.line or 1) - 1 if found.error.path == found.source.path else 0, 0)
+        wrong = [
             types.Diagnostic(
                 range=types.Range(line, line),
                 message=str(found.error),
@@ -180,7 +181,7 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
             tags=[types.DiagnosticTag.Unnecessary] if finding.rule == "SUP001" else None,
         )
 
-    return [diagnostic(finding) for finding in found.report.findings]
+    return [*wrong, *(diagnostic(finding) for finding in found.report.findings)]
 
 
 def make() -> Server:
@@ -239,14 +240,14 @@ def make() -> Server:
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         found = await server.analysis_of(uri)
-        if found is None or found.error is not None:
+        if found is None:
             return []
         wanted = params.context.only
         offers: list[types.CodeAction] = []
         if wanted is None or _asked(types.CodeActionKind.QuickFix, wanted):
             start = server.offset_of(found.source, params.range.start)
             end = server.offset_of(found.source, params.range.end)
-            given = diagnostics(found, uri, server.units)
+            given = diagnostics(found, uri, server.units)[-len(found.report.findings) or None :]
             for action in work.actions(found, start, end):
                 assert action.finding is not None
                 offers.append(

@@ -31,6 +31,7 @@ from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, 
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
+from cfgfix.measure.wording import counted
 
 DatasetMaker = Callable[[], Any]
 
@@ -272,7 +273,7 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
     """
     if timeline.waits.size < MIN_BATCHES:
         raise UserCodeError(
-            f"only {timeline.waits.size} batches came in the time given, {MIN_BATCHES} are needed",
+            f"only {counted(timeline.waits.size, 'batch', 'batches')} came in the time given, {MIN_BATCHES} are needed",
             hint="give more time with --seconds",
         )
     steady = timeline.steadiness()

@@ -24,6 +24,7 @@ from cfgfix.measure.oscillation import Oscillation, find_oscillation
 from cfgfix.measure.sampling import Progress, call_with_config, load_callable, load_config, silent, user_code
 from cfgfix.measure.statistics import Floats, Summary, summarise
 from cfgfix.measure.verdicts import OldLimit, Outcome, Verdict, old_limits
+from cfgfix.measure.wording import counted, times_as_fast
 
 Span = tuple[float, float]
 
@@ -871,8 +872,8 @@ def _overlap_verdict(overlap: Overlap) -> Verdict:
         f"{name} {share:.0%}" for name, share in zip(overlap.stages, overlap.busy, strict=True)
     )
     evidence = (
-        f"busy: {shares}; at least two at once {overlap.together:.0%}, none {overlap.idle:.0%} of {overlap.seconds:.3g} s for {overlap.items} items",
-        f"{overlap.speedup:.2f} times as fast as one after the other; {overlap.possible:.2f} if the longest stage never waited",
+        f"busy: {shares}; at least two at once {overlap.together:.0%}, none {overlap.idle:.0%} of {overlap.seconds:.3g} s for {counted(overlap.items, 'item')}",
+        f"{times_as_fast(overlap.speedup)} as one after the other; {times_as_fast(overlap.possible)} if the longest stage never waited",
     )
     longest = overlap.stages[int(np.argmax(overlap.busy))]
     if max(overlap.busy) >= 1 - 0.05:

@@ -20,6 +20,7 @@ import numpy as np
 
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.measure.statistics import Floats, Steadiness, steady_state
+from cfgfix.measure.wording import cause_line
 
 Progress = Callable[[str, float], None]
 """Told what is being done and which share of it is done (0 to 1)."""
@@ -75,15 +76,7 @@ def user_code(what: str) -> Iterator[None]:
     except (CfgfixError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise UserCodeError(f"{what} failed: {_first_line(error)}", trace=user_trace(error)) from error
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    # TensorFlow puts the name of a generated function first.
-    text = re.sub(r"^\{\{.*?\}\} ", "", lines[0]) if lines else ""
-    name = type(error).__name__
-    return f"{name}: {text[:300]}" if text else name
+        raise UserCodeError(f"{what} failed: {cause_line(error)}", trace=user_trace(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +316,9 @@ def call_with_config(function: Callable[..., Any], config: Any, spec: str) -> An
             hint="it is called with the config or without arguments",
         )
     if needed and config is None:
-        raise CfgfixError(f"{spec} needs the config", hint="name the file with --config")
+        raise CfgfixError(
+            f"{spec} needs the config", hint="name its file (`cfgfix profile` takes it as --config FILE)"
+        )
     with user_code(f"calling {spec}"):
         return function(config) if needed or (takes and config is not None) else function()
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.sampling import Progress, UserCodeError, silent, user_code
+from cfgfix.measure.wording import callable_name
 
 _PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 _METHODS = (
@@ -177,7 +178,7 @@ def _function_name(functions: list[str]) -> str | None:
         for method in sorted(_METHODS, key=len, reverse=True):
             match = re.match(rf"__inference_Dataset_{method}_(.+)_\d+$", name)
             if match:
-                return match.group(1)
+                return callable_name(match.group(1))
     return None
 
 

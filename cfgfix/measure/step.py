@@ -33,6 +33,7 @@ from cfgfix.measure.statistics import (
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings
+from cfgfix.measure.wording import cause_line, counted, times_as_fast
 
 PARTS = ("forward", "loss", "backward", "optimizer")
 
@@ -578,7 +579,7 @@ def _reason(error: BaseException) -> str:
     cause = error.__cause__ if isinstance(error, UserCodeError) and error.__cause__ is not None else error
     lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
     telling = [line for line in lines if "unsupported operations" in line or "not compilable" in line]
-    return f"{type(cause).__name__}: {(telling or lines or [''])[0][:400]}"
+    return f"{type(cause).__name__}: {telling[0][:400]}" if telling else cause_line(cause)
 
 
 def _host_peak() -> float | None:
@@ -643,7 +644,9 @@ def _retraces(found: StepProfile) -> list[Verdict]:
     for kind, traces in by_kind.items():
         seconds = sum(trace.seconds for trace in traces)
         rules, change = _RETRACE_RULES[kind]
-        evidence = [f"{len(traces)} retraces in {found.watched_steps} steps took {seconds:.3g} s"]
+        evidence = [
+            f"{counted(len(traces), 'retrace')} in {counted(found.watched_steps, 'step')} took {seconds:.3g} s"
+        ]
         for trace in traces[:5]:
             cause = "; ".join(trace.causes[:3]) or "no argument differs in dtype, shape or value"
             evidence.append(f"step {trace.step}, {trace.function}: {cause}")
@@ -660,7 +663,7 @@ def _retraces(found: StepProfile) -> list[Verdict]:
             )
         )
     for name, count in found.made_anew.items():
-        evidence = [f"{name} was made and traced anew in {count} of {found.watched_steps} steps"]
+        evidence = [f"{name} was made and traced anew in {count} of {counted(found.watched_steps, 'step')}"]
         verdicts.append(
             Verdict(
                 "retracing",
@@ -677,7 +680,7 @@ def _retraces(found: StepProfile) -> list[Verdict]:
                 "retracing",
                 Outcome.GOOD,
                 "each function is traced once",
-                (f"{found.watched_steps} steps with real batches",),
+                (f"{counted(found.watched_steps, 'step')} with real batches",),
             )
         )
     return verdicts
@@ -690,7 +693,7 @@ def _eager(found: StepProfile) -> Verdict | None:
         "graph",
         Outcome.PROBLEM,
         "the step runs eagerly: no tf.function was called in it",
-        (f"{found.watched_steps} steps watched",),
+        (f"{counted(found.watched_steps, 'step')} watched",),
         ("TFF010", "CFG010"),
         "decorate the step with @tf.function, or turn graph mode on",
     )
@@ -742,7 +745,7 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
         return Verdict(
             key,
             Outcome.INFO,
-            f"{name} makes this step {1 / ratio.value:.2f} times as fast",
+            f"{name} makes this step {times_as_fast(1 / ratio.value)}",
             tuple(evidence),
             (),
             f"turn {key} on in the config" + ("" if xla else "; it changes numerics, so compare the loss"),
@@ -752,7 +755,7 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
         return Verdict(
             key,
             Outcome.INFO,
-            f"{name} makes this step {ratio.value:.2f} times as slow",
+            f"{name} makes this step {times_as_fast(1 / ratio.value)}",
             tuple(evidence),
             rules,
             f"leave {key} off for this step on this machine",

@@ -13,6 +13,7 @@ from typing import Any
 from cfgfix.measure.data import dataset_maker
 from cfgfix.measure.sampling import Progress, user_code
 from cfgfix.measure.stages import Node, normal, read_graph
+from cfgfix.measure.wording import cause_line
 
 MATRIX = 256
 """Side of the matrices that are multiplied on each device: large enough for the matrix units, small on any card."""
@@ -42,7 +43,7 @@ def devices_job(_options: Mapping[str, Any], progress: Progress) -> dict[str, An
             with tf.device(device.name):
                 product = tf.linalg.matmul(tf.constant(left), tf.constant(right)).numpy()
         except Exception as error:  # noqa: BLE001 - whatever a device does is its result
-            entry["error"] = f"{type(error).__name__}: {str(error).splitlines()[0][:300]}"
+            entry["error"] = cause_line(error)
         else:
             entry["seconds"] = time.perf_counter() - start
             entry["relative_error"] = float(np.abs(product - wanted).max() / np.abs(wanted).max())
@@ -149,7 +150,10 @@ def _flat(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...],
 
 
 def _name(path: tuple[Any, ...]) -> str:
-    return ".".join(map(str, path)) or "element"
+    if not path:
+        return "element"
+    name = ".".join(map(str, path))
+    return f"component {name}" if isinstance(path[0], int) else name
 
 
 def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -237,7 +237,7 @@ def with_fixes(verdicts: Sequence[Verdict], lookup: FixLookup | None) -> tuple[V
         names = ", ".join(verdict.rules)
         if lookup is None:
             fixes: tuple[str, ...] = (
-                f"name the config with --config to see what cfgfix fix would change ({names})",
+                f"name the config (`cfgfix profile` takes it as --config FILE) to see what cfgfix fix would change ({names})",
             )
         else:
             where = " and ".join(lookup.paths)

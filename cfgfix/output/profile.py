@@ -7,6 +7,7 @@ from typing import Any
 
 from cfgfix.core.terminal import Paint, figure
 from cfgfix.core.visible import visible_data
+from cfgfix.measure.wording import counted, times_as_fast
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24
@@ -142,10 +143,10 @@ def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     yield _row(
         "waiting for data", f"{_share(data['data_share'])}, {_ms(data['data_seconds']['mean'])} per step"
     )
-    yield _row("retraces", f"{len(data['retraces'])} in {data['watched_steps']} steps")
+    yield _row("retraces", f"{len(data['retraces'])} in {counted(data['watched_steps'], 'step')}")
     yield _row(
         "host syncs",
-        f"{sum(sync['count'] for sync in data['host_syncs'])} in {max(data['watched_steps'] - 1, 0)} steps",
+        f"{sum(sync['count'] for sync in data['host_syncs'])} in {counted(max(data['watched_steps'] - 1, 0), 'step')}",
     )
     for entry in data["comparisons"]:
         text = (
@@ -176,12 +177,12 @@ def _devices(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         yield _row("topology", line)
     pipeline = data["pipeline"]
     if pipeline is not None:
-        yield paint("bold", f"pipeline: {pipeline['items']} items in {pipeline['seconds']:.3g} s")
+        yield paint("bold", f"pipeline: {counted(pipeline['items'], 'item')} in {pipeline['seconds']:.3g} s")
         for name, share in zip(pipeline["stages"], pipeline["busy_share"], strict=True):
             yield _row(name, f"busy {share:.1%} {_bar(share)}")
         yield _row(
             "at once",
-            f"{pipeline['overlap_share']:.1%}; none {pipeline['idle_share']:.1%}; {pipeline['speedup']:.2f} times as fast as one after the other",
+            f"{pipeline['overlap_share']:.1%}; none {pipeline['idle_share']:.1%}; {times_as_fast(pipeline['speedup'])} as one after the other",
         )
 
 

@@ -72,7 +72,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
     data = load_yaml(rule.path)
     why = " ".join(str(data.get("why", "")).split())
-    fixes = "; ".join(f"{fix.safety.label}: {fix.why}" for fix in rule.fixes) or f"No fix: {rule.no_fix}"
+    fixes = (
+        "; ".join(f"{' or '.join(fix.safeties)}: {fix.why}" for fix in rule.fixes) or f"No fix: {rule.no_fix}"
+    )
     myths = [
         f"Myth: {item['claim']} - measured: {item['measured']} - instead: {item['instead']}"
         for item in refuted(data)

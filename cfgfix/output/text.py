@@ -213,7 +213,7 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         lines.append(f"{paint('error', 'error')}: {error}")
     findings = report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
-    checked = [file for file in report.files if file.passed_over is None and file.language == "yaml"]
+    checked = [file for file in report.files if file.passed_over is None and file.language != "python"]
     passed = [file for file in report.files if file.passed_over is not None]
     if show_skipped:
         lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
@@ -252,7 +252,11 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             way = "--dialect NAME --force-dialect checks it all the same"
             lines.append(f"passed over {passed[0].path}: {passed[0].passed_over} ({way})")
     elif passed:
-        way = ", --dialect NAME --force-dialect checks it all the same" if len(passed) == 1 else ""
+        way = (
+            ", --dialect NAME --force-dialect checks it all the same"
+            if len(passed) == 1 and passed[0].alone
+            else ""
+        )
         lines.append(
             f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why{way})"
         )

@@ -208,7 +208,8 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
         guard = expression("fix.when", fix["when"]) if "when" in fix else "None"
         fixes.append(
             f"FixSpec({action!r}, {str(fix.get(action, 'value'))!r}, {to}, {text}, {guard}, "
-            f"Safety.{fix['safety'].upper()}, {template('fix.title', fix['title'])}, {' '.join(str(fix['why']).split())!r})"
+            f"Safety.{fix['safety'].upper()}, {template('fix.title', fix['title'])}, {' '.join(str(fix['why']).split())!r}"
+            + (f", Safety.{fix['also'].upper()})" if "also" in fix else ")")
         )
     at = data.get("at") or ()
     notes = [template("notes", note) for note in data.get("notes") or []]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 
 from cfgfix.core.errors import CfgfixError, ExitCode, did_you_mean
 from cfgfix.core.source_file import read_regular
@@ -51,7 +52,8 @@ KEYS = frozenset(
         "formula",
     ]
 )
-_FIX_KEYS = frozenset(["set", "delete", "rename", "to", "text", "when", "safety", "title", "why"])
+_CHOSEN = re.compile(r"\{'([^'{}]*)' if [^{}]* else '([^'{}]*)'\}")
+_FIX_KEYS = frozenset(["set", "delete", "rename", "to", "text", "when", "safety", "also", "title", "why"])
 _CASE_KEYS = frozenset(
     [
         "name",
@@ -281,6 +283,16 @@ def fixes_of(data: dict[str, Any]) -> list[dict[str, Any]]:
     return fix if isinstance(fix, list) else [fix]
 
 
+def safeties(fix: dict[str, Any]) -> str:
+    """Return how safe a fix is, in words; some checks decide it for each finding."""
+    return f"{fix['safety']} or {fix['also']}" if "also" in fix else str(fix["safety"])
+
+
+def plain_title(title: str) -> str:
+    """Return the title of a fix for a reader of the rule: of two that an expression chooses from, both."""
+    return _CHOSEN.sub(lambda found: f"{found[1]}, or: {found[2]}", title)
+
+
 def refuted(data: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the claims that measurement refutes, as a list."""
     found = data.get("folklore") or []
@@ -305,10 +317,14 @@ def _check_fix(path: str, fix: object, *, code: bool) -> None:
         if not (_is_scalar(value) if key in ("to", "when") else isinstance(value, str)):
             raise rule_error(path, f"`fix.{key}` is not text")
     _one_of(path, "fix safety", fix["safety"], SAFETIES)
+    if "also" in fix:
+        _one_of(path, "fix safety", fix["also"], SAFETIES)
+        if not code or fix["also"] == fix["safety"]:
+            raise rule_error(path, "`fix.also` is a second safety that the check of a code rule gives")
     actions = [key for key in ("set", "delete", "rename") if key in fix]
     if code:
         if actions:
-            raise rule_error(path, "`fix` of a code rule says only safety, title and why")
+            raise rule_error(path, "`fix` of a code rule says only safety, also, title and why")
     elif len(actions) != 1:
         raise rule_error(path, "`fix` needs exactly one of set, delete and rename")
     elif actions[0] != "delete" and "to" not in fix:

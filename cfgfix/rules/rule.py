@@ -38,6 +38,13 @@ class FixSpec:
     safety: Safety
     title: Code
     why: str
+    also: Safety | None = None
+    """The safety that a check gives some of its fixes instead."""
+
+    @property
+    def safeties(self) -> tuple[str, ...]:
+        """Return how safe the fix may be, in words."""
+        return (self.safety.label,) if self.also is None else (self.safety.label, self.also.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +92,7 @@ class Rule:
     def needs_hardware(self) -> bool:
         """Whether the condition names a fact of the machine."""
         return any(name.startswith("hardware.") for name in self.operands)
+
+    def states(self, safety: Safety) -> bool:
+        """Tell whether the rule file says that a fix may be so safe; one that is only shown needs no word."""
+        return safety is Safety.DISPLAY or any(safety.label in fix.safeties for fix in self.fixes)

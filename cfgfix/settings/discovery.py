@@ -15,11 +15,19 @@ from cfgfix.settings.reader import Finder, Settings
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One file to look at, with the settings it lies under; `named` when the user gave its path, not a folder's."""
+    """One file to look at.
+
+    Attributes:
+        path: The file.
+        named: Whether the user gave its path, not a folder's.
+        settings: Those it lies under.
+        included: Whether an include pattern of these fits it.
+    """
 
     path: str
     named: bool
     settings: Settings
+    included: bool = True
 
 
 class Matcher:
@@ -100,7 +108,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
         key = os.path.normpath(path)
         if key not in seen:
             seen.add(key)
-            found.append(Found(path, named, settings))
+            found.append(Found(path, named, settings, not named or matcher_of(settings).included(path)))
 
     for path in paths:
         try:

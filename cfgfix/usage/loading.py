@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cfgfix.code.inference.config_values import UNKNOWN, YAML_LOADS, Path
+from cfgfix.code.inference.config_values import UNKNOWN, YAML_LOADS, Atoms, Path
 from cfgfix.code.model.expressions import constant, dotted, text
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, UNARY, Call, Event, Expr, Scope
@@ -514,10 +514,30 @@ class _About:
                             for atom in callee
                         ):
                             continue
+                        if not self._means(callee, name or "", paths[0]):
+                            continue
                         if at_hand is None:
                             at_hand = self._at_hand(scope)
                         if at_hand:
                             yield Literal(paths[0], value[1], spot((CALL, call.number), scope))
+
+    def _means(self, callee: Atoms, name: str, path: Path) -> bool:
+        """Tell whether another call gives the same parameter the key: a word that both have proves nothing."""
+        for atom in callee:
+            function = self.program.method(atom[1], "__init__") if atom[0] == "C" else atom[1]
+            plain = [param[0] for param in function.params if param[3] == "plain"] if function else []
+            bound = 0 if atom[0] == "f" else 1
+            place = plain.index(name) - bound if name in plain[bound:] else None
+            for where, call in self.follower.callers(atom[1].name):
+                value = call.argument(place, name) if place is not None else call.keyword(name)
+                if value is None or value[0] == CONSTANT:
+                    continue
+                called = self.follower.of(call.func, where)
+                if any(other[0] == atom[0] and other[1] is atom[1] for other in called) and (
+                    self.found.uses.key_of(value, where) == path
+                ):
+                    return True
+        return False
 
     def _at_hand(self, scope: Scope) -> bool:
         """Tell whether a function has a config in one of its names or of its object's attributes."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Table
 from collections.abc import Sequence as Row
 
-from cfgfix.code.inference.interpreter.events import Loading
+from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
 from cfgfix.code.inference.interpreter.library import OPTIONS, SHELL
 from cfgfix.code.inference.interpreter.objects import (
@@ -170,6 +170,9 @@ class ProjectRuns:
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
         self.sites: dict[Site, Loading] = {}
+        known = {module.path for module in program.all_modules() if module.scope is not None}
+        self.unread = [path for path in program.files if path not in known]
+        """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
         self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
 
@@ -337,11 +340,12 @@ class ProjectRuns:
         """Run every program under every command, then with each further file that its load sites fit."""
         entrances = self.entrances()
         commands = self.commands(entrances)
+        made: list[tuple[Entrance, list[RunResult]]] = []
         for number, entrance in enumerate(entrances):
             mine: list[RunResult] = []
             for command in _telling(commands.get(number, ())):
                 if self.spent():
-                    return
+                    break
                 result = self.one(entrance, command)
                 if not result.run.loadings:
                     # A program that loads nothing under one command loads nothing under another, as a rule.
@@ -352,7 +356,10 @@ class ProjectRuns:
                     continue
                 mine.append(result)
                 self.results.append(result)
-            self._try_others(entrance, mine)
+            made.append((entrance, mine))
+        named = {path for result in self.results for path in result.opened}
+        for entrance, mine in made:
+            self._try_others(entrance, mine, named)
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
@@ -363,6 +370,7 @@ class ProjectRuns:
         again = ProjectRuns.__new__(ProjectRuns)
         again.program, again.files, again.root, again.known = self.program, self.files, self.root, self.known
         again.configs = {**self.configs, path: config}
+        again.unread = self.unread
         again.sites, again.script_texts = self.sites, self.script_texts
         again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
@@ -399,9 +407,11 @@ class ProjectRuns:
             host.unknown_overrides,
         )
 
-    def _try_others(self, entrance: Entrance, results: list[RunResult]) -> None:
+    def _try_others(self, entrance: Entrance, results: list[RunResult], named: set[str]) -> None:
         """Run a program with the files that nothing names and that have the shape its load sites ask for."""
-        bound = {path for result in results for path in result.opened}
+        own = {path for result in results for path in result.opened}
+        # What another program names is not tried here, unless nothing is known of what this one gets.
+        bound = own | named if own else set(own)
         wanted: dict[Site, tuple[Loading, set[str], Command | None]] = {}
         for result in results:
             for site, (loading, key) in result.unresolved.items():
@@ -431,7 +441,12 @@ class ProjectRuns:
                 tried += 1
                 result = self.one(entrance, command, {site: path})
                 made = result.opened.get(path)
-                if made is None or made.root is None or share_read(made) < FITS:
+                if (
+                    made is None
+                    or made.root is None
+                    or share_read(made) < FITS
+                    or lacks_too_much(made, result)
+                ):
                     continue
                 bound.add(path)
                 self.results.append(result)
@@ -510,6 +525,18 @@ def share_read(opened: Opened) -> float:
     """Return the share of a file's keys at the top that a run asks for."""
     names = [key for key in opened.keys.values() if len(key.path) == 1]
     return sum(1 for key in names if counted(key)) / len(names) if names else 0.0
+
+
+def lacks_too_much(opened: Opened, result: RunResult) -> bool:
+    """Tell whether a program needs so many keys that a file lacks that it is none of the program's files."""
+    lacking = {
+        item.name
+        for item in result.run.asked
+        if item.how == REQUIRED
+        and any(key.source == opened.keys[()].source and not key.path for key in item.sections)
+    }
+    found = sum(1 for key in opened.keys.values() if len(key.path) == 1 and counted(key))
+    return len(lacking) > max(1, found // 3)
 
 
 def site_of(loading: Loading) -> Site:

@@ -22,10 +22,21 @@ from cfgfix.code.inference.config_values import (
     Path,
     Sections,
 )
+from cfgfix.code.inference.escaping import (
+    TAKING_ALL,
+    enters_outside,
+    fate_shown,
+    find_given_away,
+    keeps,
+    note_locals,
+    note_loose,
+    note_stored,
+)
 from cfgfix.code.inference.value_uses import (
     COPIED,
     HARMLESS,
     LOGGED,
+    NAMING,
     USED,
     Guard,
     Guards,
@@ -413,8 +424,14 @@ class Collector:
             for scope in module.summary.scopes
             for source in scope.imports.values()
         )
+        self.stored: dict[tuple[int, str], tuple[Scope, set[Path]]] = {}
+        """Sections that objects get as attributes, by class and name."""
         self._find_groups()
+        find_given_away(self)
         self._collect()
+        note_loose(self)
+        note_locals(self)
+        note_stored(self)
 
     def core(self, scope: Scope) -> bool:
         """Tell whether a scope belongs to the training program."""
@@ -426,6 +443,9 @@ class Collector:
         for name, places in self.loads.attributes.items():
             for expr, scope in places:
                 self._access(expr, expr[1], name, scope)
+                if name in TAKING_ALL and self.sections is None:
+                    for path in self.whole_paths(expr[1], scope):
+                        self.used_whole(path, self.fate(expr, scope), expr, scope)
         for expr, scope in self.loads.subscripts:
             key = constant(expr[2])
             if isinstance(key, str):
@@ -456,17 +476,21 @@ class Collector:
 
     def _held(self, part: Expr, container: Expr, scope: Scope) -> None:
         """Look at a section that is put in a tuple, list or mapping."""
-        if part[0] not in (NAME, ATTRIBUTE, SUBSCRIPT, CALL):
+        if part[0] not in NAMING:
             return
-        paths = self._whole_paths(self.follower.of(part, scope))
+        paths = self.whole_paths(part, scope)
         if not paths:
             return
         around = self.loads.around.get(id(container))
         if around is not None and isinstance(around[0], Event) and around[1] in ("owner", "index"):
             return
-        fate = self._fate(container, scope)
+        fate = self.fate(container, scope)
         for path in paths:
-            self._used_whole(path, fate, part, scope)
+            self.used_whole(path, fate, part, scope)
+
+    def whole_paths(self, expr: Expr, scope: Scope) -> set[Path]:
+        """Return the key paths of the sections that an expression may be."""
+        return self._whole_paths(self.follower.of(expr, scope))
 
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
         owners = self._owners()
@@ -544,9 +568,9 @@ class Collector:
             (parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base") or parent[0] == COMPARE
         ):
             return
-        fate = self._fate(expr, scope)
+        fate = self.fate(expr, scope)
         for path in paths:
-            self._used_whole(path, fate, expr, scope)
+            self.used_whole(path, fate, expr, scope)
 
     def _note(self, expr: Expr, scope: Scope, atoms: Atoms, name: str) -> None:
         paths = self.uses.paths_of(atoms)
@@ -607,7 +631,7 @@ class Collector:
         if func[0] == ATTRIBUTE and func[2] in ("items", "values") and not call.args:
             paths = self.uses.paths_of(self.follower.of(func[1], scope))
             for path in paths | self._below(paths):
-                self._used_whole(path, self._fate(expr, scope), expr, scope)
+                self.used_whole(path, self.fate(expr, scope), expr, scope)
 
     def _write(self, target: Expr, event: Event, scope: Scope) -> None:
         if target[0] == ITEMS:
@@ -640,7 +664,7 @@ class Collector:
                     self._note(expr, scope, atoms, known)
             return
         for path in paths | self._below(paths):
-            self._used_whole(path, self._fate(expr, scope), expr, scope)
+            self.used_whole(path, self.fate(expr, scope), expr, scope)
 
     def _names(self, name: Expr, scope: Scope) -> list[str] | None:
         """Return the texts that a loop's variable goes through, or None where they are not known."""
@@ -652,18 +676,21 @@ class Collector:
 
     def _whole(self, value: Expr, scope: Scope, argument: tuple[Expr, Any] | None) -> None:
         """Look at an expression that may be a whole section given to something."""
-        if value[0] not in (NAME, ATTRIBUTE, SUBSCRIPT, CALL):
+        if value[0] not in NAMING:
             return
-        paths = self._whole_paths(self.follower.of(value, scope))
+        paths = self.whole_paths(value, scope)
         if not paths:
             return
         fate = USED
         if argument is not None:
             call = scope.calls[argument[0][1]]
             if call.func[:2] == (NAME, "setattr") and argument[1] == 2:
-                if isinstance(constant(call.args[1]), str):
-                    return
-            elif call.func[0] == NAME and call.func[1] in (
+                name = constant(call.args[1])
+                if not isinstance(name, str) or not keeps(self, call.args[0], name, scope, paths):
+                    for path in paths:
+                        self.used_whole(path, USED, value, scope)
+                return
+            if call.func[0] == NAME and call.func[1] in (
                 "getattr",
                 "setattr",
                 "hasattr",
@@ -684,8 +711,9 @@ class Collector:
                     return
                 if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
                     if all(
-                        self._by_its_name(atom, call) and self._followed(atom, argument[1]) for atom in callee
+                        self._by_its_name(atom, call) and self.follows(atom, argument[1]) for atom in callee
                     ):
+                        self._given(callee, argument[1], paths)
                         return
                 elif (
                     names == {"functools.partial"}
@@ -694,7 +722,9 @@ class Collector:
                 ):
                     return
                 elif names and kinds == {"x"} and names <= HARMLESS:
-                    fate = LOGGED
+                    fate = fate_shown(self, names, argument[0], scope)
+                elif names & _SAME_CALLS and kinds == {"x"} and _named(argument[1]):
+                    fate = self.fate(argument[0], scope)
                 elif (
                     (names and kinds == {"x"} and (names <= AS_DICT or names & _SAME_CALLS))
                     or (kinds == {"g"} and call.func[0] == ATTRIBUTE and call.func[2] == "update")
@@ -705,13 +735,21 @@ class Collector:
                     UNKNOWN in callee
                     and argument[1] not in ("*", "**")
                     and call.func[0] == ATTRIBUTE
-                    and self._methods().get(call.func[2])
+                    and self.methods().get(call.func[2])
                     and kinds <= {"?", "f", "b", "C", "i"}
+                    and not enters_outside(self, call.func, scope)
                 ):
                     # Every method of that name takes it as one of its arguments, and is followed from there.
                     return
         for path in paths:
-            self._used_whole(path, fate, value, scope)
+            self.used_whole(path, fate, value, scope)
+
+    def _given(self, callee: Atoms, role: Any, paths: set[Path]) -> None:
+        """Note the sections that the fields of classes get by a call."""
+        for atom in callee:
+            for kind, owner, name in parameters(self.follower, atom, role) or ():
+                if kind == "a":
+                    self.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
 
     def _bound(self, call: Call, role: Any, scope: Scope) -> bool:
         """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
@@ -720,7 +758,7 @@ class Collector:
         functions = self.follower.of(call.args[0], scope)
         place = role - 1 if isinstance(role, int) else role
         return bool(functions) and all(
-            atom[0] in ("f", "b", "C") and self._followed(atom, place) for atom in functions
+            atom[0] in ("f", "b", "C") and self.follows(atom, place) for atom in functions
         )
 
     def _by_its_name(self, atom: Any, call: Call) -> bool:
@@ -729,7 +767,7 @@ class Collector:
         called = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
         return atom[0] == "C" or bool(called == atom[1].name)
 
-    def _followed(self, atom: Any, role: Any) -> bool:
+    def follows(self, atom: Any, role: Any) -> bool:
         """Tell whether an argument becomes a parameter or attribute that is followed by name."""
         if (
             atom[0] == "C"
@@ -792,7 +830,8 @@ class Collector:
                 return False
         return True
 
-    def _methods(self) -> dict[str, int]:
+    def methods(self) -> dict[str, int]:
+        """Return how many functions of the project have a name."""
         known = self.program.facts.get("config-methods")
         if known is None:
             known = {}
@@ -833,7 +872,7 @@ class Collector:
                     else:
                         key.parameters += [(slot, expr, scope) for slot in slots]
 
-    def _fate(self, expr: Expr, scope: Scope) -> str:
+    def fate(self, expr: Expr, scope: Scope) -> str:
         """Return whether what comes of a whole is used or only logged."""
         ends = self.uses.sinks([(expr, scope)], (), whole=True)
         role = self.role[scope.module.path]
@@ -844,7 +883,8 @@ class Collector:
             else LOGGED
         )
 
-    def _used_whole(self, path: Path, fate: str, expr: Expr, scope: Scope) -> None:
+    def used_whole(self, path: Path, fate: str, expr: Expr, scope: Scope) -> None:
+        """Note that something takes all keys of a section."""
         for key_path, key in self.keys.items():
             if key_path[: len(path)] == path and len(key_path) > len(path):
                 key.whole.append((fate, expr, scope))
@@ -991,6 +1031,11 @@ class Collector:
             around = self.loads.around.get(id(around), (None, None))[0]
         block = getattr(around, "block", None)
         return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
+
+
+def _named(role: Any) -> bool:
+    """Tell whether an argument is given by a name of its own."""
+    return isinstance(role, str) and role not in ("*", "**")
 
 
 _SAME_CALLS = frozenset(

@@ -15,7 +15,7 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
-from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
+from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult, counted, made_again, site_of
 
 FOR_A_READER = frozenset(
     {"title", "name", "description", "desc", "comment", "comments", "note", "notes", "author", "authors", "version", "license",
@@ -98,50 +98,79 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
 
 
 class _Mentioned:
-    """Names that code mentions of which the runs do not show that they are no keys of a config."""
+    """Where code mentions names of which the runs do not show that they are no keys of a config."""
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
-        self._of_scope: dict[int, frozenset[str]] = {}
+        self._scopes: dict[str, list[int]] | None = None
 
-    def names(self, path: str, *, everywhere: bool) -> set[str]:
-        """Return the names that may be keys of a config.
+    def scopes(self, name: str) -> list[int]:
+        """Return the scopes that mention a name, by identity."""
+        if self._scopes is None:
+            self._scopes = {}
+            for module in self.project.program.all_modules():
+                for scope in module.summary.scopes:
+                    if scope.kind not in ("lambda", "comprehension"):
+                        for found in frozenset(_names_of(scope)):
+                            self._scopes.setdefault(found, []).append(id(scope))
+            for path in self.project.unread:
+                for found in frozenset(_WORD.findall(self.project.program.content_of(path))):
+                    self._scopes.setdefault(found.decode("ascii"), []).append(-1)
+        return self._scopes.get(name, [])
+
+    def of(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
+        """Return which names may be keys of a config.
 
         Args:
             path: The config.
+            results: The runs that open it, also those that take both ways at conditions.
             everywhere: Whether all code counts, because a run that opens the config was cut off.
         """
         mine: set[int] = set()
+        asked: set[str] = set()
+        sites = {site_of(result.opened[path].loading) for result in results if path in result.opened}
+        for result in results:
+            asked |= result.run.of_unknown
+            if not result.run.exhausted:
+                mine |= result.run.entered.keys()
         others: set[int] = set()
-        found: set[str] = set()
         explained: set[str] = set()
         for result in self.project.results:
             run = result.run
-            if path in result.opened:
-                found |= run.of_unknown
-                if not run.exhausted:
-                    mine |= run.entered.keys()
-                continue
-            if run.exhausted:
+            loaded = {site_of(opened.loading) for opened in result.opened.values()} | set(result.unresolved)
+            if path in result.opened or run.exhausted or not sites.isdisjoint(loaded):
                 continue
             others |= run.entered.keys()
-            # What another run reads of another config is no key of this one.
+            # What another program reads of a config that it loads elsewhere is no key of this one.
             for opened in result.opened.values():
                 explained.update(key.name for key in opened.keys.values() if counted(key))
             explained.update(item.name for item in run.asked)
-        for module in self.project.program.all_modules():
-            for scope in module.summary.scopes:
-                if scope.kind in ("lambda", "comprehension") or (id(scope) in mine and not everywhere):
-                    continue
-                names = self._names(scope)
-                found |= names - explained if id(scope) in others and not everywhere else names
-        return found
+        return Mentions(
+            self, set() if everywhere else mine, set() if everywhere else others, explained, asked
+        )
 
-    def _names(self, scope: Any) -> frozenset[str]:
-        known = self._of_scope.get(id(scope))
-        if known is None:
-            known = self._of_scope[id(scope)] = frozenset(_names_of(scope))
-        return known
+
+class Mentions:
+    """Which names may be keys of one config."""
+
+    def __init__(
+        self, code: _Mentioned, mine: set[int], others: set[int], explained: set[str], asked: set[str]
+    ) -> None:
+        self._code = code
+        self._mine = mine
+        self._others = others
+        self._explained = explained
+        self._asked = asked
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether code mentions a name of which no run shows what it is."""
+        if name in self._asked:
+            return True
+        explained = name in self._explained
+        return any(
+            scope not in self._mine and not (explained and scope in self._others)
+            for scope in self._code.scopes(name)
+        )
 
 
 def _names_of(scope: Any) -> Iterator[str]:
@@ -186,7 +215,7 @@ class _File:
         self.results = results
         self.exhausted = any(result.run.exhausted for result in results)
         self._mentions = mentioned
-        self._mentioned: set[str] | None = None
+        self._mentioned: Mentions | None = None
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -256,19 +285,19 @@ class _File:
         return f"{self.shown(spot.path)}:{spot.line}"
 
     @property
-    def mentioned(self) -> set[str]:
+    def mentioned(self) -> Mentions:
         """Names that code mentions of which the runs do not show that they are no keys of the file."""
         if self._mentioned is None:
             again = self.again()
-            cut_off = self.exhausted or any(result.run.exhausted for result in again)
-            self._mentioned = self._mentions.names(self.path, everywhere=cut_off)
-            for result in again:
-                self._mentioned |= result.run.of_unknown
+            cut_off = not again or any(result.run.exhausted for result in again)
+            self._mentioned = self._mentions.of(self.path, [*self.results, *again], everywhere=cut_off)
         return self._mentioned
 
     def again(self) -> list[RunResult]:
         """Return the runs made again with both ways taken at conditions; none where a run was cut off."""
-        return [] if self.exhausted else [self.every_way(result) for result in self.results]
+        if self.exhausted or self.project.steps > 2 * MAX_STEPS:
+            return []
+        return [self.every_way(result) for result in self.results]
 
     # Facts about keys over all runs
 
@@ -718,6 +747,8 @@ class _File:
             if any(told[: len(path)] == path for told in self.told):
                 continue
             if self.untouched(path):
+                if self.not_followed(path):
+                    continue
                 if not self.exhausted and any(key.writes or key.may_write for key in self.keys_at(path)):
                     continue
                 if self.read_from_defaults(entry):
@@ -783,6 +814,23 @@ class _File:
                         )
                     )
         return found
+
+    def not_followed(self, path: KeyPath) -> bool:
+        """Tell whether a section went where it could not be followed, or its names are made by counting."""
+        section = path[:-1]
+        siblings = [child.path for _, child in self.entries[section].children if section in self.entries]
+        read = [
+            other
+            for other in siblings
+            if other != path and other in self.entries and not self.untouched(other)
+        ]
+        taken = not section or any(key.reads for key in self.keys_at(section))
+        if taken and not read and not any(told[: len(section)] == section for told in self.told):
+            return True
+        counted_name = re.sub(r"[0-9]+", "0", str(path[-1]))
+        return counted_name != str(path[-1]) and any(
+            re.sub(r"[0-9]+", "0", str(other[-1])) == counted_name for other in read
+        )
 
     def mentioned_below(self, entry: Entry) -> bool:
         if entry.kind != "map":
@@ -956,6 +1004,7 @@ def shown_value(value: Value | None) -> str:
     return "of the code"
 
 
+_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
 _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
@@ -1034,12 +1083,7 @@ def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry 
 def _holds_words(one: str, other: str) -> bool:
     words, others = _words(one), _words(other)
     short, long = (words, others) if len(words) < len(others) else (others, words)
-    return (
-        bool(short)
-        and len(short) < len(long)
-        and (long[: len(short)] == short or long[-len(short) :] == short)
-        and len("".join(short)) > 2
-    )
+    return bool(short) and len(short) < len(long) and long[: len(short)] == short and len("".join(short)) > 2
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:

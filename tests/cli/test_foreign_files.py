@@ -4,136 +4,13 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from foreign_samples import FOREIGN, compose_problems, held, lay, published_compose_problems
 
 from cfgfix.cli.start import run
 
 TRAINING = "batch_size: 32\nlearning_rate: 1.0e-3\nepochs: 3\n"
 LOOSE = TRAINING.replace("1.0e-3", "1e-3")
 """The same, with the text where a number is meant."""
-
-FOREIGN = {
-    ".github/workflows/train.yml": """\
-name: train
-on:
-  push: {branches: [main]}
-env:
-  LR: 1e-3
-  BATCH_SIZE: 010
-jobs:
-  train:
-    runs-on: ubuntu-latest
-    env: {learning_rate: 1e-3, epochs: 1_0, verbose: yes}
-    steps:
-      - uses: actions/checkout@v4
-      - run: python train.py --lr $LR
-""",
-    "docker-compose.yml": """\
-services:
-  trainer:
-    image: example/trainer:1.10
-    restart: no
-    environment:
-      - VERBOSE=yes
-      - LR=1e-3
-    ports: ["6006:6006", 22:22]
-    deploy: {replicas: 2}
-  board:
-    image: tensorflow/tensorflow
-    restart: on-failure
-    environment: {learning_rate: 1e-3, batch_size: 32, epochs: 3, mixed_precision: yes}
-""",
-    "deploy/job.yaml": """\
-apiVersion: batch/v1
-kind: Job
-metadata: {name: train}
-spec:
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: main
-          image: example/trainer
-          env:
-            - {name: LR, value: 1e-3}
-            - {name: VERBOSE, value: yes}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: params}
-data: {batch_size: "32", learning_rate: 1e-3, epochs: "3", num_workers: 4, restart: no}
-""",
-    "environment.yml": """\
-name: trainer
-channels: [conda-forge]
-dependencies:
-  - python=3.10
-  - tensorflow
-  - pip: [keras-tuner]
-variables: {LR: 1e-3, DEBUG: no}
-""",
-    "mkdocs.yml": """\
-site_name: Trainer
-nav: [{Home: index.md}]
-extra: {learning_rate: 1e-3, on: yes}
-""",
-    "docs/_data/navigation.yml": """\
-- title: Training
-  url: /training
-  open: yes
-- title: Learning rate
-  url: /1e-3
-""",
-    "api/openapi.yaml": """\
-openapi: 3.0.3
-info: {title: Trainer, version: 1.10}
-paths:
-  /train:
-    post:
-      parameters: [{name: learning_rate, in: query, schema: {type: number, example: 1e-3}}]
-      responses: {"200": {description: ok}}
-components:
-  schemas:
-    Run: {type: object, properties: {batch_size: {type: integer, default: 010}, resume: {default: no}}}
-""",
-    "locale/nb.yml": """\
-nb:
-  yes: Ja
-  no: Nei
-  training: {epochs: Epoker, learning_rate: Læringsrate, batch_size: Bunkestørrelse}
-""",
-    "ansible/site.yml": """\
-- name: train
-  hosts: gpus
-  become: yes
-  vars: {learning_rate: 1e-3, batch_size: 32, epochs: 010}
-  tasks:
-    - {name: run, command: python train.py, environment: {LR: 1e-3}}
-""",
-    "chart/Chart.yaml": """\
-apiVersion: v2
-name: trainer
-version: 1.10
-""",
-    "chart/values.yaml": """\
-replicaCount: 1
-image: {repository: example/trainer, tag: 1.10}
-restartPolicy: no
-env: [{name: LR, value: 1e-3}, {name: VERBOSE, value: yes}]
-resources: {limits: {memory: 1e3}}
-""",
-    "docs/_config.yml": """\
-title: Trainer
-theme: minima
-show_excerpts: no
-permalink: 1e-3
-""",
-    "dataset_card.yaml": """\
-license: mit
-language: [en, no]
-task_categories: [image-classification]
-dataset_info: {features: [{name: learning_rate, dtype: float32}], splits: [{name: train, num_examples: 1e3}]}
-""",
-}
 
 NAMED = {
     "nothing": "",
@@ -156,17 +33,6 @@ class Config:
     learning_rate: float = 1e-3
     epochs: int = 3
 """
-
-
-def lay(folder, files=FOREIGN):
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def held(folder, files=FOREIGN):
-    return {name: (folder / name).read_bytes() for name in files}
 
 
 @pytest.fixture
@@ -331,20 +197,17 @@ def test_restart_stays_a_text_for_compose(cfgfix, tmp_path):
     assert compose_problems((tmp_path / "docker-compose.yml").read_text()) == []
     assert compose_problems(FOREIGN["docker-compose.yml"].replace("restart: no", "restart: false"))
     cfgfix("fix", ".", "--unsafe-fixes", cwd=tmp_path)
+    assert (tmp_path / "docker-compose.yml").read_text() == FOREIGN["docker-compose.yml"]
     assert compose_problems((tmp_path / "docker-compose.yml").read_text()) == []
 
 
-def compose_problems(text):
-    """Return what Compose would refuse: it reads plain `yes` and `no` as texts, and wants texts, lists and mappings."""
-    from ruamel.yaml import YAML
-
-    services = YAML(typ="safe", pure=True).load(text)["services"]
-    return [
-        f"{name}.{key}"
-        for name, service in services.items()
-        for key, kinds in (("restart", str), ("image", str), ("environment", (list, dict)), ("ports", list))
-        if key in service and not isinstance(service[key], kinds)
-    ]
+@pytest.mark.parametrize("changed", [("restart: no", "restart: false"), ("- yes\n", "- true\n")])
+def test_the_compose_sample_is_valid_by_the_published_schema(changed):
+    pytest.importorskip("check_jsonschema")
+    text = FOREIGN["docker-compose.yml"]
+    assert published_compose_problems(text) == []
+    assert published_compose_problems(text.replace(*changed))
+    assert compose_problems(text.replace(*changed))
 
 
 def test_the_samples_are_what_they_say():

@@ -262,12 +262,18 @@ def test_a_link_inside_the_project_is_followed(cfgfix, project):
     assert "[tool.cfgfix]" in (project / "tools" / "pp.toml").read_text()
 
 
-def test_a_link_that_leads_nowhere_is_no_new_file(cfgfix, project):
-    (project / "cfgfix.toml").symlink_to(project / "gone.toml")
-    refused = cfgfix("init", "--yes")
-    assert refused.code == 3
-    assert "something has that name already" in refused.err
-    assert not (project / "gone.toml").exists()
+def test_a_link_that_leads_nowhere_inside_the_project_gets_its_file(cfgfix, project):
+    (project / "cfgfix.toml").symlink_to(project / "kept.toml")
+    assert cfgfix("init", "--yes").code == 0
+    assert (project / "cfgfix.toml").is_symlink()
+    assert tomllib.loads((project / "kept.toml").read_text())["source-roots"] == ["src"]
+
+
+def test_a_link_that_leads_nowhere_outside_the_project_gets_none(cfgfix, tmp_path):
+    (tmp_path / "inside" / ".git").mkdir(parents=True)
+    (tmp_path / "inside" / "cfgfix.toml").symlink_to(tmp_path / "kept.toml")
+    assert cfgfix("init", "--yes", cwd=tmp_path / "inside").code == 2
+    assert not (tmp_path / "kept.toml").exists()
 
 
 def test_a_write_that_fails_leaves_whole_files_and_tells_those_written(tmp_path, monkeypatch):

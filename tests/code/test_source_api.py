@@ -132,6 +132,171 @@ def test_the_table_agrees_with_an_installed_tensorflow() -> None:
     assert wrong == []
 
 
+def test_what_constructors_take_through_their_base_classes() -> None:
+    table = load(NOTHING)
+    layer = table.constructor("tensorflow.keras.layers.LSTM")
+    assert layer is not None
+    assert layer is table.constructor("keras.layers.LSTM")
+    two, three = 1 << table.versions.index("2.15"), table.newest
+    for parameter in ("units", "name", "dtype", "trainable", "input_shape", "implementation"):
+        assert layer.takes(parameter, two | three)
+    assert layer.takes("time_major", two)
+    assert layer.takes("time_major", three) is False
+    assert layer.takes("time_major", two | three) is None
+    # It is given its own by the class, so that it raises as well.
+    assert layer.takes("cell", three) is False
+    assert layer.positions(three)[:3] == ("units", "activation", "recurrent_activation")
+    assert "time_major" in layer.positions(two)
+    assert table.constructor("keras.layers.Nothing") is None
+
+
+def test_what_optimizers_take_and_forget() -> None:
+    table = load(NOTHING)
+    adam = table.constructor("keras.optimizers.Adam")
+    assert adam is not None
+    bits = {version: 1 << number for number, version in enumerate(table.versions)}
+    assert [adam.takes("lr", bits[item]) for item in ("2.8", "2.15", "2.16")] == [True, True, False]
+    assert [adam.ignores("lr", bits[item]) for item in ("2.8", "2.15", "2.16")] == [False, True, False]
+    assert [adam.takes("decay", bits[item]) for item in ("2.8", "2.15", "2.16")] == [True, False, True]
+    assert [adam.ignores("decay", bits[item]) for item in ("2.8", "2.15", "2.16")] == [False, False, True]
+    assert [bool(adam.takes("weight_decay", bits[item])) for item in ("2.8", "2.12", "2.21")] == [
+        False,
+        True,
+        True,
+    ]
+    assert adam.takes("clipnorm", bits["2.4"] | bits["2.21"])
+
+
+def test_unknown_arguments_with_what_is_meant() -> None:
+    table = load(wanting("tensorflow==2.18.0"))
+    found = table.unknown_arguments("keras.optimizers.SGD", ["lr", "nestrov", "momentum", "decay", "name"])
+    assert [(item.argument, item.renamed, item.near) for item in found] == [
+        ("lr", "learning_rate", None),
+        ("nestrov", None, "nesterov"),
+    ]
+    beside = table.unknown_arguments("keras.optimizers.SGD", ["lr", "learning_rate"])
+    assert [(item.argument, item.meant) for item in beside] == [("lr", None)]
+    saved = table.unknown_arguments("keras.callbacks.ModelCheckpoint", ["filepath", "period"])
+    assert [(item.argument, item.meant, bool(item.mask)) for item in saved] == [("period", None, True)]
+    # A name that the table does not have, and one that takes any keyword.
+    assert table.unknown_arguments("keras.layers.Nothing", ["a"]) == ()
+    assert table.unknown_arguments("keras.callbacks.LambdaCallback", ["a"]) == ()
+    old = load(wanting("tensorflow==2.15.0"))
+    assert old.unknown_arguments("keras.callbacks.ModelCheckpoint", ["filepath", "period"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "argument", "words"),
+    [
+        # Keras 2 had it, Keras 3 lost it and has it again.
+        ("2.18.0", "keras.metrics.SparseCategoricalCrossentropy", "ignore_class", "2.16 to 2.18"),
+        ("2.8.0", "keras.metrics.SparseCategoricalCrossentropy", "ignore_class", "2.8 and earlier"),
+        ("2.21.0", "keras.layers.LSTM", "time_major", "2.16 and later"),
+        ("2.18.0", "keras.layers.LSTM", "tim_major", "2.4 and later"),
+        ("2.8.0", "keras.optimizers.Adam", "weight_decay", "2.8 and earlier"),
+    ],
+)
+def test_which_releases_refuse_an_argument(asked: str, name: str, argument: str, words: str) -> None:
+    table = load(wanting(f"tensorflow=={asked}"))
+    (found,) = table.unknown_arguments(name, [argument])
+    assert table.without(found.mask | table.open_in(name)) == words
+
+
+def test_words_of_keras_three() -> None:
+    table = load(NOTHING)
+    assert {"relu", "swish"} <= table.words("activations")
+    assert "adam" in table.words("optimizers")
+    assert {"mixed_float16", "mixed_bfloat16", "float32"} <= table.words("dtype_policies")
+    assert "mixed_float" not in table.words("dtype_policies")
+    first, last = (1 << table.versions.index(item) for item in ("2.16", "2.21"))
+    assert "muon" in table.words("optimizers", last) - table.words("optimizers", first)
+    assert table.word_releases("optimizers", "muon") & (first | last) == last
+    assert not table.words("optimizers", 1)
+    assert table.words("nothing") == frozenset()
+
+
+_KINDS = (
+    "callbacks",
+    "constraints",
+    "initializers",
+    "layers",
+    "losses",
+    "metrics",
+    "optimizers",
+    "optimizers.schedules",
+    "regularizers",
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.tensorflow
+def test_what_constructors_take_agrees_with_an_installed_keras() -> None:
+    tf = pytest.importorskip("tensorflow")
+    version = ".".join(tf.__version__.split(".")[:2])
+    table = load(NOTHING)
+    if version not in table.versions:
+        pytest.skip("the installed release is not in the table")
+    bit = 1 << table.versions.index(version)
+    judged = 0
+    wrong = []
+    for kind in _KINDS:
+        module = tf.keras
+        for part in kind.split("."):
+            module = getattr(module, part)
+        for name, cls in sorted(vars(module).items()):
+            found = table.constructor(f"keras.{kind}.{name}") if inspect.isclass(cls) else None
+            if found is None or not found.known & bit or name == "Optimizer":
+                continue
+            wrong += [
+                f"{kind}.{name}: {parameter} is not in the table"
+                for parameter, item in inspect.signature(cls.__init__).parameters.items()
+                if parameter != "self"
+                and item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+                and not found.parameters.get(parameter, 0) & bit
+            ]
+            if found.open & bit:
+                continue
+            judged += 1
+            # What is needed, and what no release takes: the second must be what is refused.
+            needed = {
+                parameter: 1
+                for parameter, item in inspect.signature(cls.__init__).parameters.items()
+                if parameter != "self"
+                and item.default is item.empty
+                and item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+            }
+            try:
+                cls(**needed, no_such_argument=1)
+            except Exception as error:  # noqa: BLE001 (what is refused first differs)
+                if (
+                    "no_such_argument" not in str(error)
+                    and "takes no arguments" not in str(error)
+                    and not needed
+                ):
+                    wrong.append(f"{kind}.{name}: {error}")
+            else:
+                wrong.append(f"{kind}.{name} takes any argument")
+            if not needed:
+                # What base classes take must not be refused as an argument that nobody knows.
+                for parameter, mask in found.parameters.items():
+                    if mask & bit and not _known_there(cls, parameter):
+                        wrong.append(f"{kind}.{name} does not take {parameter}")
+    assert wrong == []
+    assert judged > 200
+
+
+def _known_there(cls: type, parameter: str) -> bool:
+    """Tell whether an installed class takes a parameter, be it with another value than this."""
+    try:
+        cls(**{parameter: None})
+    except Exception as error:  # noqa: BLE001 (a value may be refused in any way)
+        text = str(error)
+        return (
+            "unexpected keyword" not in text and "not recognized" not in text and "Unrecognized" not in text
+        )
+    return True
+
+
 @pytest.mark.tensorflow
 def test_how_layers_are_called_agrees_with_an_installed_keras() -> None:
     tf = pytest.importorskip("tensorflow")

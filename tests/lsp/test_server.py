@@ -103,6 +103,25 @@ def test_safe_quick_fixes_are_preferred_and_unsafe_ones_marked(tmp_path):
     session(tmp_path, scenario)
 
 
+@pytest.mark.parametrize("entry", ["wrokers = 'x'", "batch_size = ['a..b']"])
+def test_a_wrong_entry_of_the_settings_is_told_beside_the_findings(tmp_path, entry):
+    (tmp_path / "cfgfix.toml").write_text(MACHINE + f"select = ['YML001']\n[keys]\n{entry}\n")
+
+    async def scenario(editor):
+        found = await editor.open("config.yaml", TEXT)
+        assert found[0].code is None
+        assert found[0].message.startswith(f"{os.path.join(str(tmp_path), 'cfgfix.toml')}: keys")
+        assert [item.code for item in found[1:]] == ["YML001"]
+        assert found[1].range.start == types.Position(4, 17)
+        actions = await editor.actions("config.yaml", found[1].range)
+        fix = next(item for item in actions if item.is_preferred)
+        assert fix.diagnostics[0].code == "YML001"
+        changed = editor.applied("config.yaml", fix.edit.changes[editor.uri("config.yaml")])
+        assert changed == TEXT.replace("1e-4", "1.0e-4")
+
+    session(tmp_path, scenario)
+
+
 def test_an_unsafe_fix_says_so_in_its_title(tmp_path):
     text = "model: {decoder_dim: 1024}\ntraining:\n  epochs: 3\n  learning_rate: 1.0e-4\ndata:\n  batch_size: 32\n  num_workers: 8\n  prefetch_buffer_size: 100\n  max_text_tokens: 200\n"
     (tmp_path / "cfgfix.toml").write_text(MACHINE)

@@ -36,8 +36,8 @@ from cfgfix.code.inference.releases import (
     without_three,
     written_for_one,
 )
-from cfgfix.code.model.expressions import constant, dotted, text
-from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
 from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
@@ -505,6 +505,10 @@ def old_arguments(program: Program) -> Iterator[Hit]:
             )
 
 
+_TOLD_ALONE = frozenset({"lr", "decay"})
+"""Parameters of optimizers that other checks tell of, with what each release makes of them."""
+
+
 def unknown_argument(program: Program) -> Iterator[Hit]:
     """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
     table = api(program)
@@ -524,39 +528,47 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             if name == "keras.Model.loss" or overridden(program, site) or of_others(site):
                 # `compile` puts the loss that it was given in the place of the method.
                 continue
-        for keyword, _ in site.call.keywords:
-            if keyword is None:
-                continue
-            mask = table.accepts(name, keyword)
-            if mask is None or mask & table.newest:
-                continue
-            confidence = "high" if mask and not mask & table.admitted else "medium"
-            if expects_absence(site.scope, site.call.block, site.call.place) or written_for_one(
-                program, site.scope
-            ):
-                continue
-            new = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}.get(
-                keyword
-            )
-            yield hit_at(
-                site,
-                values={
-                    "name": as_written(program, site.scope, name)
-                    if name.startswith("keras.")
-                    else shown(name),
-                    "argument": keyword,
-                    "gone": table.since(mask) if mask else "2.4 and later",
-                    "asked": asked_for(table),
-                },
-                severity="error"
-                if table.requirement.known and not mask & table.admitted
-                else (where_keras_known if name.startswith("keras.") else where_known)(table, "warning"),
-                confidence=confidence,
-                rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, new, keyword),)
-                if new
-                else (),
-            )
-            break
+        yield from _refused_arguments(program, site, name)
+
+
+def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]:
+    """Yield one finding for each argument of a call that the callable of this name refuses."""
+    table = api(program)
+    optimizer = name.startswith("keras.optimizers.")
+    refused = [
+        item
+        for item in table.unknown_arguments(name, [key for key, _ in site.call.keywords if key is not None])
+        if not (optimizer and item.argument in _TOLD_ALONE)
+    ]
+    if not refused or expects_absence(site.scope, site.call.block, site.call.place):
+        return
+    if written_for_one(program, site.scope) or bound_twice(site.scope, head(site.call.func)):
+        return
+    for item in refused:
+        mask = item.mask | table.open_in(name)
+        # A name that no release ever had, beside one that it looks like, is a slip whichever release is meant.
+        slip = not mask and item.meant is not None
+        value = site.call.keyword(item.argument)
+        yield Hit(
+            site.scope,
+            (place_of(value, site.scope) if value is not None else None) or site.call.place,
+            site.call.block,
+            entry=Calls(site),
+            values={
+                "name": as_written(program, site.scope, name) if name.startswith("keras.") else shown(name),
+                "argument": item.argument,
+                "gone": table.without(mask),
+                "meant": f" (did you mean `{item.meant}`?)" if item.meant else "",
+                "asked": asked_for(table),
+            },
+            severity="error"
+            if slip or (table.requirement.known and not mask & table.admitted)
+            else (where_keras_known if name.startswith("keras.") else where_known)(table, "warning"),
+            confidence="high" if slip or (mask and not mask & table.admitted) else "medium",
+            rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, item.renamed, item.argument),)
+            if item.renamed
+            else (),
+        )
 
 
 def of_others(site: Site) -> bool:

@@ -15,7 +15,17 @@ from cfgfix.code.inference.guards import literals
 from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, MAPPING, NAME, Call, Event, Expr, Scope
-from cfgfix.code.model.values import Constant, Dataset, External, Function, Site, Value, alternatives
+from cfgfix.code.model.values import (
+    Constant,
+    Dataset,
+    External,
+    Function,
+    Items,
+    Made,
+    Site,
+    Value,
+    alternatives,
+)
 
 PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
 """Byte strings of files that run functions for every element, for the needles of checks about such functions."""
@@ -532,8 +542,29 @@ def is_random(site: Site) -> bool:
 
 def is_augmentation(site: Site) -> bool:
     """Tell whether a call draws a random number of any kind, stateless ones included."""
-    return is_random(site) or (
-        site.name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"))
+    return (
+        is_random(site)
+        or site.name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"))
+        or _of_random_layers(site)
+    )
+
+
+def _of_random_layers(site: Site) -> bool:
+    """Tell whether a call runs a `Sequential` with random layers in it as for training."""
+    if not is_true(site.call.keyword("training")):
+        return False
+    models = alternatives(site.callee)
+    return bool(models) and all(
+        isinstance(model, Made)
+        and model.name == "keras.Sequential"
+        and model.site is not None
+        and any(
+            isinstance(layer, Made) and layer.name.startswith("keras.layers.Random")
+            for layers in alternatives(model.site.argument(0, "layers"))
+            if isinstance(layers, Items)
+            for layer in layers.items
+        )
+        for model in models
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import flag, in_tests, method_of, value_named
+from cfgfix.code.checks.common import bound_once, flag, in_tests, method_of, value_named
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.fixes.layout import siblings
 from cfgfix.code.inference.environment import environment_of, sets
@@ -567,6 +567,72 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
     return expr[0] == NAME and any(
         isinstance(item, Made) and item.name in _LISTS
         for item in alternatives(value_named(program, scope, expr[1]))
+    )
+
+
+def untested_first(program: Program) -> Iterator[Hit]:
+    """A GPU that is set up by its number, where nothing asks whether there is one."""
+    seen: set[int] = set()
+    for site in program.flow.named(*_GROWTH, *_LIMIT, *_VISIBLE):
+        scope = site.scope
+        given = site.call.args[0] if site.call.args else None
+        if (
+            given is None
+            or id(scope) in seen
+            or in_tests(scope)
+            or _under_condition(program, scope, site.call.block)
+        ):
+            continue
+        for part in walk(given, scope):
+            if part[0] != SUBSCRIPT or type(constant(part[2])) is not int:
+                continue
+            if not _lists_gpus(program, site, part[1]) or _asked_before(site, part[1]):
+                continue
+            seen.add(id(scope))
+            yield hit_at(
+                site,
+                flow=(),
+                values={"list": text(part[1], scope), "number": constant(part[2])},
+            )
+            break
+
+
+def _under_condition(program: Program, scope: Scope, block: int) -> bool:
+    """Tell whether a place, or a call that enters its function, stands under anything but a `with`."""
+    plain = ("body", "with")
+    if any(item.kind not in plain for item in scope.block_chain(block)):
+        return True
+    return any(
+        item.kind not in plain
+        and not (item.kind == "if" and item.test is not None and "__name__" in text(item.test, caller.scope))
+        for caller in program.flow.callers(scope)
+        for item in caller.scope.block_chain(caller.call.block)
+    )
+
+
+def _lists_gpus(program: Program, site: Site, expr: Expr) -> bool:
+    """Tell whether an expression is the list of the GPUs there are, as TensorFlow gives it."""
+    scope = site.scope
+    if expr[0] == NAME:
+        bound = bound_once(scope, expr[1], site.call.block)
+        if bound is None:
+            return False
+        expr, scope, _ = bound
+    if expr[0] != CALL or not _is_device_list(program, scope, expr):
+        return False
+    return bool(constant(scope.calls[expr[1]].argument(0, "device_type")) == "GPU")
+
+
+def _asked_before(site: Site, expr: Expr) -> bool:
+    """Tell whether a statement before a call asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
+    name = dotted(expr)
+    return name is not None and any(
+        event.kind in ("if", "assert", "while", "try")
+        and event.place[:2] < site.call.place[:2]
+        and (event.kind == "try" or any(dotted(part) == name for part in walk(event.value, scope)))
+        for scope in {site.scope, site.scope.module.summary.scopes[0]}
+        for event in scope.events()
+        if event.value is not None or event.kind == "try"
     )
 
 

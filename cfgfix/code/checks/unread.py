@@ -4,19 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.model.hit import Hit
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.inference.entry_points import for_another_python, imports_of
+from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import NOT_PARSED, Event, Scope
 
 NEEDLES = (b"tensorflow", b"keras")
 
 
 def check(program: Program) -> Iterator[Hit]:
-    """Each file that names a framework and cannot be read, once."""
-    for module in program.problems:
+    """Each file that cannot be read and names a framework, or is imported by one that does; once."""
+    imported = dict(_imported(program))
+    unread = {module.path: module for module in program.problems}
+    unread.update((path, module) for path, (module, _, _) in imported.items())
+    for path, module in sorted(unread.items()):
         problem = module.summary.problem
         assert problem is not None
         message, line = problem
         scope = Scope(0, "module", "", "", -1, -1, (line, 0, line, 0))
         scope.module = module
-        yield Hit(scope, (line, 0, line, 0), 0, {"reason": message}, seen=True)
+        severity: str | None = None
+        related: tuple[Step, ...] = ()
+        if path in imported and not for_another_python(module.source_file().text, line):
+            _, importer, event = imported[path]
+            severity = "warning"
+            if event is not None:
+                related = (Step(importer, event.place, event.block, "imports it, and fails here"),)
+        yield Hit(
+            scope,
+            (line, 0, line, 0),
+            0,
+            {"reason": message},
+            related=related,
+            severity=severity,
+            seen=True,
+        )
+
+
+def _imported(program: Program) -> Iterator[tuple[str, tuple[Module, Scope, Event | None]]]:
+    """Yield the files with a syntax error that modules which parse import, with what imports each."""
+    for importer in reversed(program.modules):
+        for name, scope, event in imports_of(importer):
+            parts = name.split(".")
+            for length in range(1, len(parts) + 1):
+                module = program.module(".".join(parts[:length]), importer)
+                if module is None or module.summary.problem is None or module is importer:
+                    continue
+                if module.path.endswith(".py") and module.summary.problem[0].startswith(NOT_PARSED):
+                    yield module.path, (module, scope, event)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.reachability import Reached, plain_names
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.program import Module, Program, absolute
-from cfgfix.code.model.summary import CALL, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
 from cfgfix.code.tensorflow.requirements import MAX_LEVELS
 
 _SETS_UP = frozenset(
@@ -219,6 +220,44 @@ def for_python_two(module: Module) -> bool:
     )
 
 
+_TWO_STATEMENT = re.compile(
+    r"""(?m)^[ \t]*(?:
+        (?:print|exec)[ \t]+(?!(?:in|is|and|or|not|if|else)\b)["'\w%`]
+        | print[ \t]*>>
+        | print[ \t]*$
+        | except[ \t]+(?:[\w.]+|\([\w., \t]+\))[ \t]*,[ \t]*\w+[ \t]*:
+        | raise[ \t]+[\w.]+[ \t]*,
+    )""",
+    re.VERBOSE,
+)
+"""Statements that only Python 2 has."""
+_TWO_TOKEN = re.compile(
+    r"""<>|`|\b[uU][rR]["']|\b\d+[lL]\b|(?<![\w.])(?<![eE][+-])0\d*[1-9]\d*(?![\w.])|\bdef\s+\w+\((?:[^)=]*,)?\s*\("""
+)
+"""What a line of Python 2 may hold that Python 3 does not read."""
+_QUOTED = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
+_LATER = (
+    ((3, 11), re.compile(r"\bexcept\s*\*")),
+    ((3, 12), re.compile(r"""^\s*type\s+\w+|\b(?:def|class)\s+\w+\[|\b[rR]?[fF][rR]?["']""")),
+    ((3, 14), re.compile(r"""\b[rR]?[tT][rR]?["']|^\s*except\s+[\w.]+\s*,""")),
+)
+"""Syntax of later releases, by the first that reads it."""
+
+
+def for_another_python(source: str, line: int) -> bool:
+    """Tell whether a text that does not parse may be Python 2, or newer than the interpreter at work.
+
+    Args:
+        source: The text.
+        line: The line at which the parser gave up.
+    """
+    rows = source.split("\n")
+    row = rows[line - 1] if 0 < line <= len(rows) else ""
+    if _TWO_TOKEN.search(row) or _TWO_STATEMENT.search(_QUOTED.sub('""', source)):
+        return True
+    return any(sys.version_info < release and sign.search(row) for release, sign in _LATER)
+
+
 def _installed(program: Program, module: Module) -> bool:
     """Tell whether a module is of a package that is installed: then others call what the program does not call itself.
 
@@ -246,6 +285,24 @@ def _imported(module: Module) -> Iterator[str]:
             for event in scope.events():
                 if event.kind == "import":
                     yield from (source for _, source in event.extra)
+
+
+def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
+    """Yield the dotted names of a module's imports that are made whenever they are come to, with scope and statement.
+
+    Those for type checkers, and those in a `try`, which a program may go on without, are left out. A star has no statement.
+    """
+    for scope in module.summary.scopes:
+        yield from ((absolute(source, module), scope, None) for source in scope.stars)
+        if scope.imports:
+            for event in scope.events():
+                if event.kind == "import" and not any(
+                    block.kind in ("try", "except")
+                    or (block.kind == "if" and block.test and "TYPE_CHECKING" in text(block.test, scope))
+                    for block in scope.block_chain(event.block)
+                ):
+                    for _, source in event.extra:
+                        yield absolute(source, module), scope, event
 
 
 def _imports(program: Program) -> dict[str, set[str]]:

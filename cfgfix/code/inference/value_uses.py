@@ -17,6 +17,7 @@ from cfgfix.code.model.expressions import constant, dotted, place_of, walk
 from cfgfix.code.model.summary import (
     ASSIGNED,
     ATTRIBUTE,
+    BINARY,
     BOOLEAN,
     CALL,
     CHOICE,
@@ -45,6 +46,9 @@ USED, LOGGED, COPIED = "used", "logged", "copied"
 MAX_VISITS = 4_000
 """Places one value is followed to; beyond it the value counts as used."""
 
+NAMING = frozenset({NAME, ATTRIBUTE, SUBSCRIPT, CALL, BOOLEAN, CHOICE, ASSIGNED})
+"""Kinds of expressions that may stand for a section."""
+
 Guard = tuple[Path, str, Any]
 """A setting that a place needs: its key path, `true`, `false`, `==` or `!=`, and what it is compared with."""
 Guards = frozenset[Guard]
@@ -64,13 +68,13 @@ HARMLESS = frozenset(
 """Calls that do not use what a config says: they look at the object, print it or store it."""
 _KEEPING = frozenset({"yaml.dump", "yaml.safe_dump", "json.dump", "pickle.dump", "numpy.save", "joblib.dump", "ruamel.yaml.dump", "omegaconf.OmegaConf.save", "wandb.init"})  # fmt: skip
 """Calls that write what something may read again."""
-_PRINTING = HARMLESS - _KEEPING - {"setattr", "delattr", "super", "isinstance", "issubclass", "type", "id", "len", "repr", "str", "bool", "hash", "callable", "hasattr", "getattr", "sorted", "enumerate", "typing.cast"}  # fmt: skip
+_PRINTING = HARMLESS - _KEEPING - {"json.dumps", "pickle.dumps", "pprint.pformat", "omegaconf.OmegaConf.to_yaml", "setattr", "delattr", "super", "isinstance", "issubclass", "type", "id", "len", "repr", "str", "bool", "hash", "callable", "hasattr", "getattr", "sorted", "enumerate", "typing.cast"}  # fmt: skip
 _PASSING = frozenset(
     {
         "int", "float", "str", "bool", "bytes", "abs", "max", "min", "round", "list", "tuple", "dict", "set", "frozenset",
         "sorted", "len", "repr", "sum", "reversed", "enumerate", "zip", "isinstance", "format", "pathlib.Path", "type",
         "os.path.join", "os.path.abspath", "os.path.expanduser", "os.fspath", "copy.copy", "copy.deepcopy", "any", "all",
-        "json.dumps", "pprint.pformat", "collections.OrderedDict", "getattr", "math.ceil", "math.floor", "math.log",
+        "json.dumps", "pickle.dumps", "pprint.pformat", "omegaconf.OmegaConf.to_yaml", "hash", "collections.OrderedDict", "getattr", "math.ceil", "math.floor", "math.log",
     }
 )  # fmt: skip
 """Calls whose result stands for their argument."""
@@ -133,6 +137,10 @@ class Loads:
         self.containers: list[tuple[Expr, Scope]] = []
         """Tuples, lists and mappings written out."""
         self.texts: dict[str, list[tuple[Expr, Scope]]] = {}
+        self.loose: list[tuple[Expr, Scope]] = []
+        """What may be a section and stands where nothing follows one."""
+        self.by_locals: list[Scope] = []
+        """Scopes whose local names are taken all at once."""
         for module in follower.modules:
             scopes = module.summary.scopes
             for scope in scopes:
@@ -192,6 +200,8 @@ class Loads:
             if kind == NOT_KEPT:
                 continue
             around[id(expr)] = (parent, role)
+            if kind in NAMING and _loose(parent, role, scope):
+                self.loose.append((expr, scope))
             if kind == NAME:
                 names.setdefault(expr[1], []).append(expr)
             elif kind == CONSTANT:
@@ -204,6 +214,8 @@ class Loads:
                 self.calls[(id(scope), expr[1])] = expr
                 self.scope_of[id(expr)] = scope
                 call = scope.calls[expr[1]]
+                if _takes_locals(call):
+                    self.by_locals.append(scope)
                 pending.append((call.func, expr, "func"))
                 for position, item in enumerate(call.args):
                     pending.append((item, expr, position))
@@ -278,8 +290,19 @@ class Uses:
         self._guards: dict[tuple[int, int], Guards] = {}
         self._entry: dict[int, Guards] = {}
         self._opened: list[tuple[Atoms, frozenset[str] | None, Expr, Scope]] | None = None
+        self.escaped: dict[int, Scope] = {}
+        """Classes whose objects go to calls that are not followed, by id."""
+        self.by_locals = {id(scope) for scope in loads.by_locals}
 
     # Reads
+
+    def given_away(self, owner: Scope) -> bool:
+        """Tell whether an object of a class, or of one made from it, goes to a call that is not followed."""
+        bases = self.follower.program.bases
+        return any(
+            other is owner or owner in bases(other)[0] or other in bases(owner)[0]
+            for other in self.escaped.values()
+        )
 
     def paths_of(self, atoms: Atoms) -> set[Path]:
         """Return the key paths of the sections that an object may be."""
@@ -415,16 +438,24 @@ class Uses:
         path = self.key_of(test, scope)
         return {(path, "true" if holds else "false", None)} if path is not None else set()
 
-    def opened(self, owner: Scope, name: str) -> list[tuple[Expr, Scope]] | None:
+    def opened(self, owner: Scope, name: str, *, passed_on: bool = True) -> list[tuple[Expr, Scope]] | None:
         """Return where an attribute is read by a name that a loop goes through; None where all attributes are taken at once.
 
         That is `vars(x)`, `x.__dict__`, `asdict(x)`, and `getattr(x, n)` where nothing tells what `n` may be.
+
+        Args:
+            owner: The class whose objects have the attribute.
+            name: The attribute.
+            passed_on: Whether `__getattr__` of an object around counts: what it gives is read there by its name.
         """
         if self._opened is None:
             self._opened = self._find_opened()
         found: list[tuple[Expr, Scope]] = []
+        inside = owner.module.path not in self.aside
         for atoms, names, expr, scope in self._opened:
-            if names is not None and name not in names:
+            if (names is not None and name not in names) or (inside and scope.module.path in self.aside):
+                continue
+            if not passed_on and scope.name == "__getattr__":
                 continue
             if any(
                 atom[0] == "i" and (atom[1] is owner or owner in self.follower.program.bases(atom[1])[0])
@@ -871,6 +902,9 @@ class _Trace:
         self.best[key] = guards
         self.visits += 1
         if kind == "v":
+            if id(scope) in self.uses.by_locals:
+                self.end(USED, scope, (NAME, name, scope.place), guards)
+                return
             if scope.kind == "module" and (name in self.loads.imported or name in self.loads.attributes):
                 self.end(USED, scope, (NAME, name, scope.place), guards)
                 return
@@ -884,7 +918,7 @@ class _Trace:
     def attribute(self, owner: Scope, name: str, guards: Guards) -> None:
         bases, outside = self.follower.program.bases(owner)
         opened = self.uses.opened(owner, name)
-        if opened is None:
+        if opened is None or self.uses.given_away(owner):
             self.end(USED, owner, (NAME, name, owner.place), guards)
             return
         for expr, where in opened:
@@ -909,7 +943,7 @@ class _Trace:
                 if parent[0] == CALL and role == 1 and where.calls[parent[1]].func[:2] == (NAME, "getattr"):
                     read = True
                     self.pending.append((parent, where, guards))
-        if not read and any(base not in _INERT_BASES for base in outside):
+        if not read and any(base not in INERT_BASES for base in outside):
             # A framework may read what its subclass stores.
             self.end(USED, owner, (NAME, name, owner.place), guards)
 
@@ -943,7 +977,36 @@ class _Trace:
             self.end(USED, scope, (NAME, scope.name, scope.place), guards)
 
 
-_INERT_BASES = frozenset(
+def _loose(parent: Any, role: Any, scope: Scope) -> bool:
+    """Tell whether an expression stands where nothing follows the section that it may be."""
+    if isinstance(parent, Event):
+        kind = parent.kind
+        if role == "manager":
+            return True
+        if role != "value":
+            return False
+        if kind in ("assign", "annotate"):
+            return any(
+                target[0] == ATTRIBUTE or (target[0] == NAME and target[1] in scope.outer)
+                for target in parent.targets
+            )
+        return kind in ("return", "yield", "augment", "match")
+    if not isinstance(parent, tuple):
+        return False
+    if parent[0] == COMPARE:
+        return not all(operator in ("is", "is not") for operator, _ in parent[2])
+    return parent[0] in (BINARY, COMPREHENSION, FORMAT, YIELD, STARRED)
+
+
+def _takes_locals(call: Call) -> bool:
+    """Tell whether a call takes all local names at once."""
+    func = call.func
+    if func[0] == NAME:
+        return func[1] in ("locals", "eval", "exec") or (func[1] == "vars" and not call.args)
+    return bool(func[0] == ATTRIBUTE and func[2] == "save_hyperparameters" and not call.args)
+
+
+INERT_BASES = frozenset(
     {
         "object",
         "abc.ABC",
@@ -994,8 +1057,10 @@ def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Sco
 
 __all__ = [
     "COPIED",
+    "INERT_BASES",
     "LAMBDA",
     "LOGGED",
+    "NAMING",
     "OTHER",
     "STORING",
     "USED",

@@ -358,6 +358,10 @@ class ModuleSummary:
         self.words: tuple[str, ...] = ()
 
 
+NOT_PARSED = "is not Python that this interpreter reads"
+"""How the reason of a file begins that has a syntax error."""
+
+
 def broken(message: str, line: int = 1) -> ModuleSummary:
     """Return the summary of a file that could not be read, with the reason."""
     summary = ModuleSummary()
@@ -384,7 +388,7 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
             warnings.simplefilter("ignore")
             tree = compile(text, path, "exec", _ast.PyCF_ONLY_AST, True)
     except SyntaxError as error:
-        return broken(f"is not Python that this interpreter reads: {error.msg}", error.lineno or 1)
+        return broken(f"{NOT_PARSED}: {error.msg}", error.lineno or 1)
     except (ValueError, OverflowError) as error:
         return broken(f"is not Python: {error}")
     except (RecursionError, MemoryError):

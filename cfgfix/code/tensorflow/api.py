@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.tensorflow.requirements import Requirement
 from cfgfix.core.records import dataclass
 
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_api.json")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+TABLE = os.path.join(_FOLDER, "tf_api.json")
+WORDS = os.path.join(_FOLDER, "keras_words.json")
 OPEN = frozenset(
     {
         "summary",
@@ -70,6 +72,79 @@ class LayerCall:
     takes_any: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What the constructor of a class, or a function, takes: release by release.
+
+    A mask has one bit for each inspected release, the oldest first, as in `Api.versions`; `Api.newest`, `Api.admitted` and `Api.wanted` are
+    masks of the releases the project may install. What a base class takes through `**kwargs` (`name` of a layer, `clipnorm` of an
+    optimizer) counts as taken.
+
+    Attributes:
+        name: The name it is looked up by: `keras.optimizers.Adam`.
+        known: The releases in which the table has it.
+        open: Those in which it takes any other keyword as well, or may do so.
+        parameters: All parameters by name, with the releases that take them; what goes by position in the newest release first, in
+            that order.
+        ignored: Those that are taken, warned of at most, and forgotten: `decay` in Keras 3.
+        orders: Pairs of releases and the parameters that go by position in them.
+    """
+
+    name: str
+    known: int
+    open: int
+    parameters: Mapping[str, int]
+    ignored: Mapping[str, int]
+    orders: tuple[tuple[int, tuple[str, ...]], ...]
+
+    def takes(self, parameter: str, releases: int) -> bool | None:
+        """Tell whether all of some releases take a parameter by name: None where only some do, or the table cannot tell.
+
+        False means that a call with it raises in each of the releases.
+        """
+        inspected = releases & self.known
+        named = self.parameters.get(parameter, 0)
+        if not inspected:
+            return None
+        if inspected == releases and not releases & ~named:
+            return True
+        return None if (named | self.open) & releases or inspected != releases else False
+
+    def ignores(self, parameter: str, releases: int) -> bool:
+        """Tell whether one of some releases takes a parameter and forgets it."""
+        return bool(self.ignored.get(parameter, 0) & releases)
+
+    def positions(self, release: int) -> tuple[str, ...]:
+        """Return the parameters that go by position in a release, given by its bit; nothing where the table cannot tell."""
+        return next((order for mask, order in self.orders if mask & release), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An argument that a callable refuses.
+
+    Attributes:
+        argument: Its name.
+        mask: The releases that take it.
+        renamed: The parameter that has its place today, or None.
+        near: The parameter that it is spelt like, or None.
+    """
+
+    argument: str
+    mask: int
+    renamed: str | None
+    near: str | None
+
+    @property
+    def meant(self) -> str | None:
+        """The parameter that it most likely stands for, or None."""
+        return self.renamed or self.near
+
+
+_RENAMED = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}
+"""Parameters that have another name today."""
+
+
 class Api:
     """The table, and which of its releases the project may install."""
 
@@ -85,6 +160,9 @@ class Api:
         self._alone: Mapping[str, Mapping[str, int]] = data["alone"]
         self._gone: Mapping[str, Mapping[str, int]] = data["gone"]
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
+        self._bases: Sequence[Mapping[str, int]] = data["bases"]
+        self._signatures: dict[str, Signature | None] = {}
+        self._words: Mapping[str, Any] | None = None
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
         self._arguments: Mapping[str, Mapping[str, int]] = data["deprecated_arguments"]
         self._raises: Mapping[str, int] = data["raises"]
@@ -250,9 +328,96 @@ class Api:
         known: int = entry["known"]
         return (
             int(entry["names"].get(parameter, 0))
+            | int(self._bases[entry["base"]].get(parameter, 0) if "base" in entry else 0)
             | int(entry["open"])
             | ((1 << len(self.versions)) - 1) & ~known
         )
+
+    def open_in(self, name: str) -> int:
+        """Return in which releases a callable takes any keyword, or the table does not have it."""
+        found = self.constructor(name)
+        every = (1 << len(self.versions)) - 1
+        return every if found is None else found.open | every & ~found.known
+
+    def constructor(self, name: str) -> Signature | None:
+        """Return what a class's constructor, a function or a method takes; None where the table does not have it.
+
+        Args:
+            name: A public name as the program's values have it, `keras.optimizers.Adam` or `tensorflow.data.Dataset.batch`; with
+                `tensorflow.keras` before it is the same.
+        """
+        if name.startswith("tensorflow.keras."):
+            name = name[len("tensorflow.") :]
+        if name not in self._signatures:
+            entry = self._parameters.get(name)
+            self._signatures[name] = (
+                None if entry is None or not entry["known"] else self._signature(name, entry)
+            )
+        return self._signatures[name]
+
+    def _signature(self, name: str, entry: Mapping[str, Any]) -> Signature:
+        own: Mapping[str, int] = entry["names"]
+        base = self._bases[entry["base"]] if "base" in entry else {}
+        every = tuple(own)
+        return Signature(
+            name,
+            entry["known"],
+            entry["open"],
+            {
+                **{key: mask | base.get(key, 0) for key, mask in own.items()},
+                **{key: mask for key, mask in base.items() if key not in own},
+            },
+            entry.get("ignored", {}),
+            tuple(
+                (mask, every[:order] if isinstance(order, int) else tuple(order))
+                for mask, order in entry["position"]
+            ),
+        )
+
+    def unknown_arguments(self, name: str, keywords: Iterable[str]) -> tuple[Unknown, ...]:
+        """Return the arguments given by name that the newest release of the project refuses, with the name that is meant, if one is near.
+
+        Nothing is returned where the table does not have the callable, or it takes any keyword. Give it all names that are passed, so that
+        no name is proposed that is there already.
+        """
+        found = self.constructor(name)
+        given = tuple(keywords)
+        if found is None or not self.newest:
+            return ()
+        left = tuple(key for key, mask in found.parameters.items() if mask & self.newest and key not in given)
+        return tuple(
+            _unknown(key, found.parameters.get(key, 0), left)
+            for key in given
+            if found.takes(key, self.newest) is False
+        )
+
+    def words(self, kind: str, releases: int | None = None) -> frozenset[str]:
+        """Return the texts that Keras 3 takes for an object of a kind in some of the releases; all releases of Keras 3 where none are given.
+
+        Args:
+            kind: `activations`, `constraints`, `dtype_policies`, `initializers`, `losses`, `metrics`, `optimizers` or `regularizers`.
+                Optimizers are looked up in small letters. `compile` takes `accuracy`, `acc`, `crossentropy` and `ce` beside the metrics.
+            releases: A mask; the words of releases before Keras 3 are not in the table (`word_releases`).
+        """
+        asked = self.words_known if releases is None else releases
+        return frozenset(
+            word for word, mask in self._all_words()["words"].get(kind, {}).items() if mask & asked
+        )
+
+    def word_releases(self, kind: str, word: str) -> int:
+        """Return in which of the releases `words_known` Keras takes a text for an object of a kind."""
+        return int(self._all_words()["words"].get(kind, {}).get(word, 0))
+
+    @property
+    def words_known(self) -> int:
+        """The releases whose words are in the table: those with Keras 3."""
+        return int(self._all_words()["known"])
+
+    def _all_words(self) -> Mapping[str, Any]:
+        if self._words is None:
+            with open(WORDS, encoding="utf-8") as stream:
+                self._words = json.load(stream)
+        return self._words
 
     def deprecated(self, name: str) -> tuple[int, str] | None:
         """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""
@@ -281,6 +446,21 @@ class Api:
             return f"{self.versions[max(0, first - 1)]} and earlier"
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
+    def without(self, mask: int) -> str:
+        """Return in words the inspected releases around the project's newest one that lack what is there in others, for messages."""
+        last = len(self.versions) - 1
+        low = high = self.newest.bit_length() - 1
+        while low and not mask >> (low - 1) & 1:
+            low -= 1
+        while high < last and not mask >> (high + 1) & 1:
+            high += 1
+        first, end = self.versions[low], self.versions[high]
+        if high == last:
+            return first if low == high else f"{first} and later"
+        if low == 0:
+            return f"{end} and earlier"
+        return first if low == high else f"{first} to {end}"
+
     def last(self, mask: int) -> str:
         """Return the newest inspected release that has a name."""
         return self.versions[mask.bit_length() - 1] if mask else ""
@@ -290,6 +470,19 @@ class Api:
         if mask >> (len(self.versions) - 1) & 1:
             return "first", self.versions[(mask & -mask).bit_length() - 1]
         return "last", self.last(mask)
+
+
+def _unknown(argument: str, mask: int, left: tuple[str, ...]) -> Unknown:
+    """Return a refused argument with the parameter, of those not given, that it may stand for."""
+    new = _RENAMED.get(argument)
+    if new is not None:
+        return Unknown(argument, mask, new if new in left else None, None)
+    if mask:
+        # A right name of another release is no slip.
+        return Unknown(argument, mask, None, None)
+    from cfgfix.config.schema.suggest import closest
+
+    return Unknown(argument, mask, None, next(iter(closest(argument, left, limit=1)), None))
 
 
 def load(requirement: Requirement) -> Api:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from time import monotonic
 
@@ -582,7 +582,32 @@ class _Explainer:
             spelling="key-word" if spoken is not None else None,
             fatal=not ignored,
             mild=ignored and former and not elsewhere and suggestion is None,
+            no_fix=None
+            if changes
+            else self.held_back(
+                whole,
+                value,
+                [*([(*path, renamed or near or meant[0])] if renamed or meant else []), *elsewhere],
+                shared=shared,
+            )
+            or ("nothing has taken its place" if former else None),
         )
+
+    def held_back(self, path: KeyPath, value: Node, meant: Sequence[KeyPath], *, shared: bool) -> str | None:
+        """Return why an unknown key stays although something is named for it; None where nothing is."""
+        if not meant:
+            return None
+        if shared:
+            return "other places of the file share the section"
+        if len(meant) > 1:
+            return "nothing tells which of the places is meant"
+        there = self.find(meant[0])
+        named = format_key_path(meant[0] if meant[0][:-1] != path[:-1] else meant[0][-1:])
+        if there is not None and there[0] is not None:
+            return f"`{named}` is set already"
+        if not self.fits(meant[0], value):
+            return f"the value does not fit `{named}`"
+        return f"it cannot be moved to `{named}` as it stands"
 
     def fits(self, path: KeyPath, value: Node) -> bool:
         """Whether nothing is known to speak against this value for another key."""

@@ -54,3 +54,5 @@ class SchemaProblem:
     """False where the schema says that the program ignores it (`x-unknown: ignored`) or nothing could be checked."""
     mild: bool = False
     """Whether it is worth a word and no more: only older versions of the program read the key, and nothing took its place."""
+    no_fix: str | None = None
+    """Why nothing is repaired although a key or a place is named; None where the rule's own reason holds."""

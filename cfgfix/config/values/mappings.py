@@ -247,7 +247,7 @@ def _scalar(value: Node, context: Context) -> object:
 
 def _shorten(value: Node, text: str) -> str:
     if value.kind not in (NodeKind.SCALAR, NodeKind.ALIAS):
-        return f"a section with {len(value.items)} entries"
+        return f"a section with {len(value.items)} {'entry' if len(value.items) == 1 else 'entries'}"
     raw = text[value.start : value.end].strip()
     return (raw if len(raw) <= 40 else raw[:37] + "...") or "nothing"
 

@@ -134,3 +134,9 @@ def test_a_section_with_settings_of_its_own_is_never_removed(loader: str) -> Non
 def test_an_alias_that_means_another_value_is_not_equal() -> None:
     text = "p: &x 1\na: *x\nq: &y 2\na: *y\n"
     assert seen(text_of(fixed(text), text)) == seen(text)
+
+
+def test_the_note_counts_in_words_that_fit():
+    outcome = fixed("a:\n  x: 1\n  y: 2\na:\n  x: 3\n")
+    notes = [note for findings in outcome.findings.values() for finding in findings for note in finding.notes]
+    assert notes == ["The values differ: a section with 2 entries, a section with 1 entry."]

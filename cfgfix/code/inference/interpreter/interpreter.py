@@ -1132,6 +1132,7 @@ class Interpreter:
         name = constant_of(item)
         if isinstance(inner, Mapping):
             if name is None:
+                self.walk(inner, self.spot(frame, expr[3]))
                 return None
             found = inner.entries.get(name)
             if found is not None:

@@ -668,6 +668,9 @@ def _open(run: Run, frame: Frame, args: tuple[Value, ...], keywords: dict[str, V
     run.use(path, spot)
     if isinstance(path, Choice):
         return choice(OpenFile(text_of(item), writing=_writes(mode)) for item in path.values)
+    if type(path) is Scalar and not isinstance(path.value, str):
+        # An option that is not given: which file it is, the command line says.
+        return OpenFile(Unknown(path.origins), writing=_writes(mode))
     return OpenFile(text_of(path), writing=_writes(mode))
 
 

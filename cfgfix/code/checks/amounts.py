@@ -1,0 +1,183 @@
+"""Amounts that cannot be what is meant: floats that count elements, a range with one number in it, a share of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import bound_once, in_tests, method_of
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, CONSTANT, NAME, SUBSCRIPT, UNARY, Expr, Scope
+from cfgfix.code.model.values import External, Value, alternatives
+
+NEEDLES = (
+    b".batch(",
+    b".take(",
+    b".skip(",
+    b".shuffle(",
+    b".repeat(",
+    b".prefetch(",
+    b"random.uniform",
+    b"Dense(",
+)
+
+_COUNTS = {
+    "batch": "batch_size",
+    "padded_batch": "batch_size",
+    "take": "count",
+    "skip": "count",
+    "repeat": "count",
+    "shuffle": "buffer_size",
+    "prefetch": "buffer_size",
+    "window": "size",
+}
+_LOADERS = frozenset(
+    {"yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "toml.load", "tomllib.load"}
+)
+_DEPTH = 6
+
+
+def float_count(program: Program) -> Iterator[Hit]:
+    """A float where a dataset counts elements: `batch(size / 2)`, `take(0.8 * len(files))`."""
+    seen: set[tuple[int, int]] = set()
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if site is None or (id(site.scope), site.call.number) in seen or in_tests(site.scope):
+            continue
+        method = method_of(site)
+        name = _COUNTS.get(method)
+        given = site.call.argument(0, name) if name is not None else None
+        if given is None or site.call.opaque:
+            continue
+        seen.add((id(site.scope), site.call.number))
+        if (
+            written_for_one(program, site.scope)
+            or _kind(given, site.scope, site.call.block, _DEPTH) is not float
+        ):
+            continue
+        place = place_of(given, site.scope) or site.call.name_place
+        made = _bound(given, site.scope, site.call.block)
+        yield Hit(
+            site.scope,
+            place,
+            site.call.block,
+            {"method": method, "expr": text(made, site.scope)},
+        )
+
+
+def _bound(expr: Expr, scope: Scope, block: int) -> Expr:
+    """Return what a name was given, for a message."""
+    bound = bound_once(scope, expr[1], block) if expr[0] == NAME else None
+    return bound[0] if bound is not None and bound[1] is scope else expr
+
+
+def _kind(expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
+    """Return whether an expression is an int or a float of Python; None where it may be something else, such as a number of NumPy.
+
+    TensorFlow makes an integer of a number of NumPy, and refuses one of Python.
+    """
+    if depth <= 0:
+        return None
+    if expr[0] == CONSTANT:
+        return type(expr[1]) if type(expr[1]) in (int, float) else None
+    if expr[0] == UNARY and expr[1] in ("-", "+"):
+        return _kind(expr[2], scope, block, depth - 1)
+    if expr[0] == NAME:
+        bound = bound_once(scope, expr[1], block)
+        return _kind(bound[0], bound[1], bound[2], depth - 1) if bound is not None else None
+    if expr[0] == BINARY:
+        left = _kind(expr[2], scope, block, depth - 1)
+        right = _kind(expr[3], scope, block, depth - 1)
+        if left is None or right is None:
+            return None
+        if expr[1] == "/":
+            return float
+        if expr[1] in ("+", "-", "*", "//", "%"):
+            return float if float in (left, right) else int
+        return None
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        if call.func[:2] == (NAME, "len") and len(call.args) == 1:
+            return int
+        return None
+    if _of_settings(expr, scope, block, depth):
+        return int
+    return int if expr[0] == ATTRIBUTE and expr[2] == "num_replicas_in_sync" else None
+
+
+def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
+    """Tell whether an expression is a number of a settings file or of the command line: plain, whichever it is."""
+    steps = 0
+    while expr[0] in (SUBSCRIPT, ATTRIBUTE):
+        if expr[0] == SUBSCRIPT and not isinstance(constant(expr[2]), str):
+            return False
+        steps += 1
+        expr = expr[1]
+    for _ in range(depth):
+        if expr[0] != NAME:
+            break
+        bound = bound_once(scope, expr[1], block)
+        if bound is None:
+            return False
+        expr, scope, block = bound
+        while expr[0] == SUBSCRIPT and isinstance(constant(expr[2]), str):
+            expr = expr[1]
+    if expr[0] != CALL or not steps:
+        return False
+    call = scope.calls[expr[1]]
+    return call.method == "parse_args" or dotted(call.func) in _LOADERS
+
+
+def share_of_one(program: Program) -> Iterator[Hit]:
+    """A softmax over a single unit: its result is 1 whatever comes in."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("keras.layers.Dense"):
+        key = id(site.scope), site.call.number
+        if key in seen or in_tests(site.scope) or site.call.opaque:
+            continue
+        if constant(site.call.argument(0, "units")) != 1:
+            continue
+        activation = site.call.argument(1, "activation")
+        if activation is None or not _is_softmax(activation, site.argument(1, "activation")):
+            continue
+        seen.add(key)
+        yield hit_at(site, flow=(), values={})
+
+
+def _is_softmax(expr: Expr, value: Value | None) -> bool:
+    values = alternatives(value)
+    return constant(expr) == "softmax" or (
+        bool(values)
+        and all(
+            isinstance(item, External) and item.name.endswith((".nn.softmax", "activations.softmax"))
+            for item in values
+        )
+    )
+
+
+_INTEGERS = ("tensorflow.int32", "tensorflow.int64", "tensorflow.uint32", "tensorflow.uint64")
+
+
+def range_of_one(program: Program) -> Iterator[Hit]:
+    """A random integer below 1: it is always 0, since the upper bound is left out."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("tensorflow.random.uniform"):
+        key = id(site.scope), site.call.number
+        if key in seen or in_tests(site.scope) or site.call.opaque:
+            continue
+        low, high = site.call.argument(1, "minval"), site.call.argument(2, "maxval")
+        kinds = alternatives(site.argument(3, "dtype"))
+        integer = constant(site.call.argument(3, "dtype")) in ("int32", "int64") or (
+            bool(kinds) and all(isinstance(item, External) and item.name in _INTEGERS for item in kinds)
+        )
+        if not integer or high is None or constant(high) != 1 or (low is not None and constant(low) != 0):
+            continue
+        seen.add(key)
+        yield hit_at(site, flow=(), values={})
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return float_count(program)

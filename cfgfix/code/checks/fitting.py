@@ -1,0 +1,210 @@
+"""What `fit` cannot do with a model as it was compiled: set a rate that follows a schedule, or see what became trainable since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, together
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import constant, dotted, walk
+from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, Event, Expr, Scope
+from cfgfix.code.model.values import Made, Site, alternatives
+
+NEEDLES = (b".fit(",)
+
+_FITS = ("keras.Model.fit", "keras.Sequential.fit")
+_SETS_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
+_DEPTH = 4
+
+
+def rate_set_twice(program: Program) -> Iterator[Hit]:
+    """A callback that sets the learning rate of an optimizer that follows a schedule."""
+    seen: set[tuple[int, int]] = set()
+    for fit in program.flow.named(*_FITS):
+        scope = fit.scope
+        given = fit.call.argument(5, "callbacks")
+        if given is None or in_tests(scope) or written_for_one(program, scope):
+            continue
+        numbers = _calls_of(given, scope, _DEPTH)
+        callback = next(
+            (
+                site
+                for site in program.flow.within(scope)
+                if site.call.number in numbers and site.name in _SETS_RATE
+            ),
+            None,
+        )
+        if callback is None or (id(scope), callback.call.number) in seen:
+            continue
+        schedules = _schedules(program, fit)
+        if not schedules or not together([fit, callback]):
+            continue
+        seen.add((id(scope), callback.call.number))
+        schedule = schedules[0]
+        yield Hit(
+            scope,
+            callback.call.name_place,
+            callback.call.block,
+            {
+                "callback": callback.name.rpartition(".")[2],
+                "schedule": schedule.name.rpartition(".")[2],
+                "line": schedule.call.name_place[0],
+            },
+            needs=((scope, fit.call.block), (schedule.scope, schedule.call.block)),
+            related=(at(schedule, label="the schedule"), at(fit, label="the callback runs here")),
+        )
+
+
+def _calls_of(expr: Expr, scope: Scope, depth: int) -> set[int]:
+    """Return the numbers of the calls in an expression, in what its names were given, and in what was appended to them."""
+    found: set[int] = set()
+    for part in walk(expr, scope):
+        if part[0] == CALL:
+            found.add(part[1])
+        elif part[0] == NAME and depth > 0:
+            for event in scope.binding(part[1]):
+                if event.value is not None and event.kind in ("assign", "annotate", "augment"):
+                    found |= _calls_of(event.value, scope, depth - 1)
+            for call in scope.calls:
+                if call.method in ("append", "extend") and call.func[1][:2] == part[:2]:
+                    for arg in call.args:
+                        found |= _calls_of(arg, scope, depth - 1)
+    return found
+
+
+def _schedules(program: Program, fit: Site) -> list[Site]:
+    """Return the schedules of the optimizers that a model is compiled with; none unless all of them follow one."""
+    models = [value for value in alternatives(fit.receiver) if isinstance(value, Made)]
+    if len(models) != 1 or len(alternatives(fit.receiver)) != 1:
+        return []
+    found: list[Site] = []
+    compiled = False
+    for site in (*program.flow.named("keras.Model.compile"), *program.flow.named("keras.Sequential.compile")):
+        if models[0] not in alternatives(site.receiver):
+            continue
+        compiled = True
+        optimizers = alternatives(site.argument(0, "optimizer"))
+        rates = [
+            rate
+            for value in optimizers
+            if isinstance(value, Made)
+            and value.site is not None
+            and value.name.startswith("keras.optimizers.")
+            for rate in alternatives(value.site.argument(0, "learning_rate"))
+        ]
+        if not rates or len(rates) < len(optimizers):
+            return []
+        for rate in rates:
+            if not isinstance(rate, Made) or rate.site is None:
+                return []
+            if not rate.name.startswith("keras.optimizers.schedules."):
+                return []
+            found.append(rate.site)
+    return found if compiled else []
+
+
+def trainable_since(program: Program) -> Iterator[Hit]:
+    """`trainable` set between two calls of `fit` without another `compile`: the step that was compiled keeps what it had."""
+    seen: set[tuple[int, str]] = set()
+    for later in program.flow.named(*_FITS):
+        scope = later.scope
+        model = dotted(later.call.func[1]) if later.call.func[0] == ATTRIBUTE else None
+        if model is None or (id(scope), model) in seen or in_tests(scope) or written_for_one(program, scope):
+            continue
+        for event in scope.events():
+            name = _switched(event)
+            if name is None or not event.place[:2] < later.call.place[:2]:
+                continue
+            if not inside(scope, later.call.block, event.block) or not _part_of(name, model, scope):
+                continue
+            first = _fitted_before(program, scope, model, event)
+            if first is None or _may_compile(program, scope, first, later):
+                continue
+            seen.add((id(scope), model))
+            yield Hit(
+                scope,
+                event.place,
+                event.block,
+                {
+                    "name": name,
+                    "model": model,
+                    "first": first.call.name_place[0],
+                    "line": later.call.name_place[0],
+                },
+                needs=((scope, first.call.block), (scope, later.call.block)),
+                related=(
+                    at(first, label="the step is compiled here"),
+                    at(later, label="and used again here"),
+                ),
+            )
+            break
+
+
+def _switched(event: Event) -> str | None:
+    """Return what a statement sets `trainable` of to a constant, or None."""
+    if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
+        return None
+    target = event.targets[0]
+    if target[0] != ATTRIBUTE or target[2] != "trainable" or not isinstance(constant(event.value), bool):
+        return None
+    return dotted(target[1])
+
+
+def _part_of(name: str, model: str, scope: Scope) -> bool:
+    """Tell whether a name is a model, or something that the statement which makes the model is made with."""
+    if name == model:
+        return True
+    pending, seen = [model], {model}
+    while pending:
+        for event in scope.binding(pending.pop()):
+            for part in walk(event.value, scope) if event.value is not None else ():
+                if part[0] == NAME and part[1] not in seen:
+                    if part[1] == name:
+                        return True
+                    seen.add(part[1])
+                    pending.append(part[1])
+    return False
+
+
+def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> Site | None:
+    """Return a `fit` of the same model on the way to a statement, in the same scope."""
+    sites: list[Site] = program.flow.within(scope)
+    for site in sites:
+        if (
+            site.name in _FITS
+            and dotted(site.call.func[1]) == model
+            and site.call.place[2:] <= event.place[:2]
+            and inside(scope, event.block, site.call.block)
+        ):
+            return site
+    return None
+
+
+def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bool:
+    """Tell whether something between two calls may compile the model again, or bind its name anew."""
+    model = dotted(first.call.func[1]) or ""
+    if "." in model or len(scope.binding(model)) != 1:
+        return True
+    for call in scope.calls:
+        if not first.call.place[2:] <= call.place[:2] < later.call.place[:2]:
+            continue
+        if call.method in ("compile", "make_train_function", "compile_from_config"):
+            return True
+        if any(
+            part[:2] == (NAME, model)
+            for given in (*call.args, *(value for _, value in call.keywords))
+            for part in walk(given, scope)
+        ):
+            return True
+    return any(
+        site.targets and first.call.place[2:] <= site.call.place[:2] < later.call.place[:2]
+        for site in program.flow.within(scope)
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return rate_set_twice(program)

@@ -1,0 +1,126 @@
+"""What keeps a step from learning: a loss that its tape has not seen, a mean for each replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.values import Made, Site, alternatives
+
+NEEDLES = (b"GradientTape",)
+
+_COMPUTES = (
+    "tensorflow.reduce_",
+    "tensorflow.math.",
+    "tensorflow.nn.",
+    "tensorflow.losses.",
+    "tensorflow.keras.losses.",
+    "keras.losses.",
+    "keras.metrics.",
+    "keras.ops.",
+    "keras.backend.mean",
+    "keras.backend.sum",
+    "tensorflow.add_n",
+    "tensorflow.square",
+    "tensorflow.abs",
+    "tensorflow.sqrt",
+)
+"""Operations and losses whose result is a new tensor."""
+
+
+def outside_tape(program: Program) -> Iterator[Hit]:
+    """A loss that is computed behind the `with` of the tape that is asked for its gradient."""
+    seen: set[tuple[int, int]] = set()
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        if in_tests(scope) or (id(scope), tape.call.number) in seen or written_for_one(program, scope):
+            continue
+        seen.add((id(scope), tape.call.number))
+        entered = _entered(tape)
+        if entered is None:
+            continue
+        body, name = entered
+        for call in scope.calls:
+            if call.method != "gradient" or call.func[1][:2] != (NAME, name):
+                continue
+            target = call.argument(0, "target")
+            if target is None or not _last_with(scope, name, body, call):
+                continue
+            made = _behind(program, scope, body, target, call)
+            if made is not None:
+                yield Hit(
+                    scope,
+                    made.name_place,
+                    made.block,
+                    {"tape": name, "line": call.place[0], "opened": body.place[0]},
+                    related=(
+                        at(tape, label="the tape records what stands under this line"),
+                        Step(scope, call.name_place, call.block, "its gradient is asked for here"),
+                    ),
+                )
+                break
+
+
+def _entered(tape: Site) -> tuple[Event, str] | None:
+    """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
+    scope = tape.scope
+    for event in scope.events():
+        if event.kind != "with" or len(event.targets) != 1 or event.targets[0][0] != NAME:
+            continue
+        if len(event.extra) != 1 or event.extra[0] != (CALL, tape.call.number):
+            continue
+        name = event.targets[0][1]
+        again = any(
+            other.kind == "with" and any(item[:2] == (NAME, name) for item in other.extra)
+            for other in scope.events()
+        )
+        return None if again else (event, name)
+    return None
+
+
+def _last_with(scope: Scope, name: str, body: Event, call: Call) -> bool:
+    """Tell whether a call behind a `with` is about the tape of that one, not of another of the same name."""
+    if call.place[:2] < body.place[2:] or not inside(scope, call.block, body.block):
+        return False
+    bound = [event for event in scope.binding(name) if event.place[:2] < call.place[:2]]
+    return bool(bound) and bound[-1] is body
+
+
+def _behind(program: Program, scope: Scope, body: Event, target: Expr, call: Call) -> Call | None:
+    """Return the call that computes a loss behind the body of a tape; None where it may be one of the body's own."""
+    if target[0] == NAME:
+        events = scope.binding(target[1])
+        if len(events) != 1 or events[0].kind != "assign" or len(events[0].targets) != 1:
+            return None
+        event = events[0]
+        if event.targets[0][0] != NAME or event.value is None or event.block != body.block:
+            return None
+        if not body.place[2:] <= event.place[:2] < call.place[:2]:
+            return None
+        target = event.value
+    if target[0] != CALL:
+        return None
+    made = scope.calls[target[1]]
+    return made if _computes(program, scope, made) else None
+
+
+def _computes(program: Program, scope: Scope, call: Call) -> bool:
+    """Tell whether a call computes a new tensor: an operation, or a loss of Keras."""
+    sites = [site for site in program.flow.within(scope) if site.call is call]
+    if any(site.name.startswith(_COMPUTES) and not site.targets for site in sites):
+        return True
+    values = alternatives(program.flow.stands_for(scope, call.func))
+    return bool(values) and all(
+        isinstance(value, Made) and value.name.startswith(("keras.losses.", "keras.metrics."))
+        for value in values
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return outside_tape(program)

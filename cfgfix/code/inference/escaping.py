@@ -1,0 +1,254 @@
+"""Where a section of a config, or an object that holds one, goes to code that is not followed.
+
+A key is dead only where every way of its section is known. What is not understood here makes the keys of that section
+unsure, and of no other one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cfgfix.code.inference.config_values import AS_DICT, OTHER, UNKNOWN, Atom, Path
+from cfgfix.code.inference.value_uses import HARMLESS, INERT_BASES, LOGGED, NAMING, STORING, USED
+from cfgfix.code.model.expressions import constant, dotted
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPARE,
+    ITEMS,
+    MAPPING,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    YIELD,
+    Call,
+    Event,
+    Expr,
+    Scope,
+)
+
+if TYPE_CHECKING:
+    from cfgfix.usage.reads import Collector
+
+SHOWING = frozenset(
+    {
+        "repr", "str", "hash", "len", "sorted", "json.dumps", "pickle.dumps", "pprint.pformat",
+        "omegaconf.OmegaConf.to_yaml",
+    }
+)  # fmt: skip
+"""Calls whose result says what a section holds: what becomes of the result counts."""
+_DUMPING = frozenset({"yaml.dump", "yaml.safe_dump", "json.dump", "pickle.dump", "ruamel.yaml.dump", "omegaconf.OmegaConf.save"})  # fmt: skip
+_STARTING = frozenset({"os.system", "os.popen", "os.execv", "os.execvp", "os.execvpe", "os.spawnv"})
+_FRAMEWORKS = ("tensorflow.", "keras.", "tf_keras.", "numpy.", "torch.", "threading.", "multiprocessing.", "logging.", "abc.")  # fmt: skip
+"""Packages that look at no attribute that a program's own class gives its objects."""
+_FRAMEWORK_METHODS = frozenset(
+    {
+        "add", "append", "apply", "batch", "compile", "evaluate", "extend", "filter", "fit", "insert", "interleave", "join",
+        "map", "predict", "put", "reduce", "remove", "submit",
+    }
+)  # fmt: skip
+_OPTIONS = frozenset({"args", "arguments", "flags", "FLAGS", "namespace", "opt", "options", "opts", "parsed"})
+"""Names of what a command line was parsed to: an attribute of that is an option."""
+TAKING_ALL = frozenset({"popitem", "to_dict", "toDict", "as_dict", "model_dump", "dict", "__getitem__", "__iter__"})  # fmt: skip
+"""Attributes of a section by which all of its keys are taken."""
+
+
+def note_loose(found: Collector) -> None:
+    """Count the keys of sections that stand where nothing follows them."""
+    for expr, scope in found.loads.loose:
+        paths = found.whole_paths(expr, scope)
+        if not paths:
+            continue
+        parent, role = found.loads.around[id(expr)]
+        if isinstance(parent, Event):
+            if _followed(found, parent, role, scope, paths):
+                continue
+            fate = USED
+        elif parent[0] == STARRED:
+            outer = found.loads.around.get(id(parent), (None, None))[0]
+            if not isinstance(outer, tuple) or outer[0] == CALL:
+                continue
+            fate = found.fate(outer, scope)
+        elif parent[0] == COMPARE and isinstance(constant(parent[1]), str):
+            continue
+        else:
+            fate = USED if parent[0] == YIELD else found.fate(parent, scope)
+        for path in paths:
+            found.used_whole(path, fate, expr, scope)
+
+
+def _followed(found: Collector, event: Event, role: Any, scope: Scope, paths: set[Path]) -> bool:
+    """Tell whether reads of what a statement does with a section are found where they stand."""
+    if event.kind == "return":
+        return not (
+            scope.kind == "lambda"
+            or scope.generator
+            or scope.is_async
+            or (scope.name.startswith("__") and scope.name != "__init__")
+            or (scope.name in found.follower.referenced() and scope.name not in STORING)
+        )
+    if role == "manager" or event.kind not in ("assign", "annotate"):
+        return False
+    for target in event.targets:
+        if target[0] == NAME and target[1] in scope.outer:
+            return False
+        if target[0] == ATTRIBUTE and not keeps(found, target[1], target[2], scope, paths):
+            return False
+    return True
+
+
+def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path]) -> bool:
+    """Tell whether an object that gets a section as an attribute is one whose reads are found; note what it gets."""
+    atoms = found.follower.of(base, scope)
+    if atoms and all(atom[0] == "c" for atom in atoms):
+        return True
+    if name == "__dict__":
+        return False
+    owners = [atom[1] for atom in atoms] if all(atom[0] == "i" for atom in atoms) else []
+    for owner in owners:
+        found.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
+    return bool(owners) and all(_plain(found, owner) for owner in owners)
+
+
+def _plain(found: Collector, owner: Scope) -> bool:
+    """Tell whether no class outside of the project reads the attributes of a class's objects."""
+    return all(base in INERT_BASES or base.startswith(_FRAMEWORKS) for base in _outside(found, owner))
+
+
+def _outside(found: Collector, owner: Scope) -> list[str]:
+    """Return the base classes of a class that the project does not define; `?` for one that nothing tells."""
+    bases, names = found.program.bases(owner)
+    for scope in bases:
+        around = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
+        for base in scope.bases:
+            stated = base[1] if base[0] == SUBSCRIPT else base
+            if found.program.static_value(stated, around) is None:
+                names = [*names, dotted(stated) or "?"]
+    return names
+
+
+def note_stored(found: Collector) -> None:
+    """Count the keys of sections that objects hold whose attributes are taken by code that is not followed."""
+    for (_, name), (owner, paths) in found.stored.items():
+        place: Expr = (NAME, name, owner.place)
+        opened = found.uses.opened(owner, name, passed_on=False)
+        away = opened is None or bool(opened) or found.uses.given_away(owner)
+        for expr, where in () if away else found.loads.attributes.get(name, ()):
+            parent, role = found.loads.around.get(id(expr), (None, None))
+            if isinstance(parent, tuple) and parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base":
+                continue
+            if role == "func" or not found.core(where) or (expr[1][0] == NAME and expr[1][1] in _OPTIONS):
+                continue
+            atoms = found.follower.of(expr[1], where)
+            if (not atoms or UNKNOWN in atoms) and found.fate(expr, where) == USED:
+                away = True
+                break
+        if away:
+            for path in paths:
+                found.used_whole(path, USED, place, owner)
+
+
+def note_locals(found: Collector) -> None:
+    """Count the keys of sections that local names hold where all local names are taken at once."""
+    for scope in found.loads.by_locals:
+        place = scope.place
+        names = {*found.follower.assignments(scope), *(param[0] for param in scope.params)}
+        for name in sorted(names):
+            for path in found.whole_paths((NAME, name, place), scope):
+                found.used_whole(path, USED, (NAME, name, place), scope)
+
+
+def find_given_away(found: Collector) -> None:
+    """Find the classes whose objects go to calls that are not followed."""
+    for (_, number), expr in found.loads.calls.items():
+        scope = found.loads.scope_of[id(expr)]
+        if not found.core(scope):
+            continue
+        call = scope.calls[number]
+        pending: list[tuple[Expr, Any]] = [*((value, n) for n, value in enumerate(call.args))]
+        pending += [(value, name if name is not None else "**") for name, value in call.keywords]
+        inside = 0
+        away: bool | None = None
+        while pending and inside < 50:
+            inside += 1
+            value, role = pending.pop()
+            if value[0] == ITEMS:
+                pending += [(part, role) for part in value[2]]
+            elif value[0] == MAPPING:
+                pending += [(part, role) for _, part in value[1]]
+            elif value[0] in NAMING:
+                owners = [atom[1] for atom in found.follower.of(value, scope) if atom[0] == "i"]
+                if owners and away is None:
+                    away = _goes_away(found, call, role, scope)
+                if away:
+                    found.uses.escaped.update((id(owner), owner) for owner in owners)
+
+
+def _goes_away(found: Collector, call: Call, role: Any, scope: Scope) -> bool:
+    func = call.func
+    last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+    if last in _FRAMEWORK_METHODS or last in ("getattr", "setattr", "hasattr", "delattr"):
+        return False
+    if found.uses.logs(call, scope):
+        return False
+    callee = found.follower.of(func, scope)
+    names = {atom[1] for atom in callee if atom[0] == "x"}
+    if names:
+        callee = callee - {OTHER}
+    callee = frozenset(_called(found, atom) for atom in callee)
+    kinds = {atom[0] for atom in callee}
+    if kinds == {"x"}:
+        return not all(
+            name in HARMLESS or name in AS_DICT or name == "super" or name.startswith(_FRAMEWORKS)
+            for name in names
+        )
+    if callee and kinds <= {"f", "b", "C"}:
+        return not all(found.follows(atom, role) for atom in callee)
+    return not (func[0] == ATTRIBUTE and found.methods().get(func[2]))
+
+
+def _called(found: Collector, atom: Atom) -> Atom:
+    """Return the method that calling an object runs, or what is called as it is."""
+    if atom[0] == "i":
+        for name in ("__call__", "call"):
+            method = found.program.method(atom[1], name)
+            if method is not None:
+                return ("b", method, atom)
+    return atom
+
+
+def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
+    """Tell whether `super().method` may lead to a class outside of the project."""
+    if func[0] != ATTRIBUTE or func[1][0] != CALL or scope.calls[func[1][1]].func[:2] != (NAME, "super"):
+        return False
+    owner = found.program.owner(scope)
+    if owner is None:
+        return True
+    own = [base for base in found.program.bases(owner)[0] if base is not owner and func[2] in base.children]
+    return not own and any(base != "object" for base in _outside(found, owner))
+
+
+def fate_shown(found: Collector, names: set[str], expr: Expr, scope: Scope) -> str:
+    """Return whether what prints, dumps or looks at a section lets something else read it."""
+    if names & SHOWING:
+        return found.fate(expr, scope)
+    if names & {"type"} and len(scope.calls[expr[1]].args) == 3:
+        return USED
+    if names & _DUMPING and _starts_programs(found, scope):
+        return USED
+    if "wandb.init" in names and any(
+        any(atom[0] == "x" and atom[1].startswith("wandb") for atom in found.follower.of(read[1], where))
+        for read, where in found.loads.attributes.get("config", ())
+    ):
+        return USED
+    return LOGGED
+
+
+def _starts_programs(found: Collector, scope: Scope) -> bool:
+    """Tell whether a file starts other programs, which may read what it has written."""
+    for other in scope.module.summary.scopes:
+        for call in other.calls:
+            for atom in found.follower.of(call.func, other) if call.func[0] in (NAME, ATTRIBUTE) else ():
+                if atom[0] == "x" and (atom[1] in _STARTING or atom[1].startswith("subprocess.")):
+                    return True
+    return False
