@@ -10,10 +10,10 @@ from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.meanings import meaning
 from cfgfix.config.dialects.view import View
 from cfgfix.config.document.editor import spell
-from cfgfix.config.schema.suggest import closest
 from cfgfix.config.schema.validate import MISSING
 from cfgfix.core.findings import Finding, KeyPath, format_key_path, note_parts
 from cfgfix.core.records import dataclass
+from cfgfix.core.suggest import closest
 from cfgfix.lsp.analysis import Analysis, Place, place_at, view_of
 from cfgfix.rules.expression import Missing, format_bytes
 from cfgfix.rules.rule import Rule

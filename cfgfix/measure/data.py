@@ -12,6 +12,7 @@ import numpy as np
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.terminal import figure
+from cfgfix.core.wording import counted
 from cfgfix.measure import storage, verdicts
 from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
@@ -31,7 +32,6 @@ from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, 
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
-from cfgfix.measure.wording import counted
 
 DatasetMaker = Callable[[], Any]
 

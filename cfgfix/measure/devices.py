@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.wording import counted, times_as_fast
 from cfgfix.measure.oscillation import Oscillation, find_oscillation
 from cfgfix.measure.sampling import Progress, call_with_config, load_callable, load_config, silent, user_code
 from cfgfix.measure.statistics import Floats, Summary, summarise
 from cfgfix.measure.verdicts import OldLimit, Outcome, Verdict, old_limits
-from cfgfix.measure.wording import counted, times_as_fast
 
 Span = tuple[float, float]
 

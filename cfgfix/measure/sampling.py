@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from cfgfix.core.errors import CfgfixError, ExitCode
+from cfgfix.core.wording import cause_line
 from cfgfix.measure.statistics import Floats, Steadiness, steady_state
-from cfgfix.measure.wording import cause_line
 
 Progress = Callable[[str, float], None]
 """Told what is being done and which share of it is done (0 to 1)."""

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.wording import callable_name
 from cfgfix.measure.sampling import Progress, UserCodeError, silent, user_code
-from cfgfix.measure.wording import callable_name
 
 _PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 _METHODS = (

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.wording import cause_line, counted, times_as_fast
 from cfgfix.measure.sampling import (
     Progress,
     UserCodeError,
@@ -33,7 +34,6 @@ from cfgfix.measure.statistics import (
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings
-from cfgfix.measure.wording import cause_line, counted, times_as_fast
 
 PARTS = ("forward", "loss", "backward", "optimizer")
 

@@ -10,10 +10,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from cfgfix.core.wording import cause_line
 from cfgfix.measure.data import dataset_maker
 from cfgfix.measure.sampling import Progress, user_code
 from cfgfix.measure.stages import Node, normal, read_graph
-from cfgfix.measure.wording import cause_line
 
 MATRIX = 256
 """Side of the matrices that are multiplied on each device: large enough for the matrix units, small on any card."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfgfix.core.terminal import Paint, figure
 from cfgfix.core.visible import visible_data
-from cfgfix.measure.wording import counted, times_as_fast
+from cfgfix.core.wording import counted, times_as_fast
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24

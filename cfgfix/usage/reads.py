@@ -22,16 +22,6 @@ from cfgfix.code.inference.config_values import (
     Path,
     Sections,
 )
-from cfgfix.code.inference.escaping import (
-    TAKING_ALL,
-    enters_outside,
-    fate_shown,
-    find_given_away,
-    keeps,
-    note_locals,
-    note_loose,
-    note_stored,
-)
 from cfgfix.code.inference.value_uses import (
     COPIED,
     HARMLESS,
@@ -64,6 +54,16 @@ from cfgfix.code.model.summary import (
     Scope,
 )
 from cfgfix.core.records import dataclass, field
+from cfgfix.usage.escaping import (
+    TAKING_ALL,
+    enters_outside,
+    fate_shown,
+    find_given_away,
+    keeps,
+    note_locals,
+    note_loose,
+    note_stored,
+)
 
 LIVE, NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN, UNSURE = (
     "live", "never", "tools", "inference", "logged", "overwritten", "unsure",

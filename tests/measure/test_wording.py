@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.measure.wording import callable_name, cause_line, cause_of, counted, times_as_fast
+from cfgfix.core.wording import callable_name, cause_line, cause_of, counted, times_as_fast
 
 
 def test_one_is_singular():

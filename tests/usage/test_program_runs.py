@@ -45,8 +45,8 @@ READS = {
         [("dead-key", "other")],
     ),
     "merged with defaults": (
-        "cfg = {**{'units': 3, 'rate': 0.1}, **config}\ntf.keras.layers.Dense(cfg['units'])\nprint(cfg['rate'] + 1)",
-        "unitz: 4\n",
+        "cfg = {**{'units': 3, 'rate': 0.1}, **config}\ntf.keras.layers.Dense(cfg['units'])\ntf.constant(cfg['rate'])",
+        "rate: 0.2\nunitz: 4\n",
         [("dead-key", "unitz")],
     ),
     "put on an object by a loop": (

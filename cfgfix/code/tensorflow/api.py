@@ -480,7 +480,7 @@ def _unknown(argument: str, mask: int, left: tuple[str, ...]) -> Unknown:
     if mask:
         # A right name of another release is no slip.
         return Unknown(argument, mask, None, None)
-    from cfgfix.config.schema.suggest import closest
+    from cfgfix.core.suggest import closest
 
     return Unknown(argument, mask, None, next(iter(closest(argument, left, limit=1)), None))
 

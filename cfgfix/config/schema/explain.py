@@ -31,11 +31,11 @@ from cfgfix.config.schema.failures import OPAQUE, no_multiple, repeated
 from cfgfix.config.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.config.schema.load import Node as SchemaNode
 from cfgfix.config.schema.problem import SchemaProblem
-from cfgfix.config.schema.suggest import best, closest
 from cfgfix.config.schema.words import choices, shown, state, words
 from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import KeyPath, format_key_path
+from cfgfix.core.suggest import best, closest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files

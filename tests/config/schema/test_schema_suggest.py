@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.config.schema.suggest import best, closest, distance, fold
+from cfgfix.core.suggest import best, closest, distance, fold
 
 
 @pytest.mark.parametrize(

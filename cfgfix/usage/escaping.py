@@ -6,7 +6,7 @@ unsure, and of no other one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cfgfix.code.inference.config_values import AS_DICT, OTHER, UNKNOWN, Atom, Path
 from cfgfix.code.inference.value_uses import HARMLESS, INERT_BASES, LOGGED, NAMING, STORING, USED
@@ -28,7 +28,38 @@ from cfgfix.code.model.summary import (
 )
 
 if TYPE_CHECKING:
-    from cfgfix.usage.reads import Collector
+    from cfgfix.code.inference.config_values import Follower
+    from cfgfix.code.inference.value_uses import Loads, Uses
+    from cfgfix.code.model.program import Program
+
+
+class Collector(Protocol):
+    """What is asked of the one that finds all reads of a config."""
+
+    program: Program
+    follower: Follower
+    loads: Loads
+    uses: Uses
+    stored: dict[tuple[int, str], tuple[Scope, set[Path]]]
+
+    def core(self, scope: Scope) -> bool:
+        """Tell whether a scope belongs to the program itself, not to its tools."""
+
+    def fate(self, expr: Expr, scope: Scope) -> str:
+        """Return what becomes of an expression's value."""
+
+    def follows(self, atom: Any, role: Any) -> bool:
+        """Tell whether what a function or class does with an argument is followed."""
+
+    def methods(self) -> dict[str, int]:
+        """Return how many classes have a method, by its name."""
+
+    def used_whole(self, path: Path, fate: str, expr: Expr, scope: Scope) -> None:
+        """Note that a section is used as a whole."""
+
+    def whole_paths(self, expr: Expr, scope: Scope) -> set[Path]:
+        """Return the sections that an expression stands for as a whole."""
+
 
 SHOWING = frozenset(
     {
