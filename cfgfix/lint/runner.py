@@ -541,9 +541,13 @@ def _judged(
     forced = alone and request.force_dialect
     dialect = dialect_of(document, run, forced=forced)
     says = _says(runs, run, source)
-    if says is not None and says.framework and dialect is None:
+    another = says is not None and says.another
+    if says is not None and not says.framework:
+        # What no program of TensorFlow opens is judged by its keys.
+        says = None
+    if says is not None and dialect is None:
         dialect = run.dialects.get("generic")
-    elif says is not None and says.another and not forced:
+    elif another and not forced:
         return FileReport(
             source.path,
             passed_over="only programs of another framework open it",

@@ -535,8 +535,13 @@ def lacks_too_much(opened: Opened, result: RunResult) -> bool:
         if item.how == REQUIRED
         and any(key.source == opened.keys[()].source and not key.path for key in item.sections)
     }
-    found = sum(1 for key in opened.keys.values() if len(key.path) == 1 and counted(key))
-    return len(lacking) > max(1, found // 3)
+    refused = {
+        item.key.path
+        for item in result.run.refusals
+        if item.key.source == opened.keys[()].source and item.kind in ("unknown-key", "missing-key")
+    }
+    found = sum(1 for key in opened.keys.values() if key.path and counted(key))
+    return len(lacking) + len(refused) > max(1, found // 4)
 
 
 def site_of(loading: Loading) -> Site:
