@@ -96,7 +96,7 @@ def sight(request: Request) -> Sight | None:
     runs = Runs(request)
     run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
     document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
-    dialect = dialect_of(document, run)
+    dialect = dialect_of(document, run, forced=request.force_dialect)
     if dialect is None:
         return None
     return Sight(document, target_of(run, dialect, run.machines[0]), run.judge.rules, run.hardware)

@@ -226,8 +226,9 @@ def _read_file(path: str, name: str | None) -> Concepts:
     content = read_source(path).raw
     seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust(name)))
     if seen is None:
-        seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust("generic")))
-    assert seen is not None  # with a dialect named there is always an answer
+        forced = adjust(name or "generic")
+        seen = sight(Request(stdin=content, stdin_name=path, adjust=forced, force_dialect=True))
+    assert seen is not None  # with a dialect forced there is always an answer
     document, chosen = seen.document, seen.target.dialect
     if document.problem is not None:
         problem = document.problem
