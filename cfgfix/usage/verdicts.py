@@ -727,6 +727,7 @@ class _File:
     def dead(self) -> None:
         every_way = self.again()
         dead: list[Entry] = []
+        unsure: set[KeyPath] = set()
         for path, entry in self.entries.items():
             if (
                 not path
@@ -747,7 +748,10 @@ class _File:
             if any(told[: len(path)] == path for told in self.told):
                 continue
             if self.untouched(path):
+                if any(path[:depth] in unsure for depth in range(1, len(path))):
+                    continue
                 if self.not_followed(path):
+                    unsure.add(path)
                     continue
                 if not self.exhausted and any(key.writes or key.may_write for key in self.keys_at(path)):
                     continue
@@ -760,6 +764,8 @@ class _File:
                     dead.append(entry)
                     continue
                 if str(path[-1]) in self.mentioned or self.mentioned_below(entry) or self.in_scripts(entry):
+                    # Of a section that other code may read nothing is said, nor of what lies in it.
+                    unsure.add(path)
                     continue
                 dead.append(entry)
                 self.told.add(path)
@@ -824,7 +830,7 @@ class _File:
             for other in siblings
             if other != path and other in self.entries and not self.untouched(other)
         ]
-        taken = not section or any(key.reads for key in self.keys_at(section))
+        taken = not section or any(counted(key) for key in self.keys_at(section))
         if taken and not read and not any(told[: len(section)] == section for told in self.told):
             return True
         counted_name = re.sub(r"[0-9]+", "0", str(path[-1]))
@@ -950,7 +956,7 @@ class _File:
                         label="replaced here",
                     )
                 )
-            elif logs and reads:
+            elif logs and reads and str(path[-1]) not in self.mentioned:
                 self.told.add(path)
                 self.add(
                     Verdict(
@@ -1056,6 +1062,9 @@ def alike(one: str, other: str) -> float:
         if len(differing) == 1:
             # One word of several is another one: `train_size` and `test_size` are two names.
             ratio = min(ratio, 0.69) if differing[0] < 0.6 else max(ratio, differing[0])
+    elif len(words) != len(others) and ratio < 0.8:
+        # `dirs` and `log_dirs` are two names.
+        ratio = 0.0
     elif min(len(first), len(second)) <= 3 and ratio < 0.8:
         ratio = 0.0
     return ratio

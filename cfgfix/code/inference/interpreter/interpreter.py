@@ -554,8 +554,12 @@ class Interpreter:
         if kind == model.NAME:
             self._bind_name(frame, target[1], value)
         elif kind == model.ITEMS:
-            items = self.items_of(frame, value, None)
             count = len(target[2])
+            items = self.items_of(frame, value, None)
+            if isinstance(value, Choice):
+                rows = [self.items_of(frame, item, None) for item in value.values]
+                if all(row is not None and len(row) == count for row in rows):
+                    items = [choice(row[place] for row in rows if row is not None) for place in range(count)]
             starred = any(item[0] == model.STARRED for item in target[2])
             for position, inner in enumerate(target[2]):
                 if items is not None and not starred and len(items) == count:
