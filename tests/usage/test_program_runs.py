@@ -210,3 +210,17 @@ def test_a_program_made_to_be_slow_ends(tmp_path: Path) -> None:
     loops = "".join(f"{'    ' * depth}for i{depth} in range(60):\n" for depth in range(12))
     code = f"{loops}{'    ' * 12}x = config['units']\ndef f(n):\n    return f(n + 1) + f(n + 2)\nf(0)"
     assert ("dead-key", "units") not in one(tmp_path, code, "units: 4\n")
+
+
+def test_a_run_that_is_cut_off_inside_an_import_ends_in_order(tmp_path: Path) -> None:
+    loops = "".join(f"{'    ' * (depth + 1)}for i{depth} in [1, 2, 3, 4, 5, 6, 7, 8, 9]:\n" for depth in range(8))
+    found = told(
+        tmp_path,
+        {
+            "train.py": "import sys, yaml\nimport tensorflow as tf\nif sys.argv[1]:\n    import slow\n"
+            "config = yaml.safe_load(open('run.yaml'))\ntf.constant(config['a'])\n",
+            "slow.py": f"if True:\n{loops}{'    ' * 9}x = i0 + i1\n",
+            "run.yaml": "a: 1\n",
+        },
+    )
+    assert found == {}

@@ -183,8 +183,10 @@ class Interpreter:
         names.names["__file__"] = Scalar(os.path.normpath(module.path))
         conditions, self._conditions = self._conditions, []
         self.entered[id(scope)] = scope
-        self._suite(Frame(scope, names, (), 0), scope.body)
-        self._conditions = conditions
+        try:
+            self._suite(Frame(scope, names, (), 0), scope.body)
+        finally:
+            self._conditions = conditions
         return found
 
     # Places
