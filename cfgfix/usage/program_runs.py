@@ -291,8 +291,7 @@ class ProjectRuns:
         found: dict[str, tuple[str, str]] = {}
         for name in ("pyproject.toml", "setup.py", "setup.cfg"):
             try:
-                with open(os.path.join(self.root, name), encoding="utf-8", errors="replace") as handle:
-                    text = handle.read(200_000)
+                text = read_regular(os.path.join(self.root, name), 200_000).decode("utf-8", "replace")
             except OSError:
                 continue
             for script, module, function in re.findall(

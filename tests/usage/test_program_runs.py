@@ -213,7 +213,9 @@ def test_a_program_made_to_be_slow_ends(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_cut_off_inside_an_import_ends_in_order(tmp_path: Path) -> None:
-    loops = "".join(f"{'    ' * (depth + 1)}for i{depth} in [1, 2, 3, 4, 5, 6, 7, 8, 9]:\n" for depth in range(8))
+    loops = "".join(
+        f"{'    ' * (depth + 1)}for i{depth} in [1, 2, 3, 4, 5, 6, 7, 8, 9]:\n" for depth in range(8)
+    )
     found = told(
         tmp_path,
         {
