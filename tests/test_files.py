@@ -504,6 +504,6 @@ def test_nothing_heavy_is_imported() -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(files.__file__).parent.parent,
+        cwd=Path(files.__file__).parent.parent.parent,
     )
     assert answer.stdout.strip() == "[]"

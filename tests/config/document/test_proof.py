@@ -434,7 +434,8 @@ def test_readers_execute_nothing(tmp_path: Path) -> None:
 def test_ruamel_is_imported_only_for_a_proof() -> None:
     code = (
         "import sys\n"
-        "from cfgfix.config.document import compose, editor, proof, resolve\n"
+        "from cfgfix.config.document import compose, editor, proof\n"
+        "from cfgfix.config.loaders import scalars as resolve\n"
         "from cfgfix.core.edits import SetValue, splice\n"
         "d = compose.compose(compose.SourceFile.from_text('a: 1'))\n"
         "c = [SetValue(('a',), 2)]\n"
