@@ -178,8 +178,12 @@ def test_pipes_never_wait_for_a_reader_and_are_written_as_a_whole(project):
     got = []
 
     def read():
-        with os.fdopen(reader) as stream:
-            got.append(stream.read())
+        # As long as nobody has the other end open, a read gives nothing: only the whole text ends it.
+        parts = []
+        while sum(map(len, parts)) < len(text):
+            parts.append(os.read(reader, 65_536))
+        os.close(reader)
+        got.append(b"".join(parts).decode())
 
     thread = threading.Thread(target=read)
     thread.start()

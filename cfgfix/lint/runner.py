@@ -598,8 +598,14 @@ def _judged(
         findings = judge(document)
         found_now = {finding.rule for finding in findings}
         told = targets
-        if says is None and not doubtful.isdisjoint(found_now):
+        if not doubtful.isdisjoint(found_now):
             told = [told_by_code_around(run, dialect, source, target) for target in targets]
+            if says is not None:
+                # Which loader reads the file is known.
+                told = [
+                    replace(new, loader=old.loader) if new is not old else old
+                    for new, old in zip(told, targets, strict=True)
+                ]
         elif not _DEPENDS_ON_OTHER_READERS.isdisjoint(found_now):
             told = [told_of_ruamel(run, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):

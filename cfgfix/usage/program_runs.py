@@ -35,10 +35,12 @@ from cfgfix.usage.project_files import DATA, ProjectFiles, by_ending
 
 MAX_RUNS = 600
 """Most runs of one project."""
-MAX_STEPS = 600_000
-"""Most steps of all runs of one project: about six seconds; programs that are not run any more silence what they mention."""
+MAX_STEPS = 1_200_000
+"""Most steps of all runs of one project: about ten seconds; programs that are not run any more silence what they mention."""
 MAX_FORCED = 64
 """Most files that are tried at one load site."""
+MAX_FITTING = 3
+"""Most programs that a file is tried with which lack nothing of it."""
 FITS = 0.5
 """Share of a file's keys at the top that a load site must ask for: training configs have 0.88 and more, others 0.33 and less."""
 _FRAMEWORK = frozenset(
@@ -74,13 +76,13 @@ _LOADERS = {
     "yaml.UnsafeLoader": "pyyaml-unsafe", "ruamel": "ruamel", "omegaconf": "omegaconf", "yacs": "pyyaml",
 }  # fmt: skip
 _ASIDE = re.compile(
-    r"[/_](examples?|demos?|tools?|scripts?|utils?|utilities|eval\w*|inference|predict|plot|test\w*|validate|verify|debug|benchmarks?|profil\w*)[/_.]"
+    r"[/_](demos?|tools?|scripts?|utils?|utilities|visuali[sz]\w*|eval\w*|inference|predict|plot|test\w*|validate|verify|debug|benchmarks?|profil\w*)[/_.]"
 )
 """Programs that are run last: they rarely say what training does with a key."""
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@]*=")
 """An argument such as `train.epochs=3`."""
-Site = tuple[str, int, int]
-"""A load site: file, line, column."""
+Site = tuple[tuple[str, int, int], ...]
+"""A load site: file, line and column of the call and, before it, of the calls through which the run comes there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,25 @@ class RunResult:
     forced: str
     unresolved: dict[Site, tuple[Loading, ConfigKey]]
     unknown_overrides: list[tuple[str, Mapping]]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSite:
+    """A load site of a program of which it is not known, or not wholly, which files it gets.
+
+    Attributes:
+        entrance: Where the program begins.
+        command: The command under which it comes to the site.
+        loading: The call.
+        names: Keys at the top of the file that are asked for.
+        known: Files that the program is known to open.
+    """
+
+    entrance: Entrance
+    command: Command | None
+    loading: Loading
+    names: set[str]
+    known: frozenset[str]
 
 
 class ProjectRuns:
@@ -356,9 +377,7 @@ class ProjectRuns:
                 mine.append(result)
                 self.results.append(result)
             made.append((entrance, mine))
-        named = {path for result in self.results for path in result.opened}
-        for entrance, mine in made:
-            self._try_others(entrance, mine, named)
+        self._try_others([item for entrance, mine in made for item in _open_sites(entrance, mine)])
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
@@ -406,49 +425,55 @@ class ProjectRuns:
             host.unknown_overrides,
         )
 
-    def _try_others(self, entrance: Entrance, results: list[RunResult], named: set[str]) -> None:
-        """Run a program with the files that nothing names and that have the shape its load sites ask for."""
-        own = {path for result in results for path in result.opened}
-        # What another program names is not tried here, unless nothing is known of what this one gets.
-        bound = own | named if own else set(own)
-        wanted: dict[Site, tuple[Loading, set[str], Command | None]] = {}
-        for result in results:
-            for site, (loading, key) in result.unresolved.items():
-                names = wanted.setdefault(site, (loading, set(), result.command))[1]
-                names |= key.asked
-            for path, opened in result.opened.items():
-                loading = opened.loading
-                if not _from_outside(loading.path):
-                    continue
-                site = site_of(loading)
-                names = wanted.setdefault(site, (loading, set(), result.command))[1]
-                names |= {str(key.path[0]) for key in opened.keys.values() if key.path and counted(key)}
-                names |= {
-                    asked.name
-                    for asked in result.run.asked
-                    if any(s.source == path and not s.path for s in asked.sections)
-                }
-        for site, (loading, names, command) in wanted.items():
-            if not names:
-                continue
-            tried = 0
-            for path in self.files.data:
-                if path in bound or tried >= MAX_FORCED or self.spent():
-                    continue
-                if not self._fits(path, loading, names):
-                    continue
-                tried += 1
-                result = self.one(entrance, command, {site: path})
+    def _try_others(self, sites: Row[OpenSite]) -> None:
+        """Run programs with the files that nothing names and that have the shape their load sites ask for.
+
+        Of several programs the ones that lie nearest to the file are those that it is for.
+        """
+        named = {path for result in self.results for path in result.opened}
+        for path in self.files.data:
+            # What a command or the code names is not tried elsewhere, unless nothing is known of what a program gets.
+            fitting = [
+                site
+                for site in sites
+                if path not in site.known
+                and not (path in named and site.known)
+                and self._fits(path, site.loading, site.names)
+            ]
+            near = {id(site): self._nearness(path, site.entrance) for site in fitting}
+            fitting.sort(
+                key=lambda site: (-near[id(site)], bool(_ASIDE.search(f"/{site.entrance.module.path}")))
+            )
+            nearest = -1
+            fits: list[tuple[int, RunResult]] = []
+            for site in fitting[:MAX_FORCED]:
+                if near[id(site)] < nearest:
+                    break
+                if sum(1 for lacks, _ in fits if not lacks) >= MAX_FITTING:
+                    break
+                if self.spent():
+                    # The program that the file is for may be one that was not tried.
+                    return
+                result = self.one(site.entrance, site.command, {site_of(site.loading): path})
                 made = result.opened.get(path)
-                if (
-                    made is None
-                    or made.root is None
-                    or share_read(made) < FITS
-                    or lacks_too_much(made, result)
-                ):
+                if made is None or made.root is None or share_read(made) < FITS:
                     continue
-                bound.add(path)
-                self.results.append(result)
+                lacks = lacking(made, result)
+                if lacks <= max(1, sum(1 for key in made.keys.values() if key.path and counted(key)) // 10):
+                    nearest = near[id(site)]
+                    fits.append((lacks, result))
+            least = min((lacks for lacks, _ in fits), default=0)
+            self.results += [result for lacks, result in fits if lacks == least]
+
+    def _nearness(self, path: str, entrance: Entrance) -> int:
+        """Return how many folders a file and a program have in common, from the root down."""
+        program = (self.files.inside(os.path.abspath(entrance.module.path)) or "").split("/")[:-1]
+        count = 0
+        for one, other in zip(path.split("/")[:-1], program, strict=False):
+            if one != other:
+                break
+            count += 1
+        return count
 
     def _fits(self, path: str, loading: Loading, names: set[str]) -> bool:
         form = {"json": (".json",), "toml": (".toml",)}.get(loading.how, (".yaml", ".yml"))
@@ -473,6 +498,28 @@ def _telling(commands: Row[Command]) -> list[Command | None]:
         found.setdefault(named, command)
     found.setdefault((), None)
     return list(found.values())
+
+
+def _open_sites(entrance: Entrance, results: Row[RunResult]) -> list[OpenSite]:
+    """Return the load sites of a program that may get other files than those of its runs."""
+    known = frozenset(path for result in results for path in result.opened)
+    found: dict[Site, OpenSite] = {}
+    for result in results:
+        for loading, key in result.unresolved.values():
+            site = OpenSite(entrance, result.command, loading, set(), known)
+            found.setdefault(site_of(loading), site).names.update(key.asked)
+        for path, opened in result.opened.items():
+            if not _from_outside(opened.loading.path):
+                continue
+            site = OpenSite(entrance, result.command, opened.loading, set(), known)
+            names = found.setdefault(site_of(opened.loading), site).names
+            names.update(str(key.path[0]) for key in opened.keys.values() if key.path and counted(key))
+            names.update(
+                asked.name
+                for asked in result.run.asked
+                if any(section.source == path and not section.path for section in asked.sections)
+            )
+    return [site for site in found.values() if site.names]
 
 
 def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = False) -> RunResult:
@@ -526,26 +573,27 @@ def share_read(opened: Opened) -> float:
     return sum(1 for key in names if counted(key)) / len(names) if names else 0.0
 
 
-def lacks_too_much(opened: Opened, result: RunResult) -> bool:
-    """Tell whether a program needs so many keys that a file lacks that it is none of the program's files."""
-    lacking = {
-        item.name
+def lacking(opened: Opened, result: RunResult) -> int:
+    """Return how many keys a program needs that a file lacks, and how many of the file's it refuses."""
+    asked = {
+        (key.path, item.name)
         for item in result.run.asked
-        if item.how == REQUIRED
-        and any(key.source == opened.keys[()].source and not key.path for key in item.sections)
+        if item.how == REQUIRED and not item.caught and not item.conditions
+        for key in item.sections
+        if key.source == opened.keys[()].source
     }
     refused = {
         item.key.path
         for item in result.run.refusals
         if item.key.source == opened.keys[()].source and item.kind in ("unknown-key", "missing-key")
     }
-    found = sum(1 for key in opened.keys.values() if key.path and counted(key))
-    return len(lacking) + len(refused) > max(1, found // 4)
+    return len(asked) + len(refused)
 
 
 def site_of(loading: Loading) -> Site:
     """Return where a call that loads a file stands."""
-    return loading.spot.path, loading.spot.place[0], loading.spot.place[1]
+    way = [(scope.module.path, *place[:2]) for scope, place in loading.spot.calls]
+    return (*way, (loading.spot.path, *loading.spot.place[:2]))
 
 
 def _from_outside(path: Value) -> bool:
@@ -802,6 +850,7 @@ class Maker:
         if entry.kind == "list":
             return Sequence([self.value(child) for _, child in entry.children], key=key)
         omega = self.flavour == "omegaconf"
+        key.size = len(entry.children)
         return Mapping(
             {name: self.value(child) for name, child in entry.children},
             key=key,

@@ -13,7 +13,7 @@ from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot, V
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult, counted, made_again, site_of
 
@@ -128,16 +128,18 @@ class _Mentioned:
         """
         mine: set[int] = set()
         asked: set[str] = set()
-        sites = {site_of(result.opened[path].loading) for result in results if path in result.opened}
+        sites = {site_of(result.opened[path].loading)[-1] for result in results if path in result.opened}
         for result in results:
             asked |= result.run.of_unknown
             if not result.run.exhausted:
                 mine |= result.run.entered.keys()
         others: set[int] = set()
         explained: set[str] = set()
-        for result in self.project.results:
+        # Where not all programs were run, what others read explains nothing.
+        for result in [] if self.project.spent() else self.project.results:
             run = result.run
-            loaded = {site_of(opened.loading) for opened in result.opened.values()} | set(result.unresolved)
+            loaded = {site[-1] for site in result.unresolved}
+            loaded |= {site_of(opened.loading)[-1] for opened in result.opened.values()}
             if path in result.opened or run.exhausted or not sites.isdisjoint(loaded):
                 continue
             others |= run.entered.keys()
@@ -344,6 +346,29 @@ class _File:
                 continue
             seen.add((section, item.name))
             self.one_absent(result, item, section)
+        self.join_absent()
+
+    def join_absent(self) -> None:
+        """Tell many lacking keys of one section as one finding: it has one cause."""
+        by_place: dict[tuple[KeyPath, Any], list[Verdict]] = {}
+        for verdict in self.verdicts:
+            if verdict.check == "missing-key":
+                by_place.setdefault((verdict.path[:-1], verdict.values["entry"]), []).append(verdict)
+        for group in by_place.values():
+            if len(group) <= MAX_NAMES:
+                continue
+            names = ", ".join(f"`{item.values['name']}`" for item in group[1 : MAX_NAMES + 1])
+            first = group[0]
+            note = f"it lacks {len(group) - 1} more keys that the program reads: {names} and so on. {self.why(first)}"
+            self.verdicts = [item for item in self.verdicts if item not in group]
+            self.add(replace(first, notes=(*first.notes, note)))
+
+    def why(self, verdict: Verdict) -> str:
+        """Say how it is known that a program opens the file."""
+        for result, opened in zip(self.results, self.mine, strict=True):
+            if self.shown(result.entrance.module.path) == verdict.values["entry"]:
+                return f"That it opens this file is known because {opened.evidence}."
+        return ""
 
     def one_absent(self, result: RunResult, item: Asked, section: KeyPath) -> None:
         here = self.entries[section]
@@ -356,7 +381,7 @@ class _File:
         required = item.how == REQUIRED and not item.caught
         if not required:
             candidates = [entry for entry in candidates if str(entry.path[-1]) not in self.mentioned]
-        near = nearest_entry(item.name, candidates, alone=required)
+        near = nearest_entry(item.name, candidates, alone=required and not result.forced)
         if near is not None:
             self.misspelt(item, near, required)
             return
@@ -757,10 +782,11 @@ class _File:
                     continue
                 if self.read_from_defaults(entry):
                     continue
-                guard = self.guarded(path, every_way)
-                if guard is not None:
+                guard = self.read_otherwise(path, every_way)
+                if guard:
                     self.told.add(path)
-                    self.add(guard)
+                    if isinstance(guard, Verdict):
+                        self.add(guard)
                     dead.append(entry)
                     continue
                 if str(path[-1]) in self.mentioned or self.mentioned_below(entry) or self.in_scripts(entry):
@@ -833,9 +859,9 @@ class _File:
         taken = not section or any(counted(key) for key in self.keys_at(section))
         if taken and not read and not any(told[: len(section)] == section for told in self.told):
             return True
-        counted_name = re.sub(r"[0-9]+", "0", str(path[-1]))
-        return counted_name != str(path[-1]) and any(
-            re.sub(r"[0-9]+", "0", str(other[-1])) == counted_name for other in read
+        numbered = re.sub(r"[0-9]+", "0", str(path[-1]))
+        return numbered != str(path[-1]) and any(
+            re.sub(r"[0-9]+", "0", str(other[-1])) == numbered for other in siblings if other != path
         )
 
     def mentioned_below(self, entry: Entry) -> bool:
@@ -880,8 +906,13 @@ class _File:
             known[key] = made_again(self.project, result, every_way=True)
         return known[key]
 
-    def guarded(self, path: KeyPath, every_way: list[RunResult]) -> Verdict | None:
-        """Return what is said of a key that only code reads which this file's other values do not let run."""
+    def read_otherwise(self, path: KeyPath, every_way: list[RunResult]) -> Verdict | bool:
+        """Return what is said of a key that only code reads which this file's other values do not let run.
+
+        Returns:
+            A verdict where another value of the file decides it; True where something else does; False where no way reads it.
+        """
+        found = False
         for result in every_way:
             opened = result.opened.get(self.path)
             if opened is None:
@@ -889,36 +920,25 @@ class _File:
             for other, key in opened.keys.items():
                 if other[: len(path)] != path or not counted(key):
                     continue
-                spots = [*key.reads, *key.uses, *key.walks, *key.escapes, *key.writes, *key.may_write]
-                spot = next((item for item in spots if item.conditions), spots[0])
-                condition = spot.conditions[-1] if spot.conditions else ""
-                if not condition:
-                    # A way that only opens because another one was taken: nothing certain can be said.
+                found = True
+                for spot in (*key.reads, *key.uses, *key.walks, *key.escapes):
+                    deciding = [item for item in spot.conditions if item in result.run.config_conditions]
+                    if not deciding or deciding[-1] != spot.conditions[-1]:
+                        continue
                     return Verdict(
-                        "guarded-key",
+                        "unused-here",
                         path,
                         self.entries[path].key,
                         {
                             "key": format_key_path(path),
-                            "guard": "another setting",
-                            "needed": "so",
-                            "given": "otherwise",
+                            "condition": deciding[-1],
                             "place": self.place(spot),
                         },
-                        severity="info",
+                        severity="warning" if _CHOICE.match(deciding[-1]) else "info",
                         spot=spot,
+                        label="the only place that reads it",
                     )
-                chosen = "==" in condition or "!=" in condition or " in " in condition
-                return Verdict(
-                    "unused-here",
-                    path,
-                    self.entries[path].key,
-                    {"key": format_key_path(path), "condition": condition, "place": self.place(spot)},
-                    severity="warning" if chosen else "info",
-                    spot=spot,
-                    label="the only place that reads it",
-                )
-        return None
+        return found
 
     # Read and without effect
 
@@ -1011,6 +1031,8 @@ def shown_value(value: Value | None) -> str:
 
 
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_CHOICE = re.compile(r"(?!not ).*(== ?['\"]|['\"] ?==| is (?!not|None))")
+"""A condition that chooses one of several ways by a name, not one that switches something on."""
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
 _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")

@@ -118,6 +118,10 @@ class Interpreter:
         self.loadings: list[Loading] = []
         self.options: dict[str, Option] = {}
         self.entered: dict[int, Scope] = {}
+        self._decided: dict[int, Value] = {}
+        self._loops = 0
+        self.config_conditions: set[str] = set()
+        """Conditions that the values of a config decide, as they are written."""
         self.of_unknown: set[str] = set()
         """Names that were asked of values of which nothing is known."""
         self.exhausted = False
@@ -209,9 +213,21 @@ class Interpreter:
             and test.value.lower() in SAYS_NO
         ):
             self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
+        if id(test) in self._decided:
+            return truth(test)
         if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
             return None
         return truth(test)
+
+    def decide(self, test: Value) -> None:
+        """Note a test of which only one way can be taken, such as one of a value's type."""
+        self._decided[id(test)] = test
+
+    def condition(self, shown: str, test: Value) -> str:
+        """Return a condition as it is written, noting whether a config decides it."""
+        if test.origins or key_of(test) is not None:
+            self.config_conditions.update((shown, f"not {shown}"))
+        return shown
 
     @property
     def sure(self) -> bool:
@@ -321,7 +337,7 @@ class Interpreter:
             return self._suite(frame, event.bodies[0][1])
         if holds is False:
             return self._suite(frame, event.bodies[1][1]) if len(event.bodies) > 1 else NORMAL
-        shown = text(event.value, frame.scope)
+        shown = self.condition(text(event.value, frame.scope), test)
         bodies = [(shown, event.bodies[0][1])]
         bodies.append((f"not {shown}", event.bodies[1][1] if len(event.bodies) > 1 else []))
         return self._ways(frame, bodies)
@@ -330,9 +346,8 @@ class Interpreter:
         assert event.value is not None
         value = self.eval(frame, event.value)
         self.use(value, self.spot(frame, event.place, event.block))
-        shown = text(event.value, frame.scope)
-        bodies = [(f"match {shown}", body) for _, body in event.bodies]
-        return self._ways(frame, [*bodies, (f"match {shown}", [])])
+        shown = self.condition(f"match {text(event.value, frame.scope)}", value)
+        return self._ways(frame, [*((shown, body) for _, body in event.bodies), (shown, [])])
 
     def _ways(self, frame: Frame, bodies: list[tuple[str, list[Event]]]) -> int:
         """Take every way where a condition is not known, and go on with what they have in common."""
@@ -385,10 +400,22 @@ class Interpreter:
         return NORMAL
 
     def _maybe(self, frame: Frame, body: list[Event]) -> int:
-        """Run the body of a loop once; what it does to names may or may not be done."""
+        """Run the body of a loop; what it does to names may or may not be done.
+
+        The outermost one is run twice: what one turn leaves, the next one uses.
+        """
         before = dict(frame.names.names)
-        signal = self._suite(frame, body)
-        frame.names.names = merged([frame.names.names, before])
+        signal = NORMAL
+        turns = 2 if not self._loops else 1
+        self._loops += 1
+        try:
+            for _ in range(turns):
+                signal = self._suite(frame, body)
+                frame.names.names = merged([frame.names.names, before])
+                if signal in (BREAK, RETURN, RAISE):
+                    break
+        finally:
+            self._loops -= 1
         return signal
 
     def _while(self, frame: Frame, event: Event) -> int:
@@ -648,7 +675,7 @@ class Interpreter:
             owner.names.names[name] = value if self.sure or before is None else choice((before, value))
         elif isinstance(owner, Made):
             owner.attributes[name] = value
-            self.library_call(frame, f"{owner.name}.{name}=", (value,), {}, spot, keep=True)
+            self.library_call(frame, f"{owner.name}.{name}=", (value,), {}, spot)
         else:
             self.use(value, spot)
 
@@ -836,7 +863,7 @@ class Interpreter:
         if outside or owner.open:
             self.of_unknown.add(name)
             return Method(owner, name)
-        if owner.sections and getter is None and not name.startswith("__"):
+        if getter is None and not name.startswith("__") and holds_sections(owner):
             return self.absent(frame, owner, name, spot, "AttributeError", default)
         self.of_unknown.add(name)
         if default is not None:
@@ -1065,7 +1092,7 @@ class Interpreter:
                     self.use(value, self.spot(frame, spot_place))
                     if holds is None:
                         found.append(value)
-                        self._conditions.append(text(part, frame.scope))
+                        self._conditions.append(self.condition(text(part, frame.scope), value))
                         pushed += 1
                         continue
                     if holds is (expr[1] == "or"):
@@ -1187,12 +1214,14 @@ class Interpreter:
             return self.eval(frame, expr[2])
         if holds is False:
             return self.eval(frame, expr[3])
-        shown = text(expr[1], frame.scope)
+        shown = self.condition(text(expr[1], frame.scope), test)
         found = []
         for condition, part in ((shown, expr[2]), (f"not {shown}", expr[3])):
             self._conditions.append(condition)
-            found.append(self.eval(frame, part))
-            self._conditions.pop()
+            try:
+                found.append(self.eval(frame, part))
+            finally:
+                self._conditions.pop()
         return choice(found)
 
     def _lambda(self, frame: Frame, expr: Expr) -> Value:
@@ -1382,7 +1411,9 @@ class Interpreter:
             return self.call(frame, callee, tuple(args), keywords, spot, spread=spread, opaque=opaque)
         results = []
         for item in callees:
-            self._conditions.append(f"{text(call.func, frame.scope)} is {shown_callee(item)}")
+            shown = f"{text(call.func, frame.scope)} is {shown_callee(item)}"
+            self.config_conditions.add(shown)
+            self._conditions.append(shown)
             try:
                 results.append(
                     self.call(frame, item, tuple(args), dict(keywords), spot, spread=spread, opaque=opaque)
@@ -1498,10 +1529,8 @@ class Interpreter:
         *,
         opaque: bool = False,
         receiver: Value | None = None,
-        keep: bool = False,
     ) -> Value:
         """Note a call of something outside the project, and return what it made."""
-        del keep
         if spread is not None or any(
             value.origins or key_of(value) is not None for value in (*args, *keywords.values())
         ):
@@ -1805,6 +1834,16 @@ class Interpreter:
 
 
 PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "werkzeug.utils.cached_property"})
+
+
+def holds_sections(owner: Instance) -> bool:
+    """Tell whether an object has all entries of a section of a config as its attributes, so that it stands for it."""
+    taken: dict[ConfigKey, int] = {}
+    for value in owner.attributes.values():
+        key = key_of(value)
+        if key is not None and key.parent is not None:
+            taken[key.parent] = taken.get(key.parent, 0) + 1
+    return any(0 < section.size <= taken.get(section, 0) for section in owner.sections)
 
 
 def _from_another_file(value: Value, key: ConfigKey) -> bool:

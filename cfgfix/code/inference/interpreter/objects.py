@@ -68,6 +68,7 @@ class ConfigKey:
         escapes: Where the section as a whole goes to code that is not known.
         conversions: Names of what its value is converted with, such as `float`.
         walks: Where names of its section are looked up that are not known.
+        size: How many entries it has, for a section.
         accepted: Whether a function or class has a parameter or field of its name.
         interpolated: Whether another value of the config names it.
         overlaid: Whether another file gives it another value.
@@ -77,7 +78,7 @@ class ConfigKey:
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "overlaid", "parent", "path", "reads", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "overlaid", "parent", "path", "reads", "size", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -93,6 +94,7 @@ class ConfigKey:
         self.walks: list[Spot] = []
         self.conversions: set[str] = set()
         self.asked: set[str] = set()
+        self.size = 0
         self.accepted = False
         self.interpolated = False
         self.overlaid = False

@@ -839,11 +839,11 @@ def _isinstance(
         return UNKNOWN
     wanted = args[1].items if isinstance(args[1], Sequence) else [args[1]]
     answers = {_is_a(run, args[0], item) for item in wanted}
-    if True in answers:
-        return Scalar(True)
-    if answers == {False}:
-        return Scalar(False)
-    return UNKNOWN
+    if True not in answers and answers != {False}:
+        return UNKNOWN
+    found = Scalar(True in answers)
+    run.decide(found)
+    return found
 
 
 def _is_a(run: Run, value: Value, cls: Value) -> bool | None:

@@ -186,7 +186,6 @@ class Run(Protocol):
         *,
         opaque: bool = False,
         receiver: Value | None = None,
-        keep: bool = False,
     ) -> Value:
         """Note a call of something outside the project, and return what it made."""
 
@@ -227,6 +226,9 @@ class Run(Protocol):
         opaque: bool = False,
     ) -> Value:
         """Return a new object of a class of the project."""
+
+    def decide(self, test: Value) -> None:
+        """Note a test of which only one way can be taken, such as one of a value's type."""
 
     def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
         """Note that a value counts: what it was made from has an effect."""

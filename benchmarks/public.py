@@ -1,0 +1,85 @@
+"""Hold what is told of public projects against what readers wrote of them: `python benchmarks/public.py CHECKOUTS`.
+
+CHECKOUTS holds a folder for each project of `public/projects.tsv`, by its name, at the commit that stands there. Recall and
+precision stand side by side; a finding counts for a defect of the same file with the same key, or on the same line.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+TRUTH = Path(__file__).resolve().parent / "public"
+CODE = (".py", ".ipynb")
+TOLD = ("error", "warning")
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    """Return the rows of a table without quotes."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return [row for row in csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE) if row]
+
+
+def last(key: str) -> str:
+    """Return the last step of a key path."""
+    return key.rpartition(".")[2]
+
+
+def checked(folder: Path) -> list[dict[str, Any]]:
+    """Return the reports of a project's files."""
+    command = [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    files: list[dict[str, Any]] = json.loads(done.stdout)["files"]
+    return files
+
+
+def main() -> None:
+    """Print a line for each project and the sums."""
+    folder = Path(sys.argv[1])
+    count: Counter[str] = Counter()
+    for listed in sorted(TRUTH.glob("*.files")):
+        name = listed.name.removesuffix(".files")
+        if not (folder / name).is_dir():
+            print(f"{name}: no checkout")
+            continue
+        reports = [item for item in checked(folder / name) if not item["path"].endswith(CODE)]
+        known = {item["path"].removeprefix("./") for item in reports if not item.get("passed_over")}
+        for path, kind, *_ in rows_of(listed):
+            count[f"{kind} files"] += 1
+            count[f"{kind} files taken for configs"] += path in known
+        defects = [row for row in rows_of(TRUTH / f"{name}.tsv") if len(row) > 4 and row[4] in TOLD]
+        any_defects = {(row[0], last(row[2])) for row in rows_of(TRUTH / f"{name}.tsv") if len(row) > 4}
+        found = [
+            (item["path"].removeprefix("./"), finding)
+            for item in reports
+            for finding in item["findings"]
+            if finding["severity"] in TOLD
+        ]
+        hit = [
+            row
+            for row in defects
+            if any(
+                path == row[0]
+                and (last(item.get("key") or "") == last(row[2]) or str(item["location"]["line"]) == row[1])
+                for path, item in found
+            )
+        ]
+        count["defects"] += len(defects)
+        count["defects found"] += len(hit)
+        for path, item in found:
+            count[f"{item['severity']}s shown"] += 1
+            if (path, last(item.get("key") or "")) not in any_defects:
+                count[f"{item['severity']}s not in the truth"] += 1
+                print(f"  {name}: {path}:{item['location']['line']} {item['rule']} {item['message']}")
+        print(f"{name}: {len(hit)} of {len(defects)} defects, {len(found)} findings")
+    for what, number in sorted(count.items()):
+        print(f"{what}: {number}")
+
+
+if __name__ == "__main__":
+    main()
