@@ -675,7 +675,11 @@ class Interpreter:
             owner.names.names[name] = value if self.sure or before is None else choice((before, value))
         elif isinstance(owner, Made):
             owner.attributes[name] = value
-            self.library_call(frame, f"{owner.name}.{name}=", (value,), {}, spot)
+            self.library_call(frame, f"{owner.name}.{name}=", (value,), {}, spot, receiver=owner)
+        elif isinstance(owner, Method) and isinstance(owner.owner, (Made, External)):
+            # `options.threading.private_threadpool_size = n`, `model.optimizer.learning_rate = x`
+            inner = f"{owner.owner.name}.{owner.name}.{name}="
+            self.library_call(frame, inner, (value,), {}, spot, receiver=owner.owner)
         else:
             self.use(value, spot)
 
@@ -1531,10 +1535,14 @@ class Interpreter:
         receiver: Value | None = None,
     ) -> Value:
         """Note a call of something outside the project, and return what it made."""
-        if spread is not None or any(
-            value.origins or key_of(value) is not None for value in (*args, *keywords.values())
+        if (
+            spread is not None
+            or name.startswith(library.FRAMEWORK)
+            or any(value.origins or key_of(value) is not None for value in (*args, *keywords.values()))
         ):
-            self.calls.append(LibraryCall(name, args, keywords, spot, spread, self.conditions, opaque))
+            self.calls.append(
+                LibraryCall(name, args, keywords, spot, spread, self.conditions, opaque, receiver)
+            )
         if spread is not None:
             for value in keywords.values():
                 self.taken(value, spot)

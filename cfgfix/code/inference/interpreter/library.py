@@ -184,6 +184,8 @@ _DUMPS = (
 )
 
 
+FRAMEWORK = ("tensorflow.", "keras.", "tensorflow_datasets.")
+"""What the names of TensorFlow begin with: all its calls are noted, those of other libraries where they get config values."""
 OPTIONS = "<options>"
 """The source that the keys of command-line options have."""
 
