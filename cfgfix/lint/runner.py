@@ -30,6 +30,7 @@ from cfgfix.lint.session import (
     select,
     stamp_of,
     target_of,
+    told_by_code,
     told_by_code_around,
     told_of_ruamel,
     usage_for,
@@ -570,6 +571,8 @@ def _judged(
     targets = [target_of(run, dialect, machine) for machine in run.machines]
     if says is not None and run.settings.loader is None and dialect.name == "generic":
         targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
+    if says is not None and says.reached:
+        targets = [told_by_code(target, says.reached) for target in targets]
 
     cut: set[str] = set()
     judged_text = ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from cfgfix.config.dialects.detect import detect
 from cfgfix.config.dialects.dialect import Dialect, schema_data
 from cfgfix.config.dialects.foreign import tool_of
+from cfgfix.config.dialects.parameters import source_file
 from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.config.schema.validate import Schema
@@ -36,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.config.dialects.parameters import Reached
     from cfgfix.config.schema.infer import Inferred
     from cfgfix.usage.code_beside import Surroundings
     from cfgfix.usage.project_code import CodeSays, ProjectCode
@@ -247,9 +249,9 @@ def stamp_of(rules: Sequence[Rule]) -> object:
 
 
 def _code_files() -> list[str]:
-    """Return the files of the packages that read code: when one changes, every kept result is stale."""
+    """Return the files of the packages that read code, and what they ask: when one changes, every kept result is stale."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found: list[str] = []
+    found = [os.path.join(package, "config", "dialects", "parameters.py"), source_file()]
     pending = [os.path.join(package, name) for name in ("code", "usage")]
     while pending:
         for entry in os.scandir(pending.pop()):
@@ -443,6 +445,14 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
         )
         run.targets[key] = target
     return target
+
+
+def told_by_code(target: Target, reached: Sequence[Reached]) -> Target:
+    """Return a target for one config with what the code that opens it says of its keys."""
+    from cfgfix.config.dialects.parameters import told, told_dialect
+
+    found = told(reached)
+    return replace(target, dialect=told_dialect(target.dialect, found), told=found)
 
 
 def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:

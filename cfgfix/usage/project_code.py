@@ -11,6 +11,7 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import Location
@@ -37,6 +38,7 @@ class CodeSays:
         hits: What is wrong, with the name of the rule's check.
         converted: Names of keys whose value the code converts to a number itself.
         digest: What tells the text that this holds for.
+        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
     """
 
     loader: str
@@ -47,6 +49,7 @@ class CodeSays:
     hits: tuple[tuple[str, Hit], ...]
     converted: frozenset[str]
     digest: bytes
+    reached: tuple[Reached, ...] = ()
 
 
 class ProjectCode:
@@ -164,6 +167,7 @@ def _says(found: Judged) -> CodeSays:
         tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
+        found.reached,
     )
 
 
@@ -200,9 +204,37 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             [(name, _packed_hit(hit)) for name, hit in item.hits],
             sorted(item.converted),
             item.digest,
+            [_packed_reached(one) for one in item.reached],
         )
         for path, item in found.items()
     ]
+
+
+def _packed_place(place: Location) -> Any:
+    return (
+        place.path,
+        place.start,
+        place.end,
+        place.line,
+        place.column,
+        place.end_line,
+        place.end_column,
+        place.label,
+    )
+
+
+def _packed_reached(item: Reached) -> Any:
+    return (
+        item.call,
+        item.parameter,
+        item.path,
+        item.unchanged,
+        item.value,
+        item.known,
+        item.always,
+        item.alone,
+        _packed_place(item.location),
+    )
 
 
 def _packed_hit(hit: Hit) -> Any:
@@ -213,10 +245,7 @@ def _packed_hit(hit: Hit) -> Any:
         for change in hit.changes
         if isinstance(change, (RenameKey, SetValue))
     ]
-    places = [
-        (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
-        for item in hit.elsewhere
-    ]
+    places = [_packed_place(item) for item in hit.elsewhere]
     return (
         hit.start,
         hit.end,
@@ -241,9 +270,15 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             tuple((name, _unpacked_hit(hit)) for name, hit in hits),
             frozenset(converted),
             digest,
+            tuple(_unpacked_reached(one) for one in reached),
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest in data
+        for path, loader, form, evidence, framework, another, hits, converted, digest, reached in data
     }
+
+
+def _unpacked_reached(data: Any) -> Reached:
+    call, parameter, path, unchanged, value, known, always, alone, place = data
+    return Reached(call, parameter, path, unchanged, value, known, always, alone, Location(*place))
 
 
 def _unpacked_hit(data: Any) -> Hit:

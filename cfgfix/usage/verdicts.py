@@ -11,11 +11,14 @@ from typing import Any
 from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked, Refusal
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot, Value
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult, counted, made_again, site_of
+from cfgfix.usage.reached import Places, reached_by
+from cfgfix.usage.sinks import Sinks
 
 FOR_A_READER = frozenset(
     {"title", "name", "description", "desc", "comment", "comments", "note", "notes", "author", "authors", "version", "license",
@@ -66,6 +69,7 @@ class Judged:
         another: Whether only programs of other frameworks do.
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
+        reached: The parameters of TensorFlow that its values reach.
     """
 
     file: ConfigFile
@@ -75,6 +79,7 @@ class Judged:
     another: bool
     verdicts: tuple[Verdict, ...]
     converted: frozenset[str]
+    reached: tuple[Reached, ...]
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -90,9 +95,10 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
             if only is None or path == only:
                 by_file.setdefault(path, []).append(result)
     mentioned = _Mentioned(project)
+    sinks, places = Sinks(project), Places()
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
-        judge = _File(project, path, results, mentioned)
+        judge = _File(project, path, results, mentioned, sinks, places)
         found[path] = judge.result()
     return found
 
@@ -210,9 +216,17 @@ class _File:
     """The verdicts of one file."""
 
     def __init__(
-        self, project: ProjectRuns, path: str, results: list[RunResult], mentioned: _Mentioned
+        self,
+        project: ProjectRuns,
+        path: str,
+        results: list[RunResult],
+        mentioned: _Mentioned,
+        sinks: Sinks,
+        places: Places,
     ) -> None:
         self.project = project
+        self._sinks = sinks
+        self._places = places
         self.path = path
         self.results = results
         self.exhausted = any(result.run.exhausted for result in results)
@@ -277,7 +291,14 @@ class _File:
             all(result.entrance.another and not result.entrance.framework for result in self.results),
             tuple(self.verdicts),
             frozenset(converted),
+            self.reached(),
         )
+
+    def reached(self) -> tuple[Reached, ...]:
+        """Return the parameters of TensorFlow that the file's values reach."""
+        results = [result for result in self.results if result.entrance.framework]
+        values = {path: entry.data for path, entry in self.entries.items() if entry.kind == "scalar"}
+        return reached_by(self.path, results, self._sinks, values, self._places) if results else ()
 
     def shown(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
