@@ -17,8 +17,6 @@ from cfgfix.rules.reader import load_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 CALLS: dict[str, Any] = load_yaml(str(ROOT / "schemas" / "parameters.yaml"))["calls"]
-OLD = {"lr", "decay"}
-"""Parameters that Keras 3 does not take any more, which is what is told of them."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def test_every_entry_is_true(api: Api, call: str) -> None:
     if signature is not None:
         taken = set(signature.positions(api.newest))
         for parameter in (*entry.get("parameters", {}), *entry.get("counted", {})):
-            assert parameter in OLD or parameter in taken or signature.takes(parameter, ~0)
+            assert parameter in taken or signature.takes(parameter, ~0)
 
 
 def test_one_entry_may_stand_for_a_module() -> None:
