@@ -41,6 +41,7 @@ from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.code.model.given import UnderConfigs
     from cfgfix.code.model.python_files import PythonFile
     from cfgfix.core.fix_loop import Fixed
     from cfgfix.usage.project_code import CodeSays
@@ -389,6 +390,7 @@ def _scanned(
         only=_reported(request, run.settings, files, texts),
         progress=request.progress,
         extra=_in_code(run, runs.configs.items),
+        under=_under_configs(runs),
         tensorflow=run.settings.tensorflow,
     )
     if request.add_ignores is not None:
@@ -418,6 +420,13 @@ def _scanned(
             language="python",
             settings=run.settings,
         )
+
+
+def _under_configs(runs: Runs) -> list[UnderConfigs]:
+    """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
+    from cfgfix.usage.given import under_configs
+
+    return [item for code in runs.codes() for item in under_configs(code)]
 
 
 def _reported(

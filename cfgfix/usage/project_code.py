@@ -234,6 +234,8 @@ def _packed_reached(item: Reached) -> Any:
         item.always,
         item.alone,
         _packed_place(item.location),
+        item.place,
+        item.argument,
     )
 
 
@@ -277,8 +279,10 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
 
 
 def _unpacked_reached(data: Any) -> Reached:
-    call, parameter, path, unchanged, value, known, always, alone, place = data
-    return Reached(call, parameter, path, unchanged, value, known, always, alone, Location(*place))
+    call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
+    return Reached(
+        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
+    )
 
 
 def _unpacked_hit(data: Any) -> Hit:

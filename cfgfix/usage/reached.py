@@ -99,7 +99,20 @@ def _of_sink(
                 always,
                 all(_point(spot) in given.get((one, _kind(sink)), ()) for spot in one.uses),
                 places.of(sink.spot),
+                sink.spot.place,
+                _argument(sink),
             )
+
+
+def _argument(sink: Sink) -> int | str | None:
+    """Return by which position or name a call is written with a value; None for what it is spread from."""
+    if sink.bound.entries is not None or sink.bound.sets:
+        return None
+    for number, value in enumerate(sink.bound.call.args):
+        if value is sink.value:
+            return number
+    keywords = sink.bound.call.keywords
+    return sink.parameter if keywords.get(sink.parameter) is sink.value else None
 
 
 def _given(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Any]) -> ConfigKey | None:

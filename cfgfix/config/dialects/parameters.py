@@ -45,6 +45,8 @@ class Reached:
         always: Whether the program certainly makes the call.
         alone: Whether the program does nothing else with the key.
         location: Where the call stands.
+        place: The same as lines and columns of the syntax tree.
+        argument: By which position or name the call is written with it; None where it is not written so.
     """
 
     call: str
@@ -56,6 +58,8 @@ class Reached:
     always: bool
     alone: bool
     location: Location
+    place: tuple[int, int, int, int] = (0, 0, 0, 0)
+    argument: int | str | None = None
 
     @property
     def shown(self) -> str:
