@@ -32,6 +32,7 @@ from cfgfix.lint.session import (
     target_of,
     told_by_code,
     told_by_code_around,
+    told_by_job,
     told_of_ruamel,
     usage_for,
 )
@@ -224,6 +225,8 @@ def _run(request: Request) -> Report:
     lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
         run.hardware for run in runs.all()
     ]
+    if runs.jobs:
+        lines = [*runs.jobs, *(lines if runs.jobless else ())]
     return Report(
         files=tuple(
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
@@ -576,6 +579,12 @@ def _judged(
         targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
     if says is not None and says.reached:
         targets = [told_by_code(target, says.reached) for target in targets]
+    if says is not None and says.job is not None and run.settings.hardware is None:
+        by_job = [told_by_job(target, says.job) for target in targets]
+        targets = [target for target, _ in by_job]
+        runs.jobs += [line for _, line in by_job if line not in runs.jobs]
+    else:
+        runs.jobless = True
 
     cut: set[str] = set()
     judged_text = ""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cfgfix.config.dialects.parameters import Reached
     from cfgfix.config.schema.infer import Inferred
     from cfgfix.usage.code_beside import Surroundings
+    from cfgfix.usage.jobs import Job
     from cfgfix.usage.project_code import CodeSays, ProjectCode
     from cfgfix.usage.reads import Usage
 
@@ -107,6 +108,8 @@ class Runs:
         "configs",
         "finder",
         "inputs",
+        "jobless",
+        "jobs",
         "left",
         "problems",
         "scanned",
@@ -126,6 +129,10 @@ class Runs:
         self.problems: list[CfgfixError] = []
         """What is wrong in settings and stops neither the run nor the files under other settings."""
         self._codes: dict[str, ProjectCode] = {}
+        self.jobs: list[str] = []
+        """What is said of the jobs by whose limits configs were judged."""
+        self.jobless = False
+        """Whether a config was judged that no such job runs with."""
 
     def code_around(self, path: str) -> ProjectCode:
         """Return the code of the repository that a file belongs to."""
@@ -453,6 +460,21 @@ def told_by_code(target: Target, reached: Sequence[Reached]) -> Target:
 
     found = told(reached)
     return replace(target, dialect=told_dialect(target.dialect, found), told=found)
+
+
+def told_by_job(target: Target, job: Job) -> tuple[Target, str]:
+    """Return a target whose machine is what a job may use, with one line that says so."""
+    from cfgfix.hardware.presets import limited, summary
+
+    label = f"{job.kind} in {job.path}:{job.line}"
+    hardware = limited(label, job.cpus, job.ram_mib)
+
+    def look(name: str) -> Any:
+        found = hardware.lookup(name)
+        return None if found is None else found.value
+
+    line = f"hardware: the limits of {label} ({summary(hardware)})"
+    return replace(target, hardware=look, hardware_label=label), line
 
 
 def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:

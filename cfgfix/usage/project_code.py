@@ -18,6 +18,7 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
 from cfgfix.usage.config_files import ConfigFile, form_of
+from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class CodeSays:
         converted: Names of keys whose value the code converts to a number itself.
         digest: What tells the text that this holds for.
         reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
+        job: What runs a program with it under limits, or None.
     """
 
     loader: str
@@ -50,6 +52,7 @@ class CodeSays:
     converted: frozenset[str]
     digest: bytes
     reached: tuple[Reached, ...] = ()
+    job: Job | None = None
 
 
 class ProjectCode:
@@ -168,6 +171,7 @@ def _says(found: Judged) -> CodeSays:
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
         found.reached,
+        found.job,
     )
 
 
@@ -205,6 +209,9 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             sorted(item.converted),
             item.digest,
             [_packed_reached(one) for one in item.reached],
+            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
+            if item.job
+            else None,
         )
         for path, item in found.items()
     ]
@@ -273,8 +280,9 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             frozenset(converted),
             digest,
             tuple(_unpacked_reached(one) for one in reached),
+            Job(*job) if job is not None else None,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, reached in data
+        for path, loader, form, evidence, framework, another, hits, converted, digest, reached, job in data
     }
 
 

@@ -16,6 +16,7 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
+from cfgfix.usage.jobs import Job, RunBy, job_for, jobs_of
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult, counted, made_again, site_of
 from cfgfix.usage.reached import Places, reached_by
 from cfgfix.usage.sinks import Sinks
@@ -70,6 +71,7 @@ class Judged:
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
         reached: The parameters of TensorFlow that its values reach.
+        job: What runs a program with it under limits, or None.
     """
 
     file: ConfigFile
@@ -80,6 +82,7 @@ class Judged:
     verdicts: tuple[Verdict, ...]
     converted: frozenset[str]
     reached: tuple[Reached, ...]
+    job: Job | None
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -96,10 +99,11 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
                 by_file.setdefault(path, []).append(result)
     mentioned = _Mentioned(project)
     sinks, places = Sinks(project), Places()
+    jobs = jobs_of(project.files)
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
         judge = _File(project, path, results, mentioned, sinks, places)
-        found[path] = judge.result()
+        found[path] = judge.result(jobs)
     return found
 
 
@@ -243,7 +247,7 @@ class _File:
         self.verdicts: list[Verdict] = []
         self.told: set[KeyPath] = set()
 
-    def result(self) -> Judged:
+    def result(self, jobs: list[RunBy]) -> Judged:
         evidence = []
         for result, opened in zip(self.results, self.mine, strict=True):
             place = f"{self.shown(opened.loading.spot.path)}:{opened.loading.spot.line}"
@@ -292,6 +296,7 @@ class _File:
             tuple(self.verdicts),
             frozenset(converted),
             self.reached(),
+            job_for(jobs, {self.shown(item.entrance.module.path) for item in self.results}, self.path),
         )
 
     def reached(self) -> tuple[Reached, ...]:
