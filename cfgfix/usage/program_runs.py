@@ -10,7 +10,7 @@ from collections.abc import Sequence as Row
 
 from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
-from cfgfix.code.inference.interpreter.library import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL
 from cfgfix.code.inference.interpreter.objects import (
     DICT,
     EITHER,
