@@ -104,7 +104,6 @@ def _items(frame: Frame, expr: Expr) -> Value:
 
 
 def _mapping(frame: Frame, expr: Expr) -> Value:
-    run = frame.run
     result = Mapping()
     place = expr[2]
     for key, value in expr[1]:
@@ -116,7 +115,7 @@ def _mapping(frame: Frame, expr: Expr) -> Value:
         if name is None:
             result.open = True
         else:
-            writing.put(run, result, name, inner, frame.spot(place))
+            writing.put(frame.run, result, name, inner, frame.spot(place))
     return result
 
 
@@ -183,7 +182,6 @@ def _boolean(frame: Frame, expr: Expr) -> Value:
 
 
 def _compare(frame: Frame, expr: Expr) -> Value:
-    run = frame.run
     left = evaluate(frame, expr[1])
     results: list[bool | None] = []
     values = [left]
@@ -195,7 +193,7 @@ def _compare(frame: Frame, expr: Expr) -> Value:
     spot = frame.spot(expr[3])
     for value in values:
         if not isinstance(value, (Mapping, Instance, Sequence)):
-            run.use(value, spot)
+            frame.run.use(value, spot)
     origins = origins_of(values)
     if False in results:
         return Scalar(False, origins)

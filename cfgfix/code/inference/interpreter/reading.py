@@ -9,7 +9,8 @@ from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, METHODS_OF
 from cfgfix.code.inference.interpreter.models.options import FLAGS, command_argument, flag
-from cfgfix.code.inference.interpreter.models.paths import environment, path_attribute
+from cfgfix.code.inference.interpreter.models.os_functions import environment
+from cfgfix.code.inference.interpreter.models.paths import path_attribute
 from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE
 from cfgfix.code.inference.interpreter.objects import (
     ATTRIBUTES,

@@ -172,6 +172,12 @@ class Call:
         return self.receiver
 
     @property
+    def sequence(self) -> Sequence:
+        """The list, tuple or set whose method is called."""
+        assert isinstance(self.receiver, Sequence)
+        return self.receiver
+
+    @property
     def values(self) -> tuple[Value, ...]:
         """All arguments."""
         return (*self.args, *self.keywords.values())

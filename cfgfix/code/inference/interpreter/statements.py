@@ -66,12 +66,11 @@ def _statement(frame: Frame, event: Event) -> int:
 
 
 def _evaluate(frame: Frame, event: Event) -> int:
-    run = frame.run
     if event.value is None:
         return NORMAL
     value = evaluate(frame, event.value)
     if type(value) is Made and value.name in ENDS:
-        return RAISE if run.sure else NORMAL
+        return RAISE if frame.run.sure else NORMAL
     return NORMAL
 
 
@@ -119,9 +118,8 @@ def _raise(frame: Frame, event: Event) -> int:
 
 
 def _assert(frame: Frame, event: Event) -> int:
-    run = frame.run
     if event.value is not None:
-        run.use(evaluate(frame, event.value), frame.spot(event.place, event.block))
+        frame.run.use(evaluate(frame, event.value), frame.spot(event.place, event.block))
     return NORMAL
 
 
@@ -279,11 +277,11 @@ def _with(frame: Frame, event: Event) -> int:
 
 
 def _managed_value(frame: Frame, value: Value, event: Event) -> Value:
-    run = frame.run
     if isinstance(value, Instance):
         enter = classes.member(value.cls, "__enter__")
         if isinstance(enter, FunctionObject):
-            return run.call(Call(frame, enter.bound(value), (), {}, frame.spot(event.place, event.block)))
+            spot = frame.spot(event.place, event.block)
+            return frame.run.call(Call(frame, enter.bound(value), (), {}, spot))
     return value
 
 

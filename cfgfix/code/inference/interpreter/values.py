@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, overload
 
 from cfgfix.code.inference.interpreter.objects import (
     NOTHING,
@@ -174,7 +174,13 @@ def name_of(value: Value) -> str:
     return ""
 
 
-def copied(value: Value, depth: int = 0) -> Any:
+@overload
+def copied(value: Mapping, depth: int = 0) -> Mapping: ...
+@overload
+def copied(value: Sequence, depth: int = 0) -> Sequence: ...
+@overload
+def copied(value: Value, depth: int = 0) -> Value: ...
+def copied(value: Value, depth: int = 0) -> Value:
     """Return a copy of a mapping or list, what it holds the same or, with depth, copied too."""
     if isinstance(value, Mapping):
         made = Mapping(

@@ -54,22 +54,22 @@ _REDUCED: dict[str, Callable[[list[Any]], Any]] = {
 
 def builtin(call: Call) -> Value:
     """Return what a call of a built-in function gives."""
-    name = call.name.removeprefix("builtins.")
-    handler = _FUNCTIONS.get(name)
-    if handler is not None:
-        return handler(call)
-    values = call.values
-    if name in ("print", "repr", "format", "input", "id", "hash", "vars", "dir"):
-        for value in values:
-            call.run.log(value, call.spot)
-        return Unknown(origins_of(values))
+    function = _FUNCTIONS.get(call.name.removeprefix("builtins."))
+    if function is not None:
+        return function(call)
     call.escape()
-    return Unknown(origins_of(values))
+    return Unknown(origins_of(call.values))
+
+
+def _show(call: Call) -> Value:
+    for value in call.values:
+        call.run.log(value, call.spot)
+    return Unknown(origins_of(call.values))
 
 
 def _open(call: Call) -> Value:
-    path = call.args[0] if call.args else call.keywords.get("file", UNKNOWN)
-    mode = call.args[1] if len(call.args) > 1 else call.keywords.get("mode")
+    path = call.argument(0, "file") or UNKNOWN
+    mode = call.argument(1, "mode")
     call.use(path)
     if isinstance(path, Choice):
         return choice(OpenFile(text_of(item), writing=opens_for_writing(mode)) for item in path.values)
@@ -309,20 +309,13 @@ def _len(call: Call) -> Value:
     return Unknown(origins)
 
 
-def _iterator(name: str) -> _Function:
-    def make(call: Call) -> Value:
-        for value in call.values:
-            if name == "range":
-                call.use(value)
-        if name == "range":
-            for value in call.args:
-                if type(value) is Scalar and value.key is not None and not isinstance(value.value, int):
-                    call.run.refuse(
-                        "wrong-type", value.key, "range()", call.spot, "TypeError", value=value.value
-                    )
-        return Made(f"builtins.{name}", call.args, call.keywords, call.spot)
-
-    return make
+def _range(call: Call) -> Value:
+    for value in call.values:
+        call.use(value)
+    for value in call.args:
+        if type(value) is Scalar and value.key is not None and not isinstance(value.value, int):
+            call.run.refuse("wrong-type", value.key, "range()", call.spot, "TypeError", value=value.value)
+    return Made("builtins.range", call.args, call.keywords, call.spot)
 
 
 def _enumerate(call: Call) -> Value:
@@ -424,8 +417,12 @@ def _super(call: Call) -> Value:
     return Made("builtins.super", (call.frame.receiver or UNKNOWN, call.frame.owner or UNKNOWN), {}, None)
 
 
+def _import(_: Call) -> Value:
+    return UNKNOWN
+
+
 def _iterate(call: Call) -> Value:
-    return call.args[0] if call.args else UNKNOWN
+    return call.first
 
 
 def _next_item(call: Call) -> Value:
@@ -442,7 +439,7 @@ def _variables(call: Call) -> Value:
         made = copied(call.args[0])
         made.entries = call.args[0].entries
         made.access, made.absent, made.flavour = "items", "KeyError", "dict"
-        return made  # type: ignore[no-any-return]
+        return made
     if not call.args:
         return Mapping(call.frame.names.names, open=True)
     return UNKNOWN
@@ -457,6 +454,14 @@ def _any_or_all(call: Call) -> Value:
 
 _FUNCTIONS: dict[str, _Function] = {
     "open": _open,
+    "print": _show,
+    "repr": _show,
+    "format": _show,
+    "input": _show,
+    "id": _show,
+    "hash": _show,
+    "dir": _show,
+    "__import__": _import,
     "int": _convert_to(int),
     "float": _convert_to(float),
     "bool": _truth,
@@ -472,7 +477,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "hasattr": _hasattr,
     "isinstance": _isinstance,
     "len": _len,
-    "range": _iterator("range"),
+    "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,
     "map": _map,

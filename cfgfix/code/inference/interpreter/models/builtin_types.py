@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.models.os_functions import read_environment
 from cfgfix.code.inference.interpreter.models.outside import library_call
-from cfgfix.code.inference.interpreter.models.paths import environment, path_method
+from cfgfix.code.inference.interpreter.models.paths import file_method, path_method
 from cfgfix.code.inference.interpreter.models.texts import is_text, text_method
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
@@ -16,13 +17,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Instance,
     Made,
     Mapping,
+    Method,
     OpenFile,
     Scalar,
     Sequence,
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import choice, constant_text, copied, key_value, origins_of
 
 
@@ -30,25 +32,19 @@ def builtin_method(call: Call) -> Value | None:
     """Return what a method of a built-in type gives; None where the owner is none of them."""
     owner, name = call.receiver or UNKNOWN, call.name
     if isinstance(owner, Mapping):
-        return mapping_method(call, owner)
+        return mapping_method(call)
     if isinstance(owner, Sequence):
-        return _sequence_method(call, owner)
+        return _sequence_method(call)
     if isinstance(owner, FilePath):
         return path_method(call, owner)
     if isinstance(owner, OpenFile):
-        if name in ("read", "readlines", "__enter__", "decode", "splitlines", "strip"):
-            return owner
-        for value in call.args:
-            call.use(value, deep=True)
-        return UNKNOWN
+        return file_method(call, owner)
     if is_text(owner):
         return text_method(call, owner)
     if isinstance(owner, Scalar):
         return Unknown(owner.origins)
     if isinstance(owner, External) and owner.name == "os.environ":
-        if name in ("get", "setdefault", "pop"):
-            return environment(call.run, call.first, call.args[1] if len(call.args) > 1 else NONE)
-        return UNKNOWN
+        return read_environment(call) if name in ("get", "setdefault", "pop") else UNKNOWN
     if isinstance(owner, ClassObject) and name in ("__init__", "__new__"):
         return UNKNOWN
     if isinstance(owner, Instance) and name == "__setattr__" and len(call.args) == 2:
@@ -59,84 +55,174 @@ def builtin_method(call: Call) -> Value | None:
     return None
 
 
-def mapping_method(call: Call, owner: Mapping) -> Value:
+# Dictionaries
+
+
+def mapping_method(call: Call) -> Value:
     """Return what a method of a dictionary gives."""
-    name = call.name
-    if name in ("get", "pop", "setdefault", "__getitem__") and call.args:
-        given = call.args[1] if len(call.args) > 1 else call.keywords.get("default", call.keywords.get("d"))
-        default = given if given is not None else (None if name in ("pop", "__getitem__") else NONE)
-        found = reading.item(call.frame, owner, call.args[0], call.spot, default=default)
-        key = call.args[0].value if type(call.args[0]) is Scalar else None
-        if name == "pop" and key is not None and call.run.sure:
-            owner.entries.pop(key, None)
-        if name == "setdefault" and key is not None and key not in owner.entries:
-            owner.entries[key] = found
+    model = _MAPPING_METHODS.get(call.name)
+    found = model(call) if model is not None else None
+    if found is not None:
         return found
-    if name == "items":
-        pairs: list[Value] = []
-        for key, value in owner.entries.items():
-            pairs.append(Sequence([key_value(key), value], kind="tuple"))
-        return Sequence(pairs, open=owner.open)
-    if name == "keys":
-        return Sequence([key_value(key) for key in owner.entries], open=owner.open)
-    if name == "values":
-        for value in owner.entries.values():
-            call.run.taken(value, call.spot)
-        return Sequence(list(owner.entries.values()), open=owner.open)
-    if name == "update":
-        for value in call.args:
-            writing.update(call.frame, owner, value, call.spot)
-        for key, value in call.keywords.items():
-            writing.put(call.run, owner, key, value, call.spot)
-        return NONE
-    if name in ("copy", "__copy__"):
-        return copied(owner)  # type: ignore[no-any-return]
-    if name == "__setitem__" and len(call.args) == 2:
-        writing.set_item(call.frame, owner, call.args[0], call.args[1], call.spot)
-        return NONE
-    if name == "__contains__" and call.args:
-        return UNKNOWN
-    if name == "clear":
-        if call.run.sure:
-            owner.entries.clear()
-        return NONE
-    call.run.escape(call.frame, (owner, *call.values), call.spot)
-    owner.open = True
+    call.run.escape(call.frame, (call.mapping, *call.values), call.spot)
+    call.mapping.open = True
     return UNKNOWN
 
 
-def _sequence_method(call: Call, owner: Sequence) -> Value:
-    name = call.name
-    if name in ("append", "add") and call.args:
-        if call.run.sure or not owner.open:
-            owner.items.append(call.args[0])
-        owner.open = owner.open or not call.run.sure
-        return NONE
-    if name in ("extend", "update", "union") and call.args:
-        other = call.args[0]
-        if isinstance(other, Sequence):
-            owner.items.extend(other.items)
-            owner.open = owner.open or other.open or not call.run.sure
-        else:
-            owner.open = True
-        return owner if name == "union" else NONE
-    if name == "insert" and len(call.args) == 2:
-        owner.items.insert(0, call.args[1])
-        owner.open = True
-        return NONE
-    if name == "pop":
-        found = choice(owner.items) if owner.items else UNKNOWN
-        owner.open = True
+def _entry(call: Call) -> Value | None:
+    if not call.args:
+        return None
+    owner, name = call.mapping, call.name
+    default = call.argument(1, "default") or call.keywords.get("d")
+    if default is None and name in ("get", "setdefault"):
+        default = NONE
+    found = reading.item(call.frame, owner, call.args[0], call.spot, default=default)
+    key = call.args[0].value if type(call.args[0]) is Scalar else None
+    if name == "pop" and key is not None and call.run.sure:
+        owner.entries.pop(key, None)
+    if name == "setdefault" and key is not None and key not in owner.entries:
+        owner.entries[key] = found
+    return found
+
+
+def _pairs(call: Call) -> Value:
+    entries = call.mapping.entries
+    pairs: list[Value] = [Sequence([key_value(key), value], kind="tuple") for key, value in entries.items()]
+    return Sequence(pairs, open=call.mapping.open)
+
+
+def _names(call: Call) -> Value:
+    return Sequence([key_value(key) for key in call.mapping.entries], open=call.mapping.open)
+
+
+def _values(call: Call) -> Value:
+    values = list(call.mapping.entries.values())
+    for value in values:
+        call.run.taken(value, call.spot)
+    return Sequence(values, open=call.mapping.open)
+
+
+def _update(call: Call) -> Value:
+    for value in call.args:
+        writing.update(call.frame, call.mapping, value, call.spot)
+    for key, value in call.keywords.items():
+        writing.put(call.run, call.mapping, key, value, call.spot)
+    return NONE
+
+
+def _copy_mapping(call: Call) -> Value:
+    return copied(call.mapping)
+
+
+def _set_item(call: Call) -> Value | None:
+    if len(call.args) != 2:
+        return None
+    writing.set_item(call.frame, call.mapping, call.args[0], call.args[1], call.spot)
+    return NONE
+
+
+def _has_item(call: Call) -> Value | None:
+    return UNKNOWN if call.args else None
+
+
+def _clear(call: Call) -> Value:
+    if call.run.sure:
+        call.mapping.entries.clear()
+    return NONE
+
+
+_MAPPING_METHODS: dict[str, Model] = {
+    "get": _entry,
+    "pop": _entry,
+    "setdefault": _entry,
+    "__getitem__": _entry,
+    "items": _pairs,
+    "keys": _names,
+    "values": _values,
+    "update": _update,
+    "copy": _copy_mapping,
+    "__copy__": _copy_mapping,
+    "__setitem__": _set_item,
+    "__contains__": _has_item,
+    "clear": _clear,
+}
+
+# Lists, tuples and sets
+
+
+def _sequence_method(call: Call) -> Value:
+    model = _SEQUENCE_METHODS.get(call.name)
+    found = model(call) if model is not None else None
+    if found is not None:
         return found
-    if name == "copy":
-        return copied(owner)  # type: ignore[no-any-return]
-    if name in ("index", "count"):
-        return Unknown(origins_of(owner.items))
-    if name in ("sort", "reverse"):
-        return NONE
-    for item in owner.items:
+    for item in call.sequence.items:
         call.use(item)
-    return Unknown(origins_of(owner.items))
+    return Unknown(origins_of(call.sequence.items))
+
+
+def _append(call: Call) -> Value | None:
+    if not call.args:
+        return None
+    owner = call.sequence
+    if call.run.sure or not owner.open:
+        owner.items.append(call.args[0])
+    owner.open = owner.open or not call.run.sure
+    return NONE
+
+
+def _extend(call: Call) -> Value | None:
+    if not call.args:
+        return None
+    owner, other = call.sequence, call.args[0]
+    if isinstance(other, Sequence):
+        owner.items.extend(other.items)
+        owner.open = owner.open or other.open or not call.run.sure
+    else:
+        owner.open = True
+    return owner if call.name == "union" else NONE
+
+
+def _insert(call: Call) -> Value | None:
+    if len(call.args) != 2:
+        return None
+    call.sequence.items.insert(0, call.args[1])
+    call.sequence.open = True
+    return NONE
+
+
+def _pop(call: Call) -> Value:
+    call.sequence.open = True
+    return choice(call.sequence.items)
+
+
+def _copy_sequence(call: Call) -> Value:
+    return copied(call.sequence)
+
+
+def _number_of_items(call: Call) -> Value:
+    return Unknown(origins_of(call.sequence.items))
+
+
+def _reorder(_: Call) -> Value:
+    return NONE
+
+
+_SEQUENCE_METHODS: dict[str, Model] = {
+    "append": _append,
+    "add": _append,
+    "extend": _extend,
+    "update": _extend,
+    "union": _extend,
+    "insert": _insert,
+    "pop": _pop,
+    "copy": _copy_sequence,
+    "index": _number_of_items,
+    "count": _number_of_items,
+    "sort": _reorder,
+    "reverse": _reorder,
+}
+
+# Methods of the next class in line
 
 
 def super_method(call: Call, owner: Made) -> Value:
@@ -166,7 +252,7 @@ def super_method(call: Call, owner: Made) -> Value:
                 for key, value in call.keywords.items():
                     receiver.entries.entries[key] = value
                 return NONE
-            return mapping_method(call, receiver.entries)
+            return mapping_method(call.on(Method(receiver.entries, name)))
         if name in ("__setattr__", "__setitem__") and len(call.args) == 2:
             key_name = constant_text(call.args[0])
             if key_name is not None:

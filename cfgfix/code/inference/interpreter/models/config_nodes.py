@@ -14,7 +14,7 @@ from cfgfix.code.inference.interpreter.values import copied, held, key_of, wrapp
 
 
 def _clone(call: Call) -> Value:
-    return copied(call.mapping, 12)  # type: ignore[no-any-return]
+    return copied(call.mapping, 12)
 
 
 def _merge_from_file(call: Call) -> Value:

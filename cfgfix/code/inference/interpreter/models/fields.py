@@ -450,7 +450,7 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
     if name in ("dict", "model_dump", "to_dict", "asdict") and kind_of(call.run, owner.cls):
         return Mapping({**owner.attributes}, open=owner.open, sections=owner.sections)
     if name in ("copy", "model_copy") and kind_of(call.run, owner.cls):
-        return copied(owner, 1)  # type: ignore[no-any-return]
+        return copied(owner, 1)
     if name in ("json", "model_dump_json", "__repr__", "__str__") and kind_of(call.run, owner.cls):
         for item in held(owner):
             for key in item.origins:

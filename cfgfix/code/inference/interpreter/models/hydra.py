@@ -5,13 +5,12 @@ from __future__ import annotations
 from cfgfix.code.inference.interpreter import reading, writing
 from cfgfix.code.inference.interpreter.models.loading import load
 from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL, literal
-from cfgfix.code.inference.interpreter.models.paths import join_paths, path_attribute
+from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     NONE,
     UNKNOWN,
     ConfigKey,
-    FilePath,
     FunctionObject,
     Instance,
     Made,
@@ -31,7 +30,7 @@ def hydra_config(call: Call, made: Made) -> Value:
     names = ("config_path", "config_name")
     given = dict(zip(names, made.args, strict=False)) | made.keywords
     where = made.spot or call.spot
-    folder = path_attribute(FilePath(Scalar(where.path)), "parent")
+    folder = folder_of(Scalar(where.path))
     steps = [value for name in names if type(value := given.get(name)) is Scalar and value.value is not None]
     path = join_paths([folder, *steps])
     return load(replace(call, spot=where), "hydra", path, {"call": "hydra.main", "class": "omegaconf"})

@@ -9,19 +9,16 @@ from cfgfix.code.inference.interpreter.models import (
     hydra,
     loading,
     options,
+    os_functions,
     standard_library,
     workers,
 )
 from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
 from cfgfix.code.inference.interpreter.models.builtin_types import super_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
-from cfgfix.code.inference.interpreter.models.paths import join_paths, os_function
-from cfgfix.code.inference.interpreter.models.texts import text_of
 from cfgfix.code.inference.interpreter.objects import (
-    UNKNOWN,
     ClassObject,
     External,
-    FilePath,
     Instance,
     Made,
     Mapping,
@@ -35,6 +32,7 @@ _FUNCTIONS: dict[str, Model] = {
     **fields.FUNCTIONS,
     **hydra.FUNCTIONS,
     **options.FUNCTIONS,
+    **os_functions.FUNCTIONS,
     **standard_library.FUNCTIONS,
 }
 _MAPPING_METHODS: dict[tuple[str, str], Model] = {**containers.METHODS, **config_nodes.METHODS}
@@ -44,13 +42,7 @@ def call_external(call: Call) -> Value:
     """Return what a call of something outside the project gives."""
     name = call.name
     if name.startswith("builtins."):
-        return builtin(call) if name != "builtins.__import__" else UNKNOWN
-    if name.startswith(("os.", "glob.", "pathlib.")):
-        found = os_function(call)
-        if found is not None:
-            return found
-        if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
-            return FilePath(join_paths(call.args) if len(call.args) != 1 else text_of(call.args[0]))
+        return builtin(call)
     model = _FUNCTIONS.get(name)
     if model is not None:
         found = model(call)
