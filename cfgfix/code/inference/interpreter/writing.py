@@ -13,6 +13,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Instance,
     Made,
     Mapping,
+    Method,
     ModuleObject,
     Scalar,
     Sequence,
@@ -90,7 +91,7 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         owner.names.names[name] = value if run.sure or before is None else choice((before, value))
     elif isinstance(owner, Made):
         owner.attributes[name] = value
-        library_call(Call(frame, owner, (value,), {}, spot), f"{owner.name}.{name}=")
+        library_call(Call(frame, Method(owner, name), (value,), {}, spot), f"{owner.name}.{name}=")
     else:
         run.use(value, spot)
 
