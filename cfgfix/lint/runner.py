@@ -20,6 +20,8 @@ from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
+from cfgfix.core.temporary_files import remove_leftovers
+from cfgfix.core.writing import require_inside
 from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip, Target, ignored_by_path
 from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Report, Request
 from cfgfix.lint.session import (
@@ -792,6 +794,8 @@ def _listed(findings: list[Finding]) -> Iterator[Finding]:
 
 def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
     """Write all proven results; the file must still be what was read."""
+    for folder in sorted({os.path.dirname(report.path) for report in reports}):
+        _clean(folder)
     written = False
     for position, report in enumerate(reports):
         if report.after is None or report.encoded is None or report.before is None:
@@ -809,6 +813,15 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
             errors.append(error)
             reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
     return written
+
+
+def _clean(folder: str) -> None:
+    """Remove what a killed run has left in a folder that no link outside of the project leads to."""
+    try:
+        inside = os.path.dirname(require_inside(os.path.join(folder, "x")))
+    except (OSError, UnreadableError):
+        return
+    remove_leftovers(inside)
 
 
 def _changed(path: str) -> UnreadableError:
