@@ -460,9 +460,14 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     if known or dialect.name != "generic":
         told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
         return replace(target, around=told) if told.elsewhere or told.ruamel else target
-    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted or around.ruamel):
+    if around == Around():
         return target
-    return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
+    loader = target.loader
+    if around.omegaconf:
+        loader = LOADERS["omegaconf"]
+    elif around.floats:
+        loader = LOADERS["pyyaml-floats"]
+    return replace(target, around=around, loader=loader)
 
 
 def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:

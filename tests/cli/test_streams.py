@@ -87,11 +87,13 @@ def test_an_internal_error_after_a_fix_does_not_deny_it(tmp_path, monkeypatch, c
 
 def test_an_internal_error_of_a_program_that_was_run_says_nothing_of_its_files(monkeypatch, capsys):
     from cfgfix.cli import start
+    from cfgfix.core import source_file as files
 
     def fault(_):
         raise AssertionError("a fault")
 
     monkeypatch.setattr(start, "_dispatch", fault)
+    monkeypatch.setattr(files, "written", [])
     assert start.run(["diagnose", "train.py"]) == ExitCode.INTERNAL
     assert "written" not in capsys.readouterr().err.split("Please report")[0]
 

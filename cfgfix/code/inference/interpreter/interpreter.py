@@ -138,7 +138,7 @@ class Interpreter:
         self.parsers: dict[int, list[Option]] = {}
         self.kept: list[Value] = []
         """Objects whose identity something is kept by."""
-        self.added: dict[str, Sequence] = {}
+        self.added: dict[ClassObject | str, list[str]] = {}
         """Resolvers that the program adds to loaders from outside, by the loader's name."""
         self.pydantic = 0
         """The major release of pydantic that the project means; 0 where that is not known."""
