@@ -229,7 +229,7 @@ def _run(request: Request) -> Report:
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
-        errors=(*runs.problems, *errors),
+        errors=(*runs.problems, *runs.failures(), *errors),
         skipped=tuple(skips.values()),
         hardware="; ".join(dict.fromkeys(lines)),
         settings=base,
@@ -644,10 +644,13 @@ def _judged(
         findings = judge(document)
     language = Yaml(document, loader)
     fixed = _too_many(source.path, findings, cut, request)
+    failures = len(runs.failures())
     if fixed is None:
         fixed = fix_file(
             source.path, source.text, judge, language, unsafe=request.unsafe_fixes, findings=findings
         )
+        if len(runs.failures()) > failures:
+            fixed = _unproven(source.path, findings, request)
     report = _fixed_report(source, dialect, loader, fixed)
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
@@ -682,6 +685,17 @@ def _too_many(path: str, findings: list[Finding], cut: Collection[str], request:
     from cfgfix.core.fix_loop import Fixed
 
     return Fixed({}, {path: findings}, {}, {path: list(refused.values())}, {})
+
+
+def _unproven(path: str, findings: list[Finding], request: Request) -> Fixed:
+    """Return what to say of a file whose fixes could not be judged, by a fault of cfgfix."""
+    from cfgfix.core.fix_loop import Fixed
+
+    reason = "an internal error kept its effect from being judged"
+    refused = [
+        Refused(finding, reason) for finding in findings if fixable(finding, unsafe=request.unsafe_fixes)
+    ]
+    return Fixed({}, {path: findings}, {}, {path: refused}, {})
 
 
 def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:

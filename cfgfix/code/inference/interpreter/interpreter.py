@@ -125,6 +125,8 @@ class Interpreter:
         self.of_unknown: set[str] = set()
         """Names that were asked of values of which nothing is known."""
         self.exhausted = False
+        self.failure: Exception | None = None
+        """The fault of cfgfix that cut the run off, if one did."""
         self.main: Module | None = None
         self.callables: list[FunctionObject] = []
         self._modules: dict[int, ModuleObject] = {}
@@ -151,10 +153,10 @@ class Interpreter:
         try:
             self.module(module)
             self._finish()
-        except Exhausted:
+        except (Exhausted, RecursionError):
             self.exhausted = True
-        except RecursionError:
-            self.exhausted = True
+        except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
+            self.exhausted, self.failure = True, error
 
     def run_function(self, module: Module, name: str) -> None:
         """Run a module's body and then one of its functions, as a console script does."""
@@ -167,6 +169,8 @@ class Interpreter:
             self._finish()
         except (Exhausted, RecursionError):
             self.exhausted = True
+        except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
+            self.exhausted, self.failure = True, error
 
     def _finish(self) -> None:
         """Run what was handed to libraries: they may call it."""
