@@ -27,6 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.program import Module, Program, absolute
 from cfgfix.code.model.summary import CALL, COMPARE, NAME, Call, Event
+from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
@@ -187,6 +188,8 @@ class ProjectRuns:
         self.known = self.files.known
         self.configs: dict[str, ConfigFile | None] = {}
         self.results: list[RunResult] = []
+        self.failures: list[CfgfixError] = []
+        """Faults of cfgfix that cut something off."""
         self.steps = 0
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
@@ -389,6 +392,7 @@ class ProjectRuns:
         again.program, again.files, again.root, again.known = self.program, self.files, self.root, self.known
         again.configs = {**self.configs, path: config}
         again.unread = self.unread
+        again.failures = self.failures
         again.sites, again.script_texts = self.sites, self.script_texts
         again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
@@ -414,6 +418,8 @@ class ProjectRuns:
         else:
             run.run(entrance.module)
         self.steps += run.steps
+        if run.failure is not None:
+            self.failures.append(internal_fault(run.failure, entrance.module.path))
         return RunResult(
             entrance,
             command,
@@ -813,7 +819,7 @@ def _text(value: Value) -> str | None:
 def loader_name(loading: Loading) -> str:
     """Return the name of the loader that a call reads YAML with, as of `LOADERS`."""
     name = _LOADERS.get(str(loading.loader.get("class", "")), "pyyaml")
-    for tag, _ in loading.loader.get("resolvers") or ():
+    for tag in loading.loader.get("resolvers") or ():
         if tag.endswith("float"):
             return "pyyaml-floats"
     made = loading.loader.get("made")

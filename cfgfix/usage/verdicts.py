@@ -12,6 +12,7 @@ from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, A
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot, Value
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
 from cfgfix.core.edits import Change, RenameKey, SetValue
+from cfgfix.core.errors import internal_fault
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
@@ -92,8 +93,10 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
     mentioned = _Mentioned(project)
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
-        judge = _File(project, path, results, mentioned)
-        found[path] = judge.result()
+        try:
+            found[path] = _File(project, path, results, mentioned).result()
+        except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
+            project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
 
 

@@ -125,6 +125,8 @@ class Interpreter:
         self.of_unknown: set[str] = set()
         """Names that were asked of values of which nothing is known."""
         self.exhausted = False
+        self.failure: Exception | None = None
+        """The fault of cfgfix that cut the run off, if one did."""
         self.main: Module | None = None
         self.callables: list[FunctionObject] = []
         self._modules: dict[int, ModuleObject] = {}
@@ -138,7 +140,7 @@ class Interpreter:
         self.parsers: dict[int, list[Option]] = {}
         self.kept: list[Value] = []
         """Objects whose identity something is kept by."""
-        self.added: dict[str, Sequence] = {}
+        self.added: dict[ClassObject | str, list[str]] = {}
         """Resolvers that the program adds to loaders from outside, by the loader's name."""
         self.pydantic = 0
         """The major release of pydantic that the project means; 0 where that is not known."""
@@ -151,10 +153,10 @@ class Interpreter:
         try:
             self.module(module)
             self._finish()
-        except Exhausted:
+        except (Exhausted, RecursionError):
             self.exhausted = True
-        except RecursionError:
-            self.exhausted = True
+        except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
+            self.exhausted, self.failure = True, error
 
     def run_function(self, module: Module, name: str) -> None:
         """Run a module's body and then one of its functions, as a console script does."""
@@ -167,6 +169,8 @@ class Interpreter:
             self._finish()
         except (Exhausted, RecursionError):
             self.exhausted = True
+        except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
+            self.exhausted, self.failure = True, error
 
     def _finish(self) -> None:
         """Run what was handed to libraries: they may call it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cfgfix.code.inference.interpreter import fields, python
@@ -226,6 +226,9 @@ def external(
         return _contained(run, frame, container, args, keywords, spot)
     if name in _NAMESPACES:
         return _namespace(run, name, args, keywords, spread, opaque=opaque)
+    module, _, last = name.rpartition(".")
+    if last == "add_implicit_resolver" and module.startswith("yaml"):
+        return _add_resolver(run, [External(module)] if module != "yaml" else [], args, keywords)
     handler = _EXTERNALS.get(name)
     if handler is not None:
         found = handler(run, frame, args, keywords, spot)
@@ -249,6 +252,8 @@ def _loaded(
         given = keywords.get("Loader", args[1] if len(args) > 1 else None)
         facts["class"], facts["resolvers"] = loader_of(run, given)
         facts["missing"] = given is None
+    elif how == "yaml":
+        facts["resolvers"] = _added_to(run, [loader])
     found = load(run, frame, how, source, spot, facts)
     hook = keywords.get("object_hook")
     if hook is not None:
@@ -284,28 +289,52 @@ def load(run: Run, frame: Frame, how: str, source: Value, spot: Spot, facts: dic
     return choice(results)
 
 
-def loader_of(run: Run, given: Value | None) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the canonical class of a YAML loader and the resolvers that the program has added to it."""
+def loader_of(run: Run, given: Value | None) -> tuple[str, tuple[str, ...]]:
+    """Return the canonical class of a YAML loader and the tags of the resolvers that the program has added to it."""
     for item in alternatives(given) if given is not None else ():
         if isinstance(item, ClassObject):
             outside = [name for name in run.outside_bases(item) if name.startswith("yaml.")]
-            added = _resolvers(item.names.names.get("<resolvers>"))
-            return outside[0] if outside else "?", added
+            own = [tag for cls in run.classes(item) for tag in run.added.get(cls, ())]
+            return outside[0] if outside else "?", (*own, *_added_to(run, outside))
         if isinstance(item, External):
-            return item.name, _resolvers(run.added.get(item.name))
+            return item.name, _added_to(run, [item.name])
         if isinstance(item, Method) and isinstance(item.owner, External):
             return f"{item.owner.name}.{item.name}", ()
     return ("yaml.FullLoader" if given is None else "?"), ()
 
 
-def _resolvers(value: Value | None) -> tuple[tuple[str, str], ...]:
-    found: list[tuple[str, str]] = []
-    if isinstance(value, Sequence):
-        for item in value.items:
-            if isinstance(item, Sequence) and len(item.items) == 2:
-                tag, pattern = (python.constant_text(part) for part in item.items)
-                found.append((tag or "", pattern or ""))
-    return tuple(found)
+def _added_to(run: Run, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(tag for name in names for tag in run.added.get(name, ()))
+
+
+_LOADERS_BY_DEFAULT = ("yaml.Loader", "yaml.FullLoader", "yaml.UnsafeLoader")
+"""What `yaml.add_implicit_resolver` adds to where it is given no loader (PyYAML 6.0.3, `yaml/__init__.py`)."""
+
+
+def _add_resolver(
+    run: Run, owners: list[Value], args: tuple[Value, ...], keywords: dict[str, Value]
+) -> Value:
+    """Note that a program has its loaders read plain scalars in another way.
+
+    Args:
+        run: The run.
+        owners: The loaders; none for the function of the module `yaml`.
+        args: The arguments by position: tag, pattern, first letters and, of the function, the loader.
+        keywords: The arguments by name.
+    """
+    tag = python.constant_text(args[0] if args else keywords.get("tag", UNKNOWN)) or ""
+    given = None if owners else keywords.get("Loader", args[3] if len(args) > 3 else None)
+    if given is not None:
+        owners = list(alternatives(given))
+    names: list[ClassObject | str] = []
+    for item in owners:
+        if isinstance(item, ClassObject):
+            names.append(item)
+        elif isinstance(item, External):
+            names.append(item.name)
+    for name in names or _LOADERS_BY_DEFAULT:
+        run.added.setdefault(name, []).append(tag)
+    return NONE
 
 
 def _hooked(run: Run, frame: Frame, value: Value, hook: Value, spot: Spot) -> Value:
@@ -825,18 +854,7 @@ def method(
             named = {str(k): v for k, v in inner.entries.items()} if isinstance(inner, Mapping) else {}
             run.call(frame, target, tuple(items), named, spot)
         return NONE
-    if isinstance(owner, External) and name == "add_implicit_resolver":
-        return _add_resolver(run, owner.name, args)
     return None
-
-
-def _add_resolver(run: Run, name: str, args: tuple[Value, ...]) -> Value:
-    tag = args[0] if args else UNKNOWN
-    pattern: Value = args[1] if len(args) > 1 else UNKNOWN
-    if isinstance(pattern, Made) and pattern.args:
-        pattern = pattern.args[0]
-    run.added.setdefault(name, Sequence([])).items.append(Sequence([tag, pattern]))
-    return NONE
 
 
 def _class_method(
@@ -848,12 +866,8 @@ def _class_method(
     keywords: dict[str, Value],
     spot: Spot,
 ) -> Value | None:
-    if name == "add_implicit_resolver" and len(args) >= 2:
-        pattern = args[1].args[0] if isinstance(args[1], Made) and args[1].args else args[1]
-        known = cls.names.names.setdefault("<resolvers>", Sequence([]))
-        assert isinstance(known, Sequence)
-        known.items.append(Sequence([args[0], pattern]))
-        return NONE
+    if name == "add_implicit_resolver":
+        return _add_resolver(run, [cls], args, keywords)
     if name in ("add_constructor", "add_multi_constructor"):
         return NONE
     if name in ("parse_obj", "model_validate", "from_dict", "validate") and args:
@@ -864,7 +878,6 @@ def _class_method(
         return UNKNOWN
     if name == "__new__":
         return Instance(cls)
-    del keywords
     return None
 
 

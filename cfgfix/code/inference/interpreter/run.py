@@ -13,7 +13,6 @@ from cfgfix.code.inference.interpreter.objects import (
     Instance,
     Mapping,
     Namespace,
-    Sequence,
     Spot,
     Value,
 )
@@ -85,7 +84,7 @@ class Run(Protocol):
     options: dict[str, Option]
     parsers: dict[int, list[Option]]
     kept: list[Value]
-    added: dict[str, Sequence]
+    added: dict[ClassObject | str, list[str]]
     pydantic: int
 
     @property
