@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.code.inference.interpreter import interpreter, library
+from cfgfix.code.inference.interpreter import interpreter
+from cfgfix.code.inference.interpreter.models import loading
 from cfgfix.core.errors import ExitCode
 from cfgfix.lint import runner as engine
 from cfgfix.usage import project_code, verdicts
@@ -68,15 +69,15 @@ def test_the_programs_are_told_of(project):
 def test_a_fault_in_one_program_leaves_the_others(project, monkeypatch):
     keys = by_keys(project)
     whole = found(engine.check(engine.Request((".",))))
-    real = library.load
+    real = loading.load
 
-    def load(run, *arguments):
-        result = real(run, *arguments)
-        if run.main.path.endswith("train_one.py"):
+    def load(call, *arguments):
+        result = real(call, *arguments)
+        if call.run.main.path.endswith("train_one.py"):
             fault()
         return result
 
-    monkeypatch.setattr(library, "load", load)
+    monkeypatch.setattr(loading, "load", load)
     monkeypatch.setenv("CFGFIX_CACHE_DIR", str(project / ".cache"))
     report = engine.check(engine.Request((".",)))
     (error,) = internal(report)
@@ -97,7 +98,7 @@ def test_a_fault_in_one_program_leaves_the_others(project, monkeypatch):
     ("place", "name"),
     [
         (project_code.ProjectCode, "_run"),
-        (verdicts._File, "result"),
+        (verdicts, "_verdicts_of"),
         (interpreter.Interpreter, "module"),
         (project_code, "_says"),
     ],
@@ -139,14 +140,14 @@ def test_a_budget_is_no_fault(project, monkeypatch):
     def spent(*_):
         raise interpreter.Exhausted
 
-    monkeypatch.setattr(library, "load", spent)
+    monkeypatch.setattr(loading, "load", spent)
     assert not internal(engine.check(engine.Request((".",))))
 
 
 def test_the_command_tells_it_in_one_line_and_goes_on(project, monkeypatch, capsys):
     from cfgfix.cli.start import run
 
-    monkeypatch.setattr(verdicts._File, "result", fault)
+    monkeypatch.setattr(verdicts, "_verdicts_of", fault)
     assert run(["check", ".", "--hardware", "none"]) == ExitCode.INTERNAL
     out, err = capsys.readouterr()
     assert "YML001" in out
