@@ -14,8 +14,8 @@ from cfgfix.code.inference.interpreter.objects import (
     Sequence,
     Spot,
     Value,
-    alternatives,
 )
+from cfgfix.code.inference.interpreter.values import alternatives
 from cfgfix.code.inference.releases import api
 from cfgfix.code.tensorflow.api import Api, Signature
 from cfgfix.code.tensorflow.objects import Objects, load
