@@ -15,9 +15,10 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
 from cfgfix.code.model.positions import Offsets
-from cfgfix.config.dialects.parameters import Reached, meaning_of
+from cfgfix.config.dialects.parameters import ELEMENT, Reached, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile
+from cfgfix.usage.element_sizes import element_sizes
 from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.sinks import BoundCall, Sink, Sinks
 
@@ -68,9 +69,15 @@ def reached_by(
         for sink in mine:
             for item in _of_sink(path, sink, entries, given, places):
                 found.setdefault(_identity(item), item)
-        for bound in sinks.calls(result):
+        calls = sinks.calls(result)
+        for bound in calls:
             for item in _constants(bound, places):
                 found.setdefault(_identity(item), item)
+        for bound, size in element_sizes(calls):
+            always, place = not bound.conditions, places.of(bound.spot)
+            known = size is not None
+            item = Reached(bound.callable, ELEMENT, None, False, size, known, always, True, place)
+            found.setdefault(_identity(item), item)
         if len(found) >= MAX_REACHED:
             break
     return tuple(list(found.values())[:MAX_REACHED])

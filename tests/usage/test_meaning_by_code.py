@@ -218,3 +218,39 @@ def test_the_batch_of_the_evaluation_is_one_too(tmp_path: Path) -> None:
     code += "model.evaluate(tf.data.Dataset.range(9).batch(barn['val_flock']))\n"
     findings = found(tmp_path, code, "val_flock: 7\nflock: 32\n")
     assert keys(findings) == [("CFG022", "val_flock")]
+
+
+IMAGES = """
+def decoded(record):
+    image = tf.image.decode_png(tf.io.read_file(record), channels=3)
+    return tf.image.resize(image, (barn['side'], barn['side']))
+"""
+BUFFERS = {
+    "decoded before": ("tf.data.Dataset.list_files('*').map(decoded).shuffle(barn['hay']).batch(8)", 1),
+    "through other steps": (
+        "tf.data.Dataset.list_files('*').map(lambda f: decoded(f)).cache('c').repeat().shuffle(barn['hay'])",
+        1,
+    ),
+    "decoded behind": ("tf.data.Dataset.list_files('*').shuffle(barn['hay']).map(decoded)", 0),
+    "files by the key, images by a constant": (
+        "tf.data.Dataset.list_files('*').shuffle(barn['hay']).map(decoded).shuffle(9)",
+        0,
+    ),
+    "written again as bytes": (
+        "tf.data.Dataset.list_files('*').map(decoded).map(tf.io.encode_png).shuffle(barn['hay'])",
+        0,
+    ),
+    "small": ("tf.data.Dataset.list_files('*').map(decoded).take(3).shuffle(barn['few'])", 0),
+}
+
+
+@pytest.mark.parametrize("case", BUFFERS)
+def test_a_shuffle_buffer_is_held_against_what_it_holds(tmp_path: Path, case: str) -> None:
+    code, wanted = BUFFERS[case]
+    config = "side: 512\nhay: 20000\nfew: 100\n"
+    findings = found(tmp_path, IMAGES + code, config, hardware="cpu,cpus=8,ram=32")
+    assert [rule for rule, _ in keys(findings)] == ["HWR006"] * wanted
+    for finding in findings:
+        assert finding.confidence is Confidence.HIGH
+        # 20,000 images of 512 x 512 x 3 floats.
+        assert "62.9 GB" in finding.message

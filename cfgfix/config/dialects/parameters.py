@@ -24,11 +24,17 @@ class Meaning:
         parameters: The concepts of each parameter.
         counted: The concepts of how many items a parameter is given.
         facts: Concepts that the call itself gives a value.
+        element: The concepts of the bytes of an element that comes to it.
     """
 
     parameters: Mapping[str, tuple[str, ...]]
     counted: Mapping[str, tuple[str, ...]]
     facts: Mapping[str, Any]
+    element: tuple[str, ...]
+
+
+ELEMENT = "an element"
+"""Stands for a parameter where the bytes of an element are told that comes to a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Reached:
     def shown(self) -> str:
         """The call and its parameter as a reader knows them: `Dataset.batch(batch_size)`."""
         name = self.call.removeprefix("tensorflow.data.").removeprefix("tensorflow.").removeprefix("keras.")
+        if self.parameter == ELEMENT:
+            return f"{self.value:,} bytes an element come to {name}()"
         return f"{name}({self.parameter})" if self.parameter else f"{name}()"
 
 
@@ -109,7 +117,12 @@ def render(folder: str) -> str:
         return {parameter: tuple(found) for parameter, found in entry.get(name, {}).items()}
 
     calls = {
-        call: (concepts(entry, "parameters"), concepts(entry, "counted"), dict(entry.get("facts", {})))
+        call: (
+            concepts(entry, "parameters"),
+            concepts(entry, "counted"),
+            dict(entry.get("facts", {})),
+            tuple(entry.get("element", ())),
+        )
         for call, entry in data["calls"].items()
     }
     return f"CALLS = {calls!r}\n"
@@ -160,6 +173,8 @@ def told(reached: Iterable[Reached]) -> Told:
         if not item.parameter:
             for concept, value in meaning.facts.items():
                 values.setdefault(concept, []).append((value, item))
+        for concept in meaning.element if item.parameter == ELEMENT else ():
+            values.setdefault(concept, []).append((item.value, item))
         for concept in meaning.parameters.get(item.parameter, ()):
             if item.path is not None and item.unchanged:
                 known = keys.get((concept, item.path))

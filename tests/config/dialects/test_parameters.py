@@ -27,7 +27,7 @@ def api() -> Api:
 @pytest.mark.parametrize("call", CALLS)
 def test_every_entry_is_true(api: Api, call: str) -> None:
     entry = CALLS[call]
-    assert set(entry) <= {"source", "parameters", "counted", "facts"}
+    assert set(entry) <= {"source", "parameters", "counted", "facts", "element"}
     assert entry["source"]
     named = [concepts for kind in ("parameters", "counted") for concepts in entry.get(kind, {}).values()]
     concepts = {concept for listed in named for concept in listed} | set(entry.get("facts", {}))
