@@ -57,6 +57,7 @@ OPENED_BY_CODE = (".json", ".toml")
 """Endings of configs that are judged by the code that opens them."""
 _NEITHER = "neither YAML nor Python"
 _NOT_INCLUDED = "no YAML or Python by its name, and no pattern of `include` fits it"
+_JSON = "a JSON config is only read"
 _NOT_OPENED = "no program here whose imports come to TensorFlow opens it"
 COLLECT_EVERY = 512
 """Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
@@ -485,7 +486,10 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
             except UnreadableError:
                 continue
             runs.inputs.append(shown)
-            findings = _permitted(run, run.judge.by_runs(says.hits, source), shown)
+            found = run.judge.by_runs(says.hits, source)
+            if says.form == "json":
+                found += _by_meaning(runs, run, source, says, {item.key_path for item in found})
+            findings = _permitted(run, found, shown)
             known_ones: list[Finding] = []
             if run.baseline is not None:
                 findings, known_ones = split_known(findings, run.baseline, run.left)
@@ -500,6 +504,36 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
                 settings=run.settings,
                 language=says.form,
             )
+
+
+def _by_meaning(
+    runs: Runs, run: Run, source: SourceFile, says: CodeSays, refused: set[KeyPath | None]
+) -> list[Finding]:
+    """Return what the rules about settings and the machine find in a JSON config, of whose keys the code says what they are."""
+    document = compose(source)
+    generic = run.dialects.get("generic")
+    if document.problem is not None or generic is None or not says.reached:
+        return []
+    found: list[list[Finding]] = []
+    rules = {rule.id for rule in run.judge.rules if rule.check is None}
+    for machine in run.machines:
+        target = told_by_code(
+            replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
+        )
+        if says.job is not None and run.settings.hardware is None:
+            target, line = told_by_job(target, says.job)
+            runs.jobs += [line] if line not in runs.jobs else []
+        else:
+            runs.jobless = True
+        known = {path for _, path in target.told.keys} if target.told is not None else set()
+        found.append(
+            [
+                replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
+                for finding in run.judge.document(document, target).findings
+                if finding.rule in rules and finding.key_path in known - refused
+            ]
+        )
+    return found[0] if len(found) == 1 else _merged(found, run.machines)
 
 
 def _asked_for(path: str, request: Request) -> bool:

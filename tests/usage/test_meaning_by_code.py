@@ -254,3 +254,22 @@ def test_a_shuffle_buffer_is_held_against_what_it_holds(tmp_path: Path, case: st
         assert finding.confidence is Confidence.HIGH
         # 20,000 images of 512 x 512 x 3 floats.
         assert "62.9 GB" in finding.message
+
+
+def test_a_json_config_is_judged_by_what_its_keys_reach(tmp_path: Path) -> None:
+    code = (
+        "import json\nimport tensorflow as tf\nwith open('barn.json') as stream:\n    barn = json.load(stream)\n"
+        "ds = tf.data.Dataset.range(9).map(lambda i: i, num_parallel_calls=barn['pens']['porters']).batch(barn['flock'])\n"
+    )
+    (tmp_path / "train.py").write_text(code, encoding="utf-8")
+    (tmp_path / "barn.json").write_text(
+        '{"flock": 0, "pens": {"porters": 64}, "batch_size": 0}\n', encoding="utf-8"
+    )
+    settings = Settings(root=str(tmp_path), hardware=MACHINE)
+    report = check(Request(paths=(str(tmp_path),), settings=settings))
+    findings = [finding for file in report.files if file.path.endswith(".json") for finding in file.findings]
+    assert [item for item in keys(findings) if item[0] in ("CFG001", "HWR001")] == [
+        ("CFG001", "flock"),
+        ("HWR001", "pens.porters"),
+    ]
+    assert all(finding.fix is None for finding in findings if finding.rule in ("CFG001", "HWR001"))
