@@ -367,14 +367,18 @@ class _Maker:
     def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
         """Return the values that a finding rests on, as far as its places and words tell."""
         at = finding.location
-        exact = [item.given for item in replaced if _lies_in(at, self.location(item.scope, item.place))]
+        exact = [
+            item.given
+            for item in replaced
+            if item.place is not None and _lies_in(at, self.location(item.scope, item.place))
+        ]
         if exact:
             return exact
         places = (at, *finding.related, *finding.flow)
         near = [
             item.given
             for item in replaced
-            if any(_lies_in(place, self.location(item.scope, item.call.place)) for place in places)
+            if any(_lies_in(place, self.location(item.scope, item.around)) for place in places)
         ]
         named = [given for given in near if str(given.value) in finding.message]
         return named or near or [item.given for item in replaced]

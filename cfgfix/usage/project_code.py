@@ -11,7 +11,7 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
-from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
@@ -43,6 +43,7 @@ class CodeSays:
         digest: What tells the text that this holds for.
         reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
         job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
     """
 
     loader: str
@@ -55,6 +56,7 @@ class CodeSays:
     digest: bytes
     reached: tuple[Reached, ...] = ()
     job: Job | None = None
+    branches: tuple[Branch, ...] = ()
 
 
 class ProjectCode:
@@ -188,6 +190,7 @@ def _says(found: Judged) -> CodeSays:
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
         found.reached,
         found.job,
+        found.branches,
     )
 
 
@@ -228,6 +231,7 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
             if item.job
             else None,
+            [(one.module, one.place, one.taken, one.path) for one in item.branches],
         )
         for path, item in found.items()
     ]
@@ -297,8 +301,9 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             digest,
             tuple(_unpacked_reached(one) for one in reached),
             Job(*job) if job is not None else None,
+            tuple(Branch(*one) for one in branches),
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, reached, job in data
+        for path, loader, form, evidence, framework, another, hits, converted, digest, reached, job, branches in data
     }
 
 

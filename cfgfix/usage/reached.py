@@ -15,7 +15,8 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
 from cfgfix.code.model.positions import Offsets
-from cfgfix.config.dialects.parameters import ELEMENT, Reached, meaning_of
+from cfgfix.code.model.summary import Place
+from cfgfix.config.dialects.parameters import ELEMENT, Branch, Reached, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile
 from cfgfix.usage.element_sizes import element_sizes
@@ -81,6 +82,22 @@ def reached_by(
         if len(found) >= MAX_REACHED:
             break
     return tuple(list(found.values())[:MAX_REACHED])
+
+
+def branches_of(path: str, results: Sequence[RunResult]) -> tuple[Branch, ...]:
+    """Return the branches of the code that a config decides alone, the same way in all runs that open it."""
+    found: dict[tuple[str, Place], Branch | None] = {}
+    for result in results:
+        for (scope, place), (taken, keys) in result.run.branches.items():
+            mine = [key for key in keys if key.source == path and key.path]
+            here = scope.module.path, place
+            alone = len(mine) == 1 and len(keys) == 1 and taken is not None and not result.run.exhausted
+            new = Branch(*here, bool(taken), mine[0].path) if alone else None
+            if here not in found:
+                found[here] = new
+            elif new is None or found[here] != new:
+                found[here] = None
+    return tuple(item for item in found.values() if item is not None)
 
 
 def _of_sink(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import ConfigFile
@@ -14,7 +14,7 @@ from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
-from cfgfix.usage.reached import Places, reached_by
+from cfgfix.usage.reached import Places, branches_of, reached_by
 from cfgfix.usage.refused_keys import find_refused
 from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
@@ -34,6 +34,7 @@ class Judged:
         converted: Names of keys whose value the code converts to a number itself.
         reached: The parameters of TensorFlow that its values reach.
         job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
     """
 
     file: ConfigFile
@@ -45,6 +46,7 @@ class Judged:
     converted: frozenset[str]
     reached: tuple[Reached, ...]
     job: Job | None
+    branches: tuple[Branch, ...]
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -131,4 +133,5 @@ def _verdicts_of(judge: Judge, reached: tuple[Reached, ...], job: Job | None) ->
         frozenset(converted),
         reached,
         job,
+        branches_of(judge.path, judge.results),
     )

@@ -76,6 +76,23 @@ class Reached:
         return f"{name}({self.parameter})" if self.parameter else f"{name}()"
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An `if` of the code that the values of a config decide.
+
+    Attributes:
+        module: The file.
+        place: Its lines and columns in the syntax tree.
+        taken: Whether its condition holds.
+        path: The key that decides it.
+    """
+
+    module: str
+    place: tuple[int, int, int, int]
+    taken: bool
+    path: KeyPath
+
+
 def meaning_of(call: str) -> Meaning | None:
     """Return what a call says of the values that it is given, or None where it says nothing.
 
