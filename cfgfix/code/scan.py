@@ -380,8 +380,9 @@ class _Maker:
             for item in replaced
             if any(_lies_in(place, self.location(item.scope, item.around)) for place in places)
         ]
-        named = [given for given in near if str(given.value) in finding.message]
-        return named or near or [item.given for item in replaced]
+        texts = [given for given in near if isinstance(given.value, str) and given.value in finding.message]
+        words = [given for given in near if isinstance(given.value, (bool, str))]
+        return texts or words or near or [item.given for item in replaced]
 
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import (
     ConfigKey,
+    External,
     KeyPath,
     Mapping,
     Scalar,
@@ -25,6 +26,8 @@ from cfgfix.usage.sinks import BoundCall, Sink, Sinks
 
 MAX_REACHED = 400
 """Most parameters that are kept of one config."""
+AUTOTUNE = -1
+"""What `tf.data.AUTOTUNE` stands for."""
 _PLAIN = (bool, int, float, str)
 
 
@@ -193,6 +196,8 @@ def _plain(value: Value) -> tuple[Any, bool]:
     """Return a value as plain data, and whether it is known."""
     if isinstance(value, Scalar):
         return (value.value, not value.optional) if isinstance(value.value, _PLAIN) else (None, False)
+    if isinstance(value, External) and value.name.endswith("data.AUTOTUNE"):
+        return AUTOTUNE, True
     if isinstance(value, Listed) and not value.open:
         return [_plain(item)[0] for item in value.items], True
     return None, False

@@ -72,7 +72,7 @@ class Reached:
         """The call and its parameter as a reader knows them: `Dataset.batch(batch_size)`."""
         name = self.call.removeprefix("tensorflow.data.").removeprefix("tensorflow.").removeprefix("keras.")
         if self.parameter == ELEMENT:
-            return f"{self.value:,} bytes an element come to {name}()"
+            return f"elements of {self.value} bytes come to {name}()"
         return f"{name}({self.parameter})" if self.parameter else f"{name}()"
 
 
