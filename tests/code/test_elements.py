@@ -68,6 +68,20 @@ for task in shots.batch(4):
 steps = one.batch(8).window(4).batch(2)
 model.fit(one.batch(8).map(lambda x, y: (tf.reshape(x, [-1, 28]), y)).batch(8))
 model.fit(one.batch(8).flat_map(lambda x, y: tf.data.Dataset.from_tensor_slices((x, y))).batch(8))
+chars = tf.data.Dataset.from_tensor_slices(list(range(999))).batch(101, drop_remainder=True)
+text = chars.map(lambda chunk: (chunk[:-1], chunk[1:]))
+model.fit(text.shuffle(99).batch(64, drop_remainder=True), epochs=3)
+
+
+def load(files, batch_size=None):
+    data = tf.data.TFRecordDataset(files)
+    if batch_size is not None:
+        data = data.batch(batch_size)
+    return data
+
+
+own = load(["a"]).map(lambda x: x).batch(BATCH_SIZE)
+model.fit(load(["a"], 8).batch(8))
 Data(4).build(), Data(4).apart()
 """
 

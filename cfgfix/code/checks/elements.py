@@ -62,9 +62,16 @@ def batched_twice(program: Program) -> Iterator[Hit]:
             first = _batched_before(way)
             if first is None or first.site is None:
                 continue
+            if first.site.scope is not later.scope and (_chosen(first.site) or _chosen(later)):
+                # Whether a function makes batches is said by who calls it.
+                continue
             of_loader = kind(first) not in _BATCH
-            if not of_loader and not _same_size(first.site, later) and id(dataset) not in fed:
-                # Batches of tasks, of steps or of parts are made by hand and gone over by hand.
+            if (
+                not of_loader
+                and not _same_size(first.site, later)
+                and not (id(dataset) in fed and _in_pairs(way[-1]))
+            ):
+                # Batches of characters are sequences; those of tasks and of parts are made and gone over by hand.
                 continue
             if any(
                 kind(step) in ("unbatch", "flat_map", "interleave", "unknown") for step in downstream(dataset)
@@ -81,6 +88,10 @@ def batched_twice(program: Program) -> Iterator[Hit]:
                 related=(at(first.site, label="makes batches already"),),
             )
             break
+
+
+def _chosen(site: Site) -> bool:
+    return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
 
 
 def _fed_to_models(program: Program) -> set[int]:
@@ -117,6 +128,16 @@ def _batched_before(way: list[Dataset]) -> Dataset | None:
         if name == "map" and _may_take_apart(step):
             return None
     return None
+
+
+def _in_pairs(first: Dataset) -> bool:
+    """Tell whether a dataset begins with pairs of an example and its label: what is batched then are examples."""
+    if first.site is None:
+        return False
+    if first.op == "from_tensor_slices":
+        given = first.site.call.argument(0, "tensors")
+        return given is not None and given[0] == ITEMS and len(given[2]) > 1
+    return first.op == "tfds.load" and constant(first.site.call.keyword("as_supervised")) is True
 
 
 def _may_take_apart(step: Dataset) -> bool:
