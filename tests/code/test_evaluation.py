@@ -48,8 +48,8 @@ def main(train_ds, test_ds, epochs):
         print(
             epoch,
             train_loss.result(),  # found
-            train_acc.result().numpy(),  # found
-            test_loss.result(),  # found
+            train_acc.result().numpy(),
+            test_loss.result(),
         )
 
 
@@ -204,6 +204,15 @@ def scaled(x_train, x_test):
     x_test = (x_test - np.mean(x_train)) / np.std(x_train)
     test_size = len(x_train) // 10
     return x_test, test_size
+
+
+def from_folder(path, train_datagen, test_gen):
+    xy_train = train_datagen.flow_from_directory(path)
+    xy_test = train_datagen.flow_from_directory(path)
+    test_gen = xy_train
+    train_steps, test_steps = len(xy_train), 3
+    test_steps = train_steps // 2
+    return xy_test, test_steps
 
 
 def test_step(x, y):

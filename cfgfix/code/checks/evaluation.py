@@ -31,6 +31,7 @@ NEEDLES = (b".metrics.", b"metrics", b".evaluate(", b"validation_data", b"test",
 
 # Metrics that nothing resets
 
+_Key = tuple[int, int]
 _RESETS = frozenset({"reset_state", "reset_states", "reset_metrics", "reset"})
 _METRICS = "keras.metrics."
 
@@ -38,6 +39,7 @@ _METRICS = "keras.metrics."
 def never_reset(program: Program) -> Iterator[Hit]:
     """A metric that is read once an epoch and never reset: the figure is the mean over all epochs so far."""
     updates, results, reset = _metric_calls(program)
+    together: dict[tuple[int, ...], list[tuple[Site, Site, Site]]] = {}
     for key, reads in results.items():
         made = next(site for read in reads for site in _metrics(read) if _key(site) == key)
         if key in reset or key not in updates or in_tests(made.scope):
@@ -47,19 +49,28 @@ def never_reset(program: Program) -> Iterator[Hit]:
         for read in reads:
             found = _once_an_epoch(program, made, read, updates[key])
             if found is not None:
-                yield hit_at(
-                    read,
-                    flow=(),
-                    values={
-                        "metric": text(read.call.func[1], read.scope),
-                        "line": found.call.name_place[0],
-                    },
-                    related=(at(found, label="goes on from the epochs before"), at(made, label="the metric")),
-                )
+                around = (id(read.scope), *_loops(read.scope, read.call.block))
+                together.setdefault(around, []).append((read, found, made))
                 break
-
-
-_Key = tuple[int, int]
+    for group in together.values():
+        group.sort(key=lambda item: item[0].call.place)
+        read, found, _ = group[0]
+        names = list(dict.fromkeys(text(item.call.func[1], item.scope) for item, _, _ in group))
+        yield hit_at(
+            read,
+            flow=(),
+            values={
+                "metric": ", ".join(names[:4]) + (" ..." if len(names) > 4 else ""),
+                "are": "is" if len(names) == 1 else "are",
+                "its": "its result is" if len(names) == 1 else "their results are",
+                "line": found.call.name_place[0],
+            },
+            related=(
+                at(found, label="goes on from the epochs before"),
+                *(at(made, label="the metric") for _, _, made in group[:4]),
+                *(at(other, label="read here") for other, _, _ in group[1:4]),
+            ),
+        )
 
 
 def _key(site: Site) -> _Key:
@@ -268,13 +279,19 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
         if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
             continue
         target = event.targets[0]
-        if target[0] != NAME or not _held(target[1]):
+        if target[0] != NAME or not _held(target[1]) or not _NO_DATA.isdisjoint(_words(target[1])):
             continue
         name = target[1]
         if event.value[0] == CALL and scope.calls[event.value[1]].method in _MEASURES:
             continue
         parts = _data_names(event.value, scope)
-        if parts is None or not parts or not all(map(_trained, parts)) or name in parts:
+        if (
+            parts is None
+            or not parts
+            or not all(map(_trained, parts))
+            or name in parts
+            or any(not _NO_DATA.isdisjoint(_words(part)) for part in parts)
+        ):
             continue
         before = [
             item for item in bound.get(name, ()) if item.place[:2] < event.place[:2]
@@ -322,6 +339,23 @@ def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
     )
 
 
+_TRANSFORMS = frozenset(
+    {"map", "batch", "padded_batch", "cache", "prefetch", "shuffle", "repeat", "unbatch", "apply", "with_options", "astype", "reshape",
+     "numpy", "to_numpy", "tolist", "flatten", "transpose", "squeeze", "values", "fillna", "dropna"}
+)  # fmt: skip
+"""Methods whose result has all the examples of what they are called on."""
+_NO_DATA = frozenset(
+    {"datagen", "dir", "directory", "folder", "path", "paths", "root", "size", "steps", "step", "model", "loss", "acc", "accuracy", "func",
+     "fn", "params", "args", "config", "cfg", "ratio", "num", "n", "len", "count", "transform", "transforms", "file", "name", "time",
+     "writer", "metrics", "metric", "score", "scores", "idx", "index", "indices", "ids", "mode", "flag", "options", "df"}
+)  # fmt: skip
+"""Words of names that stand for something about the data, not for the data."""
+
+
+def _names_data(expr: Expr) -> bool:
+    return expr[0] == NAME and (_trained(expr[1]) or _held(expr[1]))
+
+
 def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
     """Return the names of the data that an expression only transforms; None where it may choose from it, or is something else."""
     if expr[0] == NAME:
@@ -358,7 +392,15 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         if inner is None:
             return None
         found |= {name for name in inner if _held(name) or _trained(name)}
-    if call.func[0] == ATTRIBUTE and call.func[1][0] in (NAME, CALL) and not _is_library(call.func[1], scope):
+    if (
+        call.func[0] == ATTRIBUTE
+        and call.func[1][0] in (NAME, CALL)
+        and not _is_library(call.func[1], scope)
+        and (call.method in _TRANSFORMS or _names_data(call.func[1]))
+    ):
+        if call.method not in _TRANSFORMS:
+            # What a method of unknown meaning gives may be another part.
+            return None
         inner = _data_names(call.func[1], scope)
         if inner is None:
             return None
@@ -400,8 +442,9 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
         given = call.keyword("validation_data")
         if given is not None and given[0] == ITEMS and len(given[2]) >= 2:
             pairs.append(given[2][:2])
-        if call.keyword("x") is not None and call.keyword("y") is not None:
-            pairs.append((call.keyword("x"), call.keyword("y")))
+        named = call.keyword("x"), call.keyword("y")
+        if named[0] is not None and named[1] is not None:
+            pairs.append((named[0], named[1]))
         for first, second in pairs:
             one, two = _plain(first), _plain(second)
             if one is None or two is None or _word(one) == _word(two) or not _word(one) or not _word(two):
