@@ -107,7 +107,7 @@ def _end_missing(
             return None
         assert found.site is not None
         return at(found.site, label="without end"), f"{short(found.site)}() has no end"
-    generator = _generator_of(program, site, expr)
+    generator = generator_of(program, site, expr)
     if generator is not None and ends(generator) is False:
         return (
             Step(generator, generator.place, 0, "yields without end"),
@@ -189,7 +189,7 @@ def _is_minus_one(expr: Expr | None) -> bool:
     return expr is not None and expr[0] == UNARY and expr[1] == "-" and constant(expr[2]) == 1
 
 
-def _generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
+def generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
     """Return the generator function of the project whose call gives an argument; None where it is another thing."""
     scope, block = site.scope, site.call.block
     for _ in range(4):
@@ -451,7 +451,7 @@ def _epochs(site: Site, method: str) -> int | str:
 
 
 def _finite_generator(program: Program, site: Site, expr: Expr, epochs: int | str) -> Hit | None:
-    generator = _generator_of(program, site, expr)
+    generator = generator_of(program, site, expr)
     if generator is None or ends(generator) is not True or any(generator.decorators):
         return None
     rounds = f"{epochs} epochs" if epochs != _MANY else "several epochs"

@@ -1348,10 +1348,20 @@ class Flow:
                 dataset = first_dataset(item)
                 if dataset is not None:
                     parents.append(dataset)
-        functions = functions_of(site.argument(0, "generator")) if op == "from_generator" else ()
+        functions = self._called_by(site.argument(0, "generator")) if op == "from_generator" else ()
         result = Dataset(op, site, tuple(parents[:16]), functions)
         self.datasets.append(result)
         return result
+
+    def _called_by(self, value: Value | None) -> tuple[Function, ...]:
+        """Return the project functions that a call of a value enters, `__call__` of its objects included."""
+        found = list(functions_of(value))
+        for item in alternatives(value):
+            if type(item) is Instance:
+                method = self.program.method(item.scope, "__call__")
+                if method is not None:
+                    found.append(Function(method, item))
+        return tuple(found)
 
     def _dataset_method(self, site: Site, dataset: Dataset, method: str) -> Value:
         if method not in TRANSFORMATIONS:
