@@ -323,7 +323,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
         for site in program.flow.under(strategy):
             if site.call.method not in ("run", "experimental_run_v2") or in_tests(site.scope):
                 continue
-            if not all(_several(value) for value in alternatives(site.receiver)):
+            if not _may_be_several(site):
                 continue
             for function in functions_of(site.argument(0, "fn")):
                 scope = function.scope
@@ -333,10 +333,10 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                 if found is None:
                     continue
                 seen.add(id(scope))
-                mean, applied, rescales = found
+                where, mean, applied, rescales = found
                 summed = _summed(site.scope)
                 yield Hit(
-                    scope,
+                    where,
                     mean.name_place,
                     mean.block,
                     {"step": scope.qualname.rpartition(".")[2], "line": applied.call.name_place[0]},
@@ -344,6 +344,12 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                     flow=(at(site, label="runs it on each replica"),),
                     related=(at(applied, label="gradients are added up over the replicas"),),
                 )
+
+
+def _may_be_several(site: Site) -> bool:
+    """Tell whether a strategy is one for several devices on a way that is known, and no other on the others."""
+    known = [value for value in alternatives(site.receiver) if isinstance(value, Made)]
+    return bool(known) and all(map(_several, known))
 
 
 def _several(value: Value) -> bool:
@@ -356,8 +362,8 @@ def _several(value: Value) -> bool:
     )
 
 
-def _step_of_mean(program: Program, scope: Scope) -> tuple[Call, Site, bool] | None:
-    """Return the mean that a step takes gradients of, where they are applied, and whether that is the same for a larger one."""
+def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bool] | None:
+    """Return the mean that a step takes gradients of, with its scope, where they are applied, and whether that is the same for a larger one."""
     if any(call.method in ("all_reduce", "merge_call", "compute_average_loss") for call in scope.calls):
         return None
     sites = {site.call.number: site for site in program.flow.within(scope)}
@@ -374,13 +380,51 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Call, Site, bool] | N
         target = _value(scope, taken.argument(0, "target"), taken) if taken is not None else None
         if target is None or target[0] != CALL:
             continue
-        mean = scope.calls[target[1]]
-        found = sites.get(mean.number)
-        if found is None or found.name not in _MEANS or len(mean.args) != 1 or mean.keywords:
-            continue
-        if _one_for_each_example(program, sites, scope, mean):
-            return mean, applied, all(name.startswith(_RESCALES) for name in made)
+        where, mean = _mean_of(program, scope, scope.calls[target[1]])
+        if mean is not None and _one_for_each_example(program, where, mean):
+            return where, mean, applied, all(name.startswith(_RESCALES) for name in made)
     return None
+
+
+def _mean_of(program: Program, scope: Scope, call: Call, depth: int = 2) -> tuple[Scope, Call | None]:
+    """Return the call that takes a mean: the one given, or the one whose result the function that it calls returns."""
+    site = next((site for site in program.flow.within(scope) if site.call is call), None)
+    if site is None:
+        return scope, None
+    if site.name in _MEANS and len(call.args) == 1 and not call.keywords:
+        return scope, call
+    if depth <= 0 or len(site.targets) != 1 or site.open:
+        return scope, None
+    inner = site.targets[0].scope
+    returned = [event for event in inner.events() if event.kind == "return"]
+    if len(returned) != 1 or returned[0].value is None:
+        return scope, None
+    value = returned[0].value
+    if value[0] == NAME:
+        found = _last_bound(inner, value[1], returned[0].place, returned[0].block)
+        if found is None:
+            return scope, None
+        value = found
+    return _mean_of(program, inner, inner.calls[value[1]], depth - 1) if value[0] == CALL else (scope, None)
+
+
+def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | None:
+    """Return what a name was given last on the way to a place; None where a branch may have given it another thing."""
+    before = [
+        event
+        for event in scope.binding(name)
+        if (event.place[:2] < place[:2] if event.bodies else event.place[2:] <= place[:2])
+    ]
+    if not before or name in scope.outer:
+        return None
+    last = before[-1]
+    around = last.block
+    while scope.blocks[around].kind == "with":
+        around = scope.blocks[around].parent
+    plain = (
+        last.kind in ("assign", "annotate") and len(last.targets) == 1 and last.targets[0][:2] == (NAME, name)
+    )
+    return last.value if plain and inside(scope, block, around) else None
 
 
 def _gradients(scope: Scope, call: Call) -> Call | None:
@@ -389,6 +433,12 @@ def _gradients(scope: Scope, call: Call) -> Call | None:
     if pairs is None or pairs[0] != CALL:
         return None
     inner = scope.calls[pairs[1]]
+    if (
+        inner.func[:2] in ((NAME, "list"), (NAME, "tuple"))
+        and len(inner.args) == 1
+        and inner.args[0][0] == CALL
+    ):
+        inner = scope.calls[inner.args[0][1]]
     if inner.func[:2] != (NAME, "zip") or len(inner.args) != 2:
         return None
     given = _value(scope, inner.args[0], call)
@@ -399,15 +449,15 @@ def _gradients(scope: Scope, call: Call) -> Call | None:
 
 
 def _value(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
-    """Return what the only statement that binds a name in the scope gives it; another expression as it is."""
+    """Return what a name of the scope was given last before a call; another expression as it is."""
     if expr is None or expr[0] != NAME:
         return expr
-    bound = bound_once(scope, expr[1], call.block)
-    return bound[0] if bound is not None and bound[1] is scope else None
+    return _last_bound(scope, expr[1], call.place, call.block)
 
 
-def _one_for_each_example(program: Program, sites: dict[int, Site], scope: Scope, mean: Call) -> bool:
+def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
     """Tell whether a mean is over losses of single examples: Keras divides a loss that it has reduced itself by the replicas."""
+    sites = {site.call.number: site for site in program.flow.within(scope)}
     inner = _value(scope, mean.args[0], mean)
     if inner is None:
         return False
