@@ -189,3 +189,50 @@ Tuner().run(1), Tuner().right(1)
 
 def test_layers_thawed_between_two_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_marked(tmp_path, monkeypatch, "TFF038", THAWED, severity="error")
+
+
+TPUS = """\
+import tensorflow as tf
+from tensorflow.distribute.experimental import TPUStrategy
+
+
+def get_strategy():
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        tf.config.experimental_connect_to_cluster(resolver)
+        return TPUStrategy(resolver)
+    except ValueError:
+        return tf.distribute.get_strategy()
+
+
+def get_dataset(files, batch_size, training=True):
+    ds = tf.data.TFRecordDataset(files).map(lambda r: (r, 1))
+    if training:
+        ds = ds.shuffle(99)
+    return ds.batch(batch_size).prefetch(2)  # found
+
+
+class Data:
+    def __init__(self, size):
+        self.size = size
+
+    def train(self):
+        ds = tf.data.TFRecordDataset(["a"])
+        return ds.padded_batch(self.size, drop_remainder=True)
+
+    def endless(self):
+        ds = tf.data.TFRecordDataset(["a"]).repeat()
+        return ds.batch(self.size)
+
+
+strategy = get_strategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.fit(get_dataset(["a"], 128), epochs=3)
+model.fit(Data(8).train(), epochs=3)
+model.fit(Data(8).endless(), epochs=3, steps_per_epoch=9)
+"""
+
+
+def test_open_batches_on_tpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_marked(tmp_path, monkeypatch, "TFD067", TPUS)

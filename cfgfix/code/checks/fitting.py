@@ -170,7 +170,7 @@ def _switched(event: Event, scope: Scope) -> tuple[str, int] | None:
 def _names_layers(expr: Expr) -> bool:
     while expr[0] == SUBSCRIPT:
         expr = expr[1]
-    return expr[0] == ATTRIBUTE and expr[2] == "layers"
+    return bool(expr[0] == ATTRIBUTE and expr[2] == "layers")
 
 
 def _without_layers(expr: Expr, scope: Scope) -> Expr:
@@ -179,9 +179,11 @@ def _without_layers(expr: Expr, scope: Scope) -> Expr:
         if expr[0] == SUBSCRIPT:
             expr = expr[1]
         elif expr[0] == ATTRIBUTE and expr[2] == "layers":
-            return expr[1]
+            model: Expr = expr[1]
+            return model
         elif expr[0] == CALL and scope.calls[expr[1]].method == "get_layer":
-            return scope.calls[expr[1]].func[1]
+            owner: Expr = scope.calls[expr[1]].func[1]
+            return owner
         else:
             return expr
 

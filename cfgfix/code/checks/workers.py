@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import bound_once, in_tests
-from cfgfix.code.inference.entry_points import imports_of
+from cfgfix.code.checks.common import bound_once, in_tests, model_calls, number, possible, ways
+from cfgfix.code.checks.order import named_for_evaluation
+from cfgfix.code.inference.entry_points import imports_of, reached_from
 from cfgfix.code.inference.environment import Variable, environment_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, walk
-from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
@@ -29,7 +30,7 @@ from cfgfix.code.model.summary import (
     Place,
     Scope,
 )
-from cfgfix.code.model.values import Made, Site, Value, alternatives, functions_of
+from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
 from cfgfix.code.tensorflow.cluster import UNKNOWN, judge
 
 NEEDLES = (b"TF_CONFIG", b"Strategy")
@@ -503,6 +504,81 @@ def _summed(scope: Scope) -> bool:
                 constant(how) in ("sum", "SUM") or (dotted(how) or "").endswith("ReduceOp.SUM")
             ):
                 return True
+    return False
+
+
+_TPU = ("tensorflow.distribute.TPUStrategy", "tensorflow.distribute.experimental.TPUStrategy")
+_DISTRIBUTES = (
+    "experimental_distribute_dataset",
+    "distribute_datasets_from_function",
+    "experimental_distribute_datasets_from_function",
+)
+_BATCHES = frozenset({"batch", "padded_batch"})
+
+
+def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
+    """Training data for TPUs whose last batch may be smaller."""
+    made = [site for site in program.flow.named(*_TPU) if not in_tests(site.scope)]
+    if not made:
+        return
+    near = {module for site in made for module in reached_from(program, site.scope.module)} | {
+        site.scope.module.path for site in made
+    }
+    seen: set[tuple[int, int]] = set()
+    for user, data in _trained_on(program):
+        if user.scope.module.path not in near or in_tests(user.scope):
+            continue
+        for way in ways(data):
+            batch = next((step.site for step in way if step.op in _BATCHES and step.site is not None), None)
+            if batch is None or not possible(program, way) or _repeats_before(way, batch):
+                continue
+            key = (id(batch.scope), batch.call.number)
+            dropped = batch.call.argument(1 if batch.call.method == "batch" else 3, "drop_remainder")
+            if key in seen or batch.call.opaque or (dropped is not None and constant(dropped) is not False):
+                continue
+            if named_for_evaluation(batch) or number(batch.argument(0, "batch_size")) == 1:
+                continue
+            seen.add(key)
+            yield hit_at(
+                batch,
+                values={"line": made[0].call.name_place[0], "user": user.call.method or "the step"},
+                needs=((made[0].scope, made[0].call.block),),
+                related=(at(made[0], label="the TPUs"), at(user, label="gets the batches")),
+                rewrites=(Rewrite("keyword", batch.scope, batch.call.place, "True", "drop_remainder"),)
+                if dropped is None or batch.call.keyword("drop_remainder") is not None
+                else (),
+            )
+
+
+def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:
+    """Yield the calls of `fit` and of strategies that spread data, with the dataset that they get."""
+    for site in model_calls(program, "fit"):
+        dataset = first_dataset(site.argument(0, "x"))
+        if dataset is not None:
+            yield site, dataset
+    for strategy in _TPU:
+        for site in program.flow.under(strategy):
+            if site.call.method in _DISTRIBUTES:
+                values = [site.args[0]] if site.args else []
+                values += [
+                    program.flow.default(function.scope)
+                    for value in values
+                    for function in functions_of(value)
+                ]
+                for value in values:
+                    dataset = first_dataset(value)
+                    if dataset is not None and not named_for_evaluation(site):
+                        yield site, dataset
+
+
+def _repeats_before(way: list[Dataset], batch: Site) -> bool:
+    """Tell whether elements are repeated without end before they are put together: then no batch is smaller."""
+    behind = False
+    for step in way:
+        behind = behind or step.site is batch
+        if behind and step.op == "repeat" and step.site is not None:
+            count = step.site.call.argument(0, "count")
+            return count is None or constant(count) in (None, -1, MISSING)
     return False
 
 
