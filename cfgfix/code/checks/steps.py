@@ -14,6 +14,7 @@ from cfgfix.code.checks.common import (
     in_tests,
     inside_function,
     kept_eager,
+    never_entered,
     short,
     statement,
     stops,
@@ -74,7 +75,6 @@ def eager_step(program: Program) -> Iterator[Hit]:
     for scope, block, site in hot.step_loops():
         if (
             in_tests(scope)
-            or scope.blocks[block].kind == "while"
             or kept_eager(program, scope.module, always=True)
             or written_for_one(program, scope)
         ):
@@ -119,7 +119,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 if _on_purpose(tape.scope)
                 or _may_call_compiled(program, tape.scope)
                 or (alone and _once_a_rollout(program, scope, block))
-                or _switched_off(target.scope)
+                or _explains_eager(target.scope)
                 or _fit_compiles(program, target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
@@ -131,7 +131,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                         for made, _ in inside_function(program, target.scope)
                     )
                 )
-                or _switched_off(tape.scope)
+                or _explains_eager(tape.scope)
                 or (
                     alone
                     and few_turns(program, scope, block, 100)
@@ -148,6 +148,64 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 },
                 **_compiled(program, tape.scope, target, alone=alone),
             )
+    yield from _tapes_in_loops(program, seen)
+
+
+def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
+    """Yield the tapes that a loop opens itself in each turn, and whose gradients it applies there."""
+    hot = hot_paths(program)
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        loop = innermost_loop(scope, tape.call.block)
+        while loop is not None and (
+            _once(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
+        ):
+            loop = innermost_loop(scope, scope.blocks[loop].parent)
+        if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
+            continue
+        seen.add((id(scope), tape.call.number))
+        if not any(call.method in _APPLIES and inside(scope, call.block, loop) for call in scope.calls):
+            continue
+        if (
+            hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
+            or kept_eager(program, scope.module, always=True)
+            or written_for_one(program, scope)
+            or never_entered(program, scope)
+            or _now_and_then(scope, tape.call.block, loop)
+            or _calls_compiled(program, scope)
+            or stops(scope)
+            or _uses_numpy(tape)
+            or _decorated(scope)
+            or _entered_by_name(program, scope)
+        ):
+            continue
+        yield hit_at(
+            tape,
+            flow=(),
+            severity="info"
+            if _on_purpose(scope)
+            or _may_call_compiled(program, scope)
+            or any(call.method == "watch" for call in scope.calls)
+            or _once_a_rollout(program, scope, loop)
+            or (
+                few_turns(program, scope, loop, 100)
+                and innermost_loop(scope, scope.blocks[loop].parent) is None
+            )
+            or scope.module.path.endswith(".ipynb")
+            else None,
+            values={
+                "function": scope.qualname or "the module",
+                "what": "computes and applies gradients",
+                "loop_line": scope.blocks[loop].line,
+            },
+            no_fix="the step stands in the loop itself: make it a function first",
+        )
+
+
+def _over_models(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop goes over a literal list: the few things that one step is about."""
+    test = scope.blocks[loop].test
+    return scope.blocks[loop].kind == "for" and test is not None and test[0] == ITEMS
 
 
 _SIDE_EFFECTS = (
@@ -375,6 +433,15 @@ def _switched_off(scope: Scope) -> bool:
     """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+    )
+
+
+def _explains_eager(scope: Scope) -> bool:
+    """Tell whether such a comment says more than the decorator that was taken out: then there was a reason."""
+    return any(
+        re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        and not re.fullmatch(r"#+\s*@\s*tf\.function(?:\(.*\))?", line.strip())
         for line in remarks.above(scope, scope.place[0], ("#", "@"))
     )
 
