@@ -26,7 +26,7 @@ from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
-from cfgfix.code.inference.releases import api, is_tf_keras, keras_three, where_known, written_for_one
+from cfgfix.code.inference.releases import api, keras_three, where_known, written_for_one
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
@@ -46,7 +46,6 @@ from cfgfix.code.model.values import (
 
 NEEDLES = (
     *COMPILED,
-    b".predict(",
     b"run_eagerly",
     b"executing_eagerly",
     b"set_global_policy",
@@ -691,55 +690,6 @@ def _open(expr: Expr) -> bool:
     if expr[0] == "d":
         return any(_open(value) for _, value in expr[1])
     return expr[0] == CONSTANT and expr[1] is None
-
-
-def predict_in_loop(program: Program) -> Iterator[Hit]:
-    """`model.predict` of one sample at a time in a loop."""
-    for name in ("keras.Model.predict", "keras.Sequential.predict"):
-        for site in program.flow.named(name):
-            loop = innermost_loop(site.scope, site.call.block)
-            if (
-                loop is None
-                or in_tests(site.scope)
-                or site.scope.blocks[loop].kind != "for"
-                or few_turns(program, site.scope, loop)
-            ):
-                continue
-            arg = site.call.argument(0, "x")
-            if arg is None or not _one_sample(arg, site.scope, loop):
-                continue
-            if written_for_one(program, site.scope) or not is_tf_keras(program, site.scope):
-                # Keras without TensorFlow 2 feeds arrays to a function that it keeps.
-                continue
-            yield hit_at(
-                site,
-                values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)},
-            )
-
-
-def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
-    """Tell whether an argument is one element made into a batch of one, in the loop."""
-    shown = text(expr, scope)
-    if expr[0] == CALL:
-        name = dotted(scope.calls[expr[1]].func) or ""
-        return (
-            name.rsplit(".", 1)[-1] == "expand_dims"
-            and constant(scope.calls[expr[1]].argument(1, "axis")) == 0
-        ) or (name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown)
-    if expr[0] == "s":
-        inner = text(expr[2], scope)
-        return re.match(r"\(?(?:None|(?:\w+\.)?newaxis)\b", inner) is not None
-    if expr[0] == NAME:
-        for event in scope.events():
-            if (
-                event.kind == "assign"
-                and inside(scope, event.block, loop)
-                and event.value is not None
-                and event.value[0] != NAME
-                and any(target[0] == NAME and target[1] == expr[1] for target in event.targets)
-            ):
-                return _one_sample(event.value, scope, loop)
-    return False
 
 
 _STALLS = {
