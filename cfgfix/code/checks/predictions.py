@@ -154,7 +154,7 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
             given = call.args[1:] if _of_library(call.func) else call.args
             shape = given[0] if given else call.keyword("shape") or call.keyword("newshape")
             first = shape[2][0] if shape is not None and shape[0] == ITEMS and shape[2] else shape
-            return constant(first) == 1
+            return bool(constant(first) == 1)
         if name in ("array", "asarray", "stack", "convert_to_tensor", "constant", "vstack"):
             inner = call.args[0] if call.args else None
             if inner is not None and inner[0] == ITEMS and inner[1] == "list":

@@ -183,6 +183,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             flow=(),
             severity="info"
             if _on_purpose(scope)
+            or _guarded(tape, *_DEBUG)
             or _may_call_compiled(program, scope)
             or any(call.method == "watch" for call in scope.calls)
             or _once_a_rollout(program, scope, loop)
