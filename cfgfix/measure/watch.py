@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ class Tracings:
         watch = self
 
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
-            return watch._call(plain, function, arguments, keywords)
+            return watch.call(plain, function, arguments, keywords)
 
         kind.__call__ = call
         try:
@@ -163,7 +164,8 @@ class Tracings:
         finally:
             kind.__call__ = plain
 
-    def _call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a function as `plain` does, and take down whether it was traced."""
         # The function is kept, so that its id is not used again.
         _, signatures, calls = self._seen.setdefault(id(function), (function, [], [0]))
         calls[0] += 1
@@ -219,6 +221,7 @@ class Fetches:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], list[float]] = {}
         self._inside = False
+        self._thread = threading.get_ident()
 
     @contextlib.contextmanager
     def on(self) -> Iterator[Fetches]:
@@ -240,7 +243,8 @@ class Fetches:
 
     def _wrapped(self, plain: Any, how: str) -> Any:
         def method(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
-            if self._inside:
+            if self._inside or threading.get_ident() != self._thread:
+                # What a pipeline's threads fetch is no wait of the step.
                 return plain(tensor, *arguments, **keywords)
             place = _user_place()
             if place is None:

@@ -11,6 +11,12 @@ from cfgfix.core.wording import counted, times_as_fast
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24
+WORTH = 1.02
+"""A gain below this is not told."""
+_PHASES = {
+    "start": " (before an epoch's first batch)",
+    "once": " (in the first epoch alone: a cache keeps it)",
+}
 
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
@@ -89,8 +95,20 @@ def _data(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         for stage in data["stages"]:
             name = f"{stage['operation']}({stage['function']})" if stage["function"] else stage["operation"]
             calls = f"x{stage['parallelism']}{' auto' if stage['autotuned'] else ''}"
-            python = " Python" if stage["python"] else ""
+            if stage.get("at_once", stage["parallelism"]) < stage["parallelism"]:
+                calls += f", {stage['at_once']} at once"
+            python = (" Python" if stage["python"] else "") + _PHASES.get(stage.get("phase", ""), "")
             yield f"  {name:<30} {_ms(stage['seconds_per_batch']):>9} {stage['share']:>6.1%} {calls:<8} {_bar(stage['share'])}{python}"
+    pace = data.get("pace")
+    if pace is not None:
+        yield _row(
+            "of a batch's time",
+            f"{_ms(pace['measured'])}, the slowest part explains {_ms(min(pace['predicted'], pace['measured']))}, no stage {_ms(pace['hole'])}",
+        )
+    start = data.get("epoch_start")
+    if start is not None:
+        batches = f", {start['batches']} batches long" if start["batches"] else ""
+        yield _row("each epoch", f"starts with {_ms(start['seconds'])} more than another batch{batches}")
     lock = data["interpreter_lock"]
     if lock is not None:
         yield _row(
@@ -216,5 +234,7 @@ def _verdicts(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
                 yield f"      {text}"
         if verdict["change"]:
             yield f"    change: {verdict['change']}"
+        if verdict.get("worth") and verdict["worth"] >= WORTH and verdict["outcome"] == "problem":
+            yield f"    worth: x {verdict['worth']:.2g} at most"
         for text in verdict["fixes"]:
             yield f"    fix: {text}"
