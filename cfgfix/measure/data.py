@@ -281,7 +281,7 @@ def usable_cpus() -> int:
     return max(1, int(found)) if found else os.cpu_count() or 1
 
 
-class _MachineLoad:
+class MachineLoad:
     """Measures how many CPUs other processes keep at work from its making to `elsewhere`."""
 
     def __init__(self) -> None:
@@ -297,8 +297,14 @@ class _MachineLoad:
 
     def elsewhere(self) -> float:
         """Return the CPUs at work for others on average so far."""
+        return self.shares()[1]
+
+    def shares(self) -> tuple[float, float]:
+        """Return the CPUs at work for this process and for others on average so far."""
         moment, busy, own = (now - then for now, then in zip(self._now(), self._start, strict=True))
-        return max(0.0, (busy - own) / moment) if moment > 0 else 0.0
+        if moment <= 0:
+            return 0.0, 0.0
+        return own / moment, max(0.0, (busy - own) / moment)
 
 
 def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates, Timeline]:
@@ -597,7 +603,7 @@ def measure(
         kept = dataset
         make = lambda: kept  # noqa: E731
         _fill(dataset, plan, progress, notes)
-    load = _MachineLoad()
+    load = MachineLoad()
     with storage.opened_files() as opened:
         line = iterate(
             _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"

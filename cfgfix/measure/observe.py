@@ -54,6 +54,8 @@ class Step:
     """Rows of its batch; 0 where they are not known."""
     shape: int = 0
     """A number that batches of the same shapes share."""
+    trains: bool = False
+    """Whether gradients were taken."""
     starts: bool = False
     """Whether an epoch began in it, or before it ended."""
 
@@ -122,13 +124,16 @@ class Observation:
         self.end = 0.0
         self.stopped = False
         self.done = 0
-        """Training steps seen."""
+        """Steps seen that take gradients."""
         self.first_step: float | None = None
         self._steps, self._seconds = steps, seconds
         self._thread = threading.get_ident()
         self._state = "python"
         self._kinds: list[str] = []
         self._homes: dict[int, Loop] = {}
+        self._running: Any = None
+        self._trainers: dict[int, Any] = {}
+        """Functions that take gradients, by `id`."""
         self._kept: list[Any] = []
         self._open: Step | None = None
         self._open_loop: Loop | None = None
@@ -154,6 +159,7 @@ class Observation:
         self._replace(iterator, "_next_internal", self._next)
         self._replace(iterator, "get_next_as_optional", self._next_optional)
         self._replace(function, "__call__", self._called)
+        self._replace(tf.GradientTape, "gradient", self._derived)
         for kind in ("fit", "evaluate", "predict"):
             self._replace(tf.keras.Model, kind, self._method(kind))
         self._contexts.enter_context(self.fetches.on())
@@ -173,6 +179,8 @@ class Observation:
         self._contexts.close()
         # An iterator that outlives the program's own would wait for its threads at the end.
         self._kept.clear()
+        self._trainers.clear()
+        self._running = None
         self._homes.clear()
         if self._watcher is not None:
             self._watcher.join(1)
@@ -317,6 +325,7 @@ class Observation:
                 self.xla.add(str(getattr(function, "__name__", "function")))
             before = len(self.tracings.traces)
             self._inside_call, state, self._state = True, self._state, "call"
+            self._running = function
             begin = time.perf_counter()
             try:
                 return self.tracings.call(plain, function, arguments, keywords)
@@ -335,6 +344,7 @@ class Observation:
                         step.wait += min(inside, spent)
                         spent = max(0.0, spent - inside)
                     step.calls += 1
+                    step.trains = step.trains or id(function) in self._trainers
                     if len(self.tracings.traces) > before:
                         step.trace += spent
                     else:
@@ -347,6 +357,17 @@ class Observation:
         import tensorflow as tf
 
         return type(iter(tf.data.Dataset.range(1)))
+
+    def _derived(self, plain: Any) -> Any:
+        def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
+            if self._here:
+                if self._inside_call:
+                    self._trainers[id(self._running)] = self._running
+                elif self._open is not None:
+                    self._open.trains = True
+            return plain(tape, *arguments, **keywords)
+
+        return gradient
 
     # --- Keras
 
@@ -390,8 +411,7 @@ class Observation:
             if enough or len(loop.steps) >= KEPT_STEPS:
                 self.stopped = True
                 raise StopObservation
-            self.done += 1
-        self.tracings.step = self.done
+        self.tracings.step, self.tracings.context = len(loop.steps), f"{loop.kind} {loop.place}"
         self._open, self._open_loop = Step(now), loop
         loop.steps.append(self._open)
         if training and self._training is None:
@@ -405,12 +425,11 @@ class Observation:
         if step is None or self._open_loop is not loop or not loop.steps or loop.steps[-1] is not step:
             return
         loop.steps.pop()
-        if loop.kind in ("fit", "loop"):
-            self.done -= 1
         before = loop.steps[-1] if loop.steps else None
         if before is not None:
             before.starts = True
             before.wait += step.wait
+            self.done -= before.trains
             self._open = before
         else:
             self._open = None
@@ -418,6 +437,7 @@ class Observation:
     def _close_step(self, now: float) -> None:
         if self._open is not None:
             self._open.end = now
+            self.done += self._open.trains
         self._open = None
 
     # --- looking

@@ -32,6 +32,8 @@ class Trace:
     """Arguments that no earlier call had like this; empty for the first trace."""
     kind: str
     """`first`, `shape`, `dtype`, `python value`, `structure` or `unknown`."""
+    context: str = ""
+    """The loop it happened in, where that is known."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -144,6 +146,7 @@ class Tracings:
         self.traces: list[Trace] = []
         self.called: set[str] = set()
         self.step = 0
+        self.context = ""
         self._seen: dict[int, tuple[Any, list[Signature], list[int]]] = {}
 
     @contextlib.contextmanager
@@ -187,7 +190,7 @@ class Tracings:
                 else:
                     causes, kind = difference(now, signatures)
                 signatures.append(now)
-                self.traces.append(Trace(name, calls[0], self.step, spent, causes, kind))
+                self.traces.append(Trace(name, calls[0], self.step, spent, causes, kind, self.context))
 
     def retraces(self) -> list[Trace]:
         """Return the tracings beyond each function's first."""
@@ -195,11 +198,12 @@ class Tracings:
 
     def made_anew(self, after: int = 1) -> dict[str, int]:
         """Return functions of the same name that were traced for the first time in several steps from `after` on."""
-        counts: dict[str, int] = {}
+        counts: dict[tuple[str, str], int] = {}
         for trace in self.traces:
             if trace.kind == "first" and trace.step >= after:
-                counts[trace.function] = counts.get(trace.function, 0) + 1
-        return {name: count for name, count in counts.items() if count > 1}
+                key = (trace.function, trace.context)
+                counts[key] = counts.get(key, 0) + 1
+        return {name: count for (name, _), count in counts.items() if count > 1}
 
 
 _FETCHES = {

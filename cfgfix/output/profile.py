@@ -22,7 +22,7 @@ _PHASES = {
 def render(data: Mapping[str, Any], paint: Paint) -> str:
     """Return a profile as text."""
     data = visible_data(data)
-    body = {"data": _data, "step": _step, "devices": _devices}[data["kind"]]
+    body = {"data": _data, "step": _step, "devices": _devices, "run": _run}[data["kind"]]
     lines = [*body(data, paint), *_limits(data, paint), *_notes(data, paint), *_verdicts(data, paint)]
     return "\n".join(lines) + "\n"
 
@@ -175,6 +175,47 @@ def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         yield _row(entry["name"], text)
     for device, size in data["peak_bytes"].items():
         yield _row(f"peak memory {device}", _bytes(size))
+
+
+_SHARES = {
+    "wait": "waiting for data",
+    "call": "compiled functions",
+    "trace": "tracing, compiling",
+    "python": "Python between",
+    "evaluation": "evaluation",
+    "epochs": "starts of epochs",
+}
+
+
+def _run(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    loop = data["loop"]
+    what = "model.fit" if loop["kind"] == "fit" else "the loop"
+    yield paint("bold", f"run: {data['source']}, {what} at {loop['place']}")
+    yield _row(
+        "step",
+        f"{_spread(data['step_seconds'])}; {counted(data['steps'], 'step')} after {data['warmup']} to warm up",
+    )
+    if data["samples_per_second"]:
+        yield _row("throughput", f"{figure(data['samples_per_second'])} samples/s")
+    yield paint("bold", "what the run went to")
+    for name, text in _SHARES.items():
+        share = data["shares"].get(name, 0.0)
+        if share >= 0.005 or name in ("wait", "call"):
+            yield f"  {text:<22} {share:>6.1%} {_bar(share)}"
+    for part in data["parts"][:5]:
+        if part["share"] >= 0.01:
+            place = f" ({part['place']})" if part["place"] else ""
+            yield f"    {part['share']:>6.1%} {_ms(part['seconds'])} a step: {part['who']}{place}"
+    for entry in data["loops"]:
+        if entry["place"] != loop["place"] or entry["kind"] != loop["kind"]:
+            yield _row("also", f"{entry['kind']} at {entry['place']}: {counted(entry['steps'], 'step')}")
+    cpus = data["cpus"]
+    yield _row(
+        "CPUs",
+        f"{cpus['busy']:.2g} of {cpus['usable']} at work for this program, {cpus['elsewhere']:.2g} for other processes",
+    )
+    if data["data"]:
+        yield from _data(data["data"], paint)
 
 
 def _devices(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
