@@ -66,6 +66,10 @@ class FileReport:
     cycle: tuple[str, ...] = ()
     passed_over: str | None = None
     """Why the file was not checked, where it is no training config."""
+    lacking: str | None = None
+    """Why no program of the code here is known to open it, where none is."""
+    opened_by: tuple[str, ...] = ()
+    """The programs that open it, where the code tells that it is a config."""
     alone: bool = False
     """Whether a person names this one file, who is then told that it is passed over."""
     before: str | None = None

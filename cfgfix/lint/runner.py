@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from cfgfix.config.compose.overrides import override, shifted
 from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.foreign import tool_of
-from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.baseline import split as split_known
 from cfgfix.core.edits import Edit, splice
@@ -482,6 +482,7 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
                 tuple(findings),
                 hidden=tuple(known_ones),
                 edits=tuple(None for _ in findings) if request.edits else (),
+                opened_by=says.programs,
                 settings=run.settings,
                 language=says.form,
             )
@@ -519,6 +520,22 @@ def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     if not run.judge.code or source.path == "-":
         return None
     return runs.code_says(source.path, source)
+
+
+def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
+    """Return why no code is known to open a file, where code was looked at."""
+    path = document.source.path
+    if not run.judge.code or path == "-":
+        return None
+    names = [
+        key.text
+        for root in document.roots[:1]
+        if document.problem is None and root.kind == Kind.MAPPING
+        for key, _ in root.items
+        if key.kind == Kind.SCALAR
+    ]
+    followed = runs.code_around(path).followed()
+    return followed.why_not(path, names) if followed.modules else None
 
 
 _DEPENDS_ON_OTHER_READERS = frozenset({"YML011"})
@@ -561,8 +578,16 @@ def _judged(
         return FileReport(source.path, passed_over=_NEITHER, alone=alone, settings=run.settings)
     if dialect is None:
         tool = tool_of(document)
-        reason = UNKNOWN_CONFIG if tool is None else f"{tool}, no training config"
-        return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+        if tool is not None:
+            reason = f"{tool}, no training config"
+            return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+        return FileReport(
+            source.path,
+            passed_over=UNKNOWN_CONFIG,
+            lacking=_lacking(runs, run, document),
+            alone=alone,
+            settings=run.settings,
+        )
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
@@ -611,6 +636,8 @@ def _judged(
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
     loader = targets[0].loader
+    opened_by = says.programs if says is not None else ()
+    lacking = _lacking(runs, run, document) if says is None and not forced else None
     if not run.configs.full():
         run.configs.items.append((document, loader))
     if request.add_ignores is not None:
@@ -633,6 +660,8 @@ def _judged(
             tuple(findings),
             hidden=tuple(hidden),
             edits=edits,
+            lacking=lacking,
+            opened_by=opened_by,
             settings=run.settings,
         )
     from cfgfix.config.document.language import Yaml
@@ -650,7 +679,7 @@ def _judged(
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
         judge(language.parse(report.text or ""))
-    report = replace(report, hidden=tuple(hidden))
+    report = replace(report, hidden=tuple(hidden), lacking=lacking, opened_by=opened_by)
     if run.baseline is not None:
         new, known = split_known(report.findings, run.baseline, run.left)
         report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))

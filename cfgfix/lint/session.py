@@ -230,12 +230,25 @@ def repository(path: str, paths: Sequence[str]) -> str:
     found = project(folder)
     if os.path.exists(os.path.join(found, ".git")):
         return found
+    here = os.path.realpath(".")
     for named in paths or (".",):
         whole = os.path.realpath(named)
         if os.path.isdir(whole) and is_inside(folder, whole):
-            return whole
-    here = os.path.realpath(".")
+            # The programs that read `runs/` lie beside it, where a person starts them.
+            return here if is_inside(whole, here) and _looks_like_project(here) else whole
     return here if is_inside(folder, here) else folder
+
+
+_OF_PROJECTS = (".py", "pyproject.toml", "setup.cfg", "requirements.txt")
+
+
+def _looks_like_project(folder: str) -> bool:
+    """Tell whether a folder holds Python or what a Python project has at its top."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(_OF_PROJECTS) for entry in entries)
+    except OSError:
+        return False
 
 
 def stamp_of(rules: Sequence[Rule]) -> object:

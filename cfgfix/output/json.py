@@ -42,7 +42,9 @@ def _file(file: FileReport) -> dict[str, Any]:
         "path": file.path,
         "dialect": file.dialect,
         "loader": file.loader,
+        "opened_by": list(file.opened_by),
         "passed_over": file.passed_over,
+        "lacking": file.lacking,
         "findings": [finding_data(finding) for finding in file.findings],
         "fixed": [
             {

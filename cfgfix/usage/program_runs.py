@@ -196,6 +196,14 @@ class ProjectRuns:
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
         self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
+        self.entered: list[Entrance] = []
+        """The programs that were followed."""
+        self.open_sites: list[OpenSite] = []
+        """The load sites of which it is not wholly known which files they get."""
+
+    def shown(self, path: str) -> str:
+        """Return a path as seen from the project's folder."""
+        return os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
 
     def config(self, path: str) -> ConfigFile | None:
         """Return a config of the project by its path relative to the root."""
@@ -358,7 +366,7 @@ class ProjectRuns:
 
     def run(self) -> None:
         """Run every program under every command, then with each further file that its load sites fit."""
-        entrances = self.entrances()
+        entrances = self.entered = self.entrances()
         commands = self.commands(entrances)
         made: list[tuple[Entrance, list[RunResult]]] = []
         for number, entrance in enumerate(entrances):
@@ -377,7 +385,8 @@ class ProjectRuns:
                 mine.append(result)
                 self.results.append(result)
             made.append((entrance, mine))
-        self._try_others([item for entrance, mine in made for item in _open_sites(entrance, mine)])
+        self.open_sites = [item for entrance, mine in made for item in _open_sites(entrance, mine)]
+        self._try_others(self.open_sites)
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
@@ -390,6 +399,7 @@ class ProjectRuns:
         again.configs = {**self.configs, path: config}
         again.unread = self.unread
         again.sites, again.script_texts = self.sites, self.script_texts
+        again.entered, again.open_sites = self.entered, self.open_sites
         again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
             if path in result.opened:
@@ -476,8 +486,7 @@ class ProjectRuns:
         return count
 
     def _fits(self, path: str, loading: Loading, names: set[str]) -> bool:
-        form = {"json": (".json",), "toml": (".toml",)}.get(loading.how, (".yaml", ".yml"))
-        if not path.endswith(form):
+        if not path.endswith(loads_form(loading)):
             return False
         config = self.config(path)
         if config is None:
@@ -588,6 +597,11 @@ def lacking(opened: Opened, result: RunResult) -> int:
         if item.key.source == opened.keys[()].source and item.kind in ("unknown-key", "missing-key")
     }
     return len(asked) + len(refused)
+
+
+def loads_form(loading: Loading) -> tuple[str, ...]:
+    """Return how the names of the files end that a call loads."""
+    return {"json": (".json",), "toml": (".toml",)}.get(loading.how, (".yaml", ".yml"))
 
 
 def site_of(loading: Loading) -> Site:

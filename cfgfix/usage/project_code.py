@@ -21,6 +21,7 @@ from cfgfix.usage.config_files import ConfigFile, form_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.usage.program_runs import ProjectRuns
+    from cfgfix.usage.unopened import Followed
     from cfgfix.usage.verdicts import Judged, Verdict
 
 
@@ -47,6 +48,10 @@ class CodeSays:
     hits: tuple[tuple[str, Hit], ...]
     converted: frozenset[str]
     digest: bytes
+    programs: tuple[str, ...] = ()
+    """The programs that open it, as paths relative to the repository."""
+    modules: frozenset[str] = frozenset()
+    """The Python files that load it or read its keys, as paths relative to the repository."""
 
 
 class ProjectCode:
@@ -67,6 +72,7 @@ class ProjectCode:
         self._key = key
         self._keep = keep
         self._known: dict[str, CodeSays] | None = None
+        self._followed: Followed | None = None
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
@@ -83,24 +89,32 @@ class ProjectCode:
     def all(self) -> dict[str, CodeSays]:
         """Return what the code says of every config that it opens, by its path relative to the root."""
         if self._known is None:
-            self._known = self._made()
+            self._known, self._followed = self._made()
         return self._known
+
+    def followed(self) -> Followed:
+        """Return what was found of the code, for the files that none of it opens."""
+        self.all()
+        assert self._followed is not None
+        return self._followed
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self) -> dict[str, CodeSays]:
+    def _made(self) -> tuple[dict[str, CodeSays], Followed]:
         files = self._files()
+        from cfgfix.usage.unopened import Followed
+
         if not files:
-            return {}
+            return {}, Followed()
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data:
-            return {}
+            return {}, Followed(len(files))
         stamps = []
         for path in beside:
             with contextlib.suppress(OSError):
@@ -116,12 +130,14 @@ class ProjectCode:
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
+        from cfgfix.usage.unopened import followed
         from cfgfix.usage.verdicts import judged
 
         found = {path: _says(item) for path, item in judged(runs).items()}
+        beside_them = followed(runs)
         if self._keep:
-            cache.store_result(f"runs-{tree}", question, _packed(found))
-        return found
+            cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
+        return found, beside_them
 
     def _run(self, files: list[Any]) -> ProjectRuns:
         from cfgfix.code.model.program import Program
@@ -164,6 +180,8 @@ def _says(found: Judged) -> CodeSays:
         tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
+        found.programs,
+        found.modules,
     )
 
 
@@ -188,8 +206,8 @@ def _location(spot: Spot, label: str) -> Location:
     return found
 
 
-def _packed(found: dict[str, CodeSays]) -> Any:
-    return [
+def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
+    configs = [
         (
             path,
             item.loader,
@@ -200,9 +218,20 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             [(name, _packed_hit(hit)) for name, hit in item.hits],
             sorted(item.converted),
             item.digest,
+            item.programs,
+            sorted(item.modules),
         )
         for path, item in found.items()
     ]
+    calls = [(call.place, call.endings, call.names) for call in followed.calls]
+    return configs, (
+        followed.modules,
+        followed.programs,
+        followed.framework,
+        followed.cut_off,
+        calls,
+        followed.mentions,
+    )
 
 
 def _packed_hit(hit: Hit) -> Any:
@@ -230,7 +259,18 @@ def _packed_hit(hit: Hit) -> Any:
     )
 
 
-def _unpacked(data: Any) -> dict[str, CodeSays]:
+def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
+    from cfgfix.usage.unopened import Followed, OpenCall
+
+    found, (modules, programs, framework, cut_off, calls, mentions) = data
+    followed = Followed(
+        modules,
+        programs,
+        framework,
+        cut_off,
+        tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
+        mentions,
+    )
     return {
         path: CodeSays(
             loader,
@@ -241,9 +281,11 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             tuple((name, _unpacked_hit(hit)) for name, hit in hits),
             frozenset(converted),
             digest,
+            tuple(openers),
+            frozenset(readers),
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest in data
-    }
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers in found
+    }, followed
 
 
 def _unpacked_hit(data: Any) -> Hit:

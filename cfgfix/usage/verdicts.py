@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -66,6 +65,8 @@ class Judged:
         another: Whether only programs of other frameworks do.
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
+        programs: The programs that open it, those that come to TensorFlow where there are some.
+        modules: The Python files that load it, read it or are asked for it.
     """
 
     file: ConfigFile
@@ -75,6 +76,8 @@ class Judged:
     another: bool
     verdicts: tuple[Verdict, ...]
     converted: frozenset[str]
+    programs: tuple[str, ...]
+    modules: frozenset[str]
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -277,11 +280,31 @@ class _File:
             all(result.entrance.another and not result.entrance.framework for result in self.results),
             tuple(self.verdicts),
             frozenset(converted),
+            self.programs(),
+            frozenset(self.shown(path) for path in self.modules()),
         )
+
+    def programs(self) -> tuple[str, ...]:
+        """Return the programs that open the file, those that come to TensorFlow where there are some."""
+        entrances = [result.entrance for result in self.results]
+        chosen = [entrance for entrance in entrances if entrance.framework] or entrances
+        return tuple(dict.fromkeys(self.shown(entrance.module.path) for entrance in chosen))
+
+    def modules(self) -> Iterator[str]:
+        """Yield the Python files that load the file, read a key of it or ask for one."""
+        for result, opened in zip(self.results, self.mine, strict=True):
+            yield opened.loading.spot.path
+            for scope, _ in opened.loading.spot.calls:
+                yield scope.module.path
+            for key in opened.keys.values():
+                for spots in (key.reads, key.uses, key.walks, key.writes, key.escapes):
+                    yield from (spot.path for spot in spots)
+            yield from (item.spot.path for item in result.run.asked)
+            yield from (item.spot.path for item in result.run.refusals)
 
     def shown(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
-        return os.path.relpath(os.path.abspath(path), self.project.root).replace(os.sep, "/")
+        return self.project.shown(path)
 
     def place(self, spot: Spot) -> str:
         return f"{self.shown(spot.path)}:{spot.line}"
