@@ -106,6 +106,7 @@ class Runs:
         "finder",
         "inputs",
         "left",
+        "past",
         "problems",
         "scanned",
     )
@@ -116,7 +117,14 @@ class Runs:
         self._request = request
         self._made: dict[int, Run] = {}
         self._wrong: set[int] = set()
-        self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
+        self.baseline = (
+            request.past.known
+            if request.past is not None
+            else read_baseline(request.baseline)
+            if request.baseline is not None
+            else None
+        )
+        self.past = request.past
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs = Kept()
         self.scanned: list[str] = []

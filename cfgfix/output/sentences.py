@@ -63,6 +63,7 @@ def _finding(finding: Finding, path: Callable[[str], str]) -> Finding:
         notes=tuple(map(visible, finding.notes)),
         profile=visible(finding.profile) if finding.profile else finding.profile,
         flow=tuple(map(place, finding.flow)),
+        same=tuple(map(place, finding.same)),
     )
 
 

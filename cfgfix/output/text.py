@@ -16,6 +16,8 @@ TAB = 4
 """Columns a tab is shown as in a code frame."""
 MAX_PROGRAMS = 3
 """Most programs that the closing lines name."""
+MAX_SAME = 5
+"""Most other files that a finding which holds for several names."""
 MAX_LINE = 160
 """Longest part of a source line shown in a frame, in characters."""
 
@@ -71,6 +73,12 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
             lines.append(
                 f"  {paint('frame', '=')} {other.path}:{other.line}:{other.column}: {other.label or ''}".rstrip()
             )
+    if finding.same:
+        shown = [f"{other.path}:{other.line}" for other in finding.same[:MAX_SAME]]
+        rest = len(finding.same) - len(shown)
+        lines.append(
+            f"  {paint('frame', '=')} the same in {', '.join(shown)}{f' and {rest} more' if rest else ''}"
+        )
     for step in finding.flow:
         lines.append(
             f"  {paint('frame', '>')} {step.path}:{step.line}:{step.column}: {step.label or ''}".rstrip()
@@ -267,7 +275,12 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     lines += [f"stale in the baseline: {entry}" for entry in report.stale]
     hidden = sum(len(file.hidden) for file in report.files)
     if hidden:
-        lines.append(f"{_plural(hidden, 'finding')} silenced by comments or the baseline")
+        why = (
+            f"held at {report.since} already, or silenced by comments"
+            if report.since
+            else "silenced by comments or the baseline"
+        )
+        lines.append(f"{_plural(hidden, 'finding')} {why}")
     if report.hardware and checked:
         lines.append(report.hardware)
     if report.loading and checked:

@@ -16,7 +16,7 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.config_files import ConfigFile, form_of
+from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,10 @@ class CodeSays:
     """The programs that open it, as paths relative to the repository."""
     modules: frozenset[str] = frozenset()
     """The Python files that load it or read its keys, as paths relative to the repository."""
+    reads: tuple[tuple[KeyPath, Place], ...] = ()
+    """Where each key is read first: a path relative to the repository, and a line."""
+    asked: tuple[tuple[KeyPath, Place], ...] = ()
+    """The keys that the code asks for and the file lacks, with where."""
 
 
 class ProjectCode:
@@ -182,6 +186,8 @@ def _says(found: Judged) -> CodeSays:
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
         found.programs,
         found.modules,
+        tuple(found.reads.items()),
+        found.asked,
     )
 
 
@@ -220,6 +226,8 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
             item.digest,
             item.programs,
             sorted(item.modules),
+            item.reads,
+            item.asked,
         )
         for path, item in found.items()
     ]
@@ -283,8 +291,10 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
             digest,
             tuple(openers),
             frozenset(readers),
+            reads,
+            asked,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked in found
     }, followed
 
 

@@ -13,7 +13,7 @@ from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import dataclass, replace
-from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath
+from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Place
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult, counted, made_again, site_of
 
 FOR_A_READER = frozenset(
@@ -22,6 +22,8 @@ FOR_A_READER = frozenset(
 )  # fmt: skip
 """Names of keys that stand in a config for its reader."""
 MAX_NAMES = 3
+MAX_PLACES = 1_000
+"""Most keys of a file whose places in the code are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class Judged:
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
         programs: The programs that open it, those that come to TensorFlow where there are some.
-        modules: The Python files that load it, read it or are asked for it.
+        modules: The Python files that load it, read a key of it or ask for one.
+        reads: Where each key is read first, as path and line.
+        asked: The names that the code asks for and the file lacks, with where.
     """
 
     file: ConfigFile
@@ -78,6 +82,8 @@ class Judged:
     converted: frozenset[str]
     programs: tuple[str, ...]
     modules: frozenset[str]
+    reads: dict[KeyPath, Place]
+    asked: tuple[tuple[KeyPath, Place], ...]
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -282,7 +288,30 @@ class _File:
             frozenset(converted),
             self.programs(),
             frozenset(self.shown(path) for path in self.modules()),
+            self.reads(),
+            self.asked(),
         )
+
+    def reads(self) -> dict[KeyPath, Place]:
+        """Return where each key is read first."""
+        found: dict[KeyPath, Place] = {}
+        for opened in self.mine:
+            for path, key in opened.keys.items():
+                spot = next(iter((*key.reads, *key.uses, *key.walks, *key.escapes)), None)
+                if path and spot is not None and len(found) < MAX_PLACES:
+                    found.setdefault(path, (self.shown(spot.path), spot.line))
+        return found
+
+    def asked(self) -> tuple[tuple[KeyPath, Place], ...]:
+        """Return the keys that the code asks for and the file lacks, with where."""
+        found: dict[KeyPath, Place] = {}
+        for result in self.results:
+            for item in result.run.asked:
+                for section in item.sections:
+                    if section.source == self.path and len(found) < MAX_PLACES:
+                        place = (self.shown(item.spot.path), item.spot.line)
+                        found.setdefault((*section.path, item.name), place)
+        return tuple(found.items())
 
     def programs(self) -> tuple[str, ...]:
         """Return the programs that open the file, those that come to TensorFlow where there are some."""
