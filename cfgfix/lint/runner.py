@@ -625,12 +625,6 @@ def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
     return followed.why_not(path, names) if followed.modules else None
 
 
-_DEPENDS_ON_OTHER_READERS = frozenset({"YML011"})
-_DEPENDS_ON_FRAMEWORK = frozenset({"YML015", *_DEPENDS_ON_OTHER_READERS})
-_DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
-"""Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
-
-
 def _judged(
     runs: Runs,
     run: Run,
@@ -705,7 +699,9 @@ def _judged(
         return _permitted(run, _of_tests(run, findings, source.path), source.path)
 
     findings: list[Finding] | None = None
-    doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
+    # Only a dialect of a known program tells which loader reads the file.
+    unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
+    doubtful = run.judge.depending_on(*unknown)
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
         found_now = {finding.rule for finding in findings}
@@ -718,7 +714,7 @@ def _judged(
                     replace(new, loader=old.loader) if new is not old else old
                     for new, old in zip(told, targets, strict=True)
                 ]
-        elif not _DEPENDS_ON_OTHER_READERS.isdisjoint(found_now):
+        elif not run.judge.depending_on("other-readers").isdisjoint(found_now):
             told = [told_of_ruamel(run, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
@@ -937,21 +933,21 @@ _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
 
 
 def _of_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
-    """Return the findings of a file; in a config of the project's tests those about chosen values are information.
+    """Return the findings of a file, with the severity that their rules give them in a config of the project's tests.
 
     A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
     """
     folders = os.path.dirname(os.path.relpath(path, run.settings.root)).split(os.sep)
     if _TEST_FOLDERS.isdisjoint(folders):
         return findings
-    return [
-        replace(finding, severity=Severity.INFO)
-        if finding.rule.startswith("CFG")
-        and finding.severity is not Severity.INFO
-        and not run.judge.severity_is_set(finding.rule)
-        else finding
-        for finding in findings
-    ]
+
+    def lowered(finding: Finding) -> Finding:
+        severity = run.judge.policy(finding).in_tests
+        if severity is None or finding.severity <= severity or run.judge.severity_is_set(finding.rule):
+            return finding
+        return replace(finding, severity=severity)
+
+    return [lowered(finding) for finding in findings]
 
 
 def _permitted(run: Run, findings: list[Finding], path: str) -> list[Finding]:
