@@ -59,10 +59,9 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     earlier = None
     if options["since"] is not None:
         _require_alone(options, fix=fix or stdin is not None)
-        from cfgfix.cli import since
         from cfgfix.lint.past import past
 
-        earlier = past(options["since"], since.asked(options))
+        earlier = past(options["since"], _decisive(options))
     request = engine.Request(
         paths=tuple(options["paths"]),
         settings=settings,
@@ -119,6 +118,21 @@ def _require_alone(options: Mapping[str, Any], *, fix: bool) -> None:
         raise CfgfixError("--since takes the place of a baseline", hint="leave one of the two away")
     if options["overrides"]:
         raise CfgfixError("--since compares files, and --set changes none", hint="leave one of the two away")
+
+
+_DECISIVE = (
+    "paths", "hardware", "tensorflow", "select", "ignore", "extend_select", "dialect", "force_dialect", "loader",
+    "schema", "preview", "config", "isolated", "force_exclude",
+)  # fmt: skip
+"""Options that decide what a check finds."""
+
+
+def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that decide what a check finds, as plain data."""
+    found = {name: options[name] for name in _DECISIVE}
+    if found["config"]:
+        found["config"] = os.path.abspath(found["config"])
+    return found
 
 
 def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:

@@ -12,23 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_ASKED = (
-    "paths", "hardware", "tensorflow", "select", "ignore", "extend_select", "dialect", "force_dialect", "loader",
-    "schema", "preview", "config", "isolated", "force_exclude",
-)  # fmt: skip
-"""Options that decide what a check finds."""
-
-
-def asked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that decide what a check finds, as plain data."""
-    import os
-
-    found = {name: options[name] for name in _ASKED}
-    if found["config"]:
-        # The settings that a person names hold for both sides.
-        found["config"] = os.path.abspath(found["config"])
-    return found
-
 
 def answer(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a check of the working folder finds and what the code reads of each config.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from cfgfix.config.compose.overrides import override, shifted
 from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.foreign import tool_of
-from cfgfix.config.document.compose import Document, Kind, compose
+from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.baseline import split as split_known
 from cfgfix.core.edits import Edit, splice
@@ -614,15 +614,10 @@ def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
     path = document.source.path
     if not run.judge.code or path == "-":
         return None
-    names = [
-        key.text
-        for root in document.roots[:1]
-        if document.problem is None and root.kind == Kind.MAPPING
-        for key, _ in root.items
-        if key.kind == Kind.SCALAR
-    ]
+    from cfgfix.usage.unopened import top_names
+
     followed = runs.code_around(path).followed()
-    return followed.why_not(path, names) if followed.modules else None
+    return followed.why_not(path, top_names(document)) if followed.modules else None
 
 
 def _judged(

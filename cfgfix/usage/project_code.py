@@ -56,6 +56,8 @@ class CodeSays:
     """Where each key is read first: a path relative to the repository, and a line."""
     asked: tuple[tuple[KeyPath, Place], ...] = ()
     """The keys that the code asks for and the file lacks, with where."""
+    ways: tuple[tuple[str, ...], ...] = ()
+    """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
 
 
 class ProjectCode:
@@ -188,6 +190,7 @@ def _says(found: Judged) -> CodeSays:
         found.modules,
         tuple(found.reads.items()),
         found.asked,
+        found.ways,
     )
 
 
@@ -228,6 +231,7 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
             sorted(item.modules),
             item.reads,
             item.asked,
+            item.ways,
         )
         for path, item in found.items()
     ]
@@ -293,8 +297,9 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
             frozenset(readers),
             reads,
             asked,
+            ways,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways in found
     }, followed
 
 

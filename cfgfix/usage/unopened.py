@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from cfgfix.config.document.compose import MAPPING, SCALAR, Document
 from cfgfix.core.records import dataclass, field
 from cfgfix.usage.project_files import DATA
 
@@ -163,3 +164,14 @@ def _of_expression(expr: Any) -> Iterator[str]:
                 yield here[1]
         else:
             pending += [item for item in here[1:] if isinstance(item, tuple)]
+
+
+def top_names(document: Document) -> list[str]:
+    """Return the keys at the top of a YAML file, as far as it can be read."""
+    return [
+        key.text
+        for root in document.roots[:1]
+        if document.problem is None and root.kind == MAPPING
+        for key, _ in root.items
+        if key.kind == SCALAR
+    ]

@@ -63,6 +63,7 @@ class Judged:
         file: The file.
         loader: Name of the loader that reads it.
         evidence: What opens it and how that is known, one line for each program.
+        ways: For each of these lines, the calls through which the program comes to the one that loads the file, and that one.
         framework: Whether a program of TensorFlow or Keras opens it.
         another: Whether only programs of other frameworks do.
         verdicts: What is wrong.
@@ -76,6 +77,7 @@ class Judged:
     file: ConfigFile
     loader: str
     evidence: tuple[str, ...]
+    ways: tuple[tuple[str, ...], ...]
     framework: bool
     another: bool
     verdicts: tuple[Verdict, ...]
@@ -239,12 +241,14 @@ class _File:
         self.told: set[KeyPath] = set()
 
     def result(self) -> Judged:
-        evidence = []
+        evidence: dict[str, tuple[str, ...]] = {}
         for result, opened in zip(self.results, self.mine, strict=True):
-            place = f"{self.shown(opened.loading.spot.path)}:{opened.loading.spot.line}"
-            line = f"opened by {self.shown(result.entrance.module.path)} ({place}): {opened.evidence}"
-            if line not in evidence:
-                evidence.append(line)
+            spot = opened.loading.spot
+            line = (
+                f"opened by {self.shown(result.entrance.module.path)} ({self.place(spot)}): {opened.evidence}"
+            )
+            way = [f"{self.shown(scope.module.path)}:{place[0]}" for scope, place in spot.calls]
+            evidence.setdefault(line, (*way, self.place(spot)))
         problem = next((item.problem for item in self.mine if item.problem is not None), None)
         if problem is not None and self.first.file.form != "yaml":
             opened = self.first
@@ -282,6 +286,7 @@ class _File:
             self.first.file,
             self.first.loader,
             tuple(evidence),
+            tuple(evidence.values()),
             any(result.entrance.framework for result in self.results),
             all(result.entrance.another and not result.entrance.framework for result in self.results),
             tuple(self.verdicts),
