@@ -20,9 +20,10 @@ from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.usage.judge import Verdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
-    from cfgfix.usage.verdicts import Judged, Verdict
+    from cfgfix.usage.verdicts import Judged
 
 
 @dataclass(frozen=True, slots=True)
