@@ -20,6 +20,8 @@ from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
+from cfgfix.core.temporary_files import remove_leftovers
+from cfgfix.core.writing import require_inside
 from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip, Target, ignored_by_path
 from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Read, Report, Request
 from cfgfix.lint.session import (
@@ -241,7 +243,7 @@ def _run(request: Request) -> Report:
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
-        errors=(*runs.problems, *errors),
+        errors=(*runs.problems, *runs.failures(), *errors),
         skipped=tuple(skips.values()),
         hardware="; ".join(dict.fromkeys(lines)),
         settings=base,
@@ -749,10 +751,13 @@ def _judged(
         findings = judge(document)
     language = Yaml(document, loader)
     fixed = _too_many(source.path, findings, cut, request)
+    failures = len(runs.failures())
     if fixed is None:
         fixed = fix_file(
             source.path, source.text, judge, language, unsafe=request.unsafe_fixes, findings=findings
         )
+        if len(runs.failures()) > failures:
+            fixed = _unproven(source.path, findings, request)
     report = _fixed_report(source, dialect, loader, fixed)
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
@@ -787,6 +792,17 @@ def _too_many(path: str, findings: list[Finding], cut: Collection[str], request:
     from cfgfix.core.fix_loop import Fixed
 
     return Fixed({}, {path: findings}, {}, {path: list(refused.values())}, {})
+
+
+def _unproven(path: str, findings: list[Finding], request: Request) -> Fixed:
+    """Return what to say of a file whose fixes could not be judged, by a fault of cfgfix."""
+    from cfgfix.core.fix_loop import Fixed
+
+    reason = "an internal error kept its effect from being judged"
+    refused = [
+        Refused(finding, reason) for finding in findings if fixable(finding, unsafe=request.unsafe_fixes)
+    ]
+    return Fixed({}, {path: findings}, {}, {path: refused}, {})
 
 
 def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
@@ -899,6 +915,8 @@ def _listed(findings: list[Finding]) -> Iterator[Finding]:
 
 def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
     """Write all proven results; the file must still be what was read."""
+    for folder in sorted({os.path.dirname(report.path) for report in reports}):
+        _clean(folder)
     written = False
     for position, report in enumerate(reports):
         if report.after is None or report.encoded is None or report.before is None:
@@ -916,6 +934,15 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
             errors.append(error)
             reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
     return written
+
+
+def _clean(folder: str) -> None:
+    """Remove what a killed run has left in a folder that no link outside of the project leads to."""
+    try:
+        inside = os.path.dirname(require_inside(os.path.join(folder, "x")))
+    except (OSError, UnreadableError):
+        return
+    remove_leftovers(inside)
 
 
 def _changed(path: str) -> UnreadableError:

@@ -12,6 +12,7 @@ from cfgfix.code.inference.interpreter.interpreter import Interpreter
 from cfgfix.code.inference.interpreter.models.options import OPTIONS
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, PartialText, Scalar, Unknown, Value
 from cfgfix.code.model.program import Program
+from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import Command
@@ -93,6 +94,8 @@ class ProjectRuns:
         self.known = self.files.known
         self.configs: dict[str, ConfigFile | None] = {}
         self.results: list[RunResult] = []
+        self.failures: list[CfgfixError] = []
+        """Faults of cfgfix that cut something off."""
         self.steps = 0
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
@@ -177,6 +180,7 @@ class ProjectRuns:
         again.program, again.files, again.root, again.known = self.program, self.files, self.root, self.known
         again.configs = {**self.configs, path: config}
         again.unread = self.unread
+        again.failures = self.failures
         again.sites, again.script_texts = self.sites, self.script_texts
         again.entered, again.open_sites = self.entered, self.open_sites
         again.results, again.every_way, again.steps = [], {}, 0
@@ -203,6 +207,8 @@ class ProjectRuns:
         else:
             run.run(entrance.module)
         self.steps += run.steps
+        if run.failure is not None:
+            self.failures.append(internal_fault(run.failure, entrance.module.path))
         return RunResult(
             entrance,
             command,

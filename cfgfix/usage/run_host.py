@@ -243,7 +243,7 @@ def _text(value: Value) -> str | None:
 def loader_name(loading: Loading) -> str:
     """Return the name of the loader that a call reads YAML with, as of `LOADERS`."""
     name = _LOADERS.get(str(loading.loader.get("class", "")), "pyyaml")
-    for tag, _ in loading.loader.get("resolvers") or ():
+    for tag in loading.loader.get("resolvers") or ():
         if tag.endswith("float"):
             return "pyyaml-floats"
     made = loading.loader.get("made")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
 from cfgfix.usage.idle_keys import find_overwritten, find_unread
@@ -66,8 +68,10 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
     mentioned = MentionIndex(project)
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
-        judge = Judge(project, path, results, mentioned)
-        found[path] = _verdicts_of(judge)
+        try:
+            found[path] = _verdicts_of(Judge(project, path, results, mentioned))
+        except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
+            project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
 
 

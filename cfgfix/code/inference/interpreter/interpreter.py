@@ -24,17 +24,19 @@ class Interpreter(Run):
 
     def __init__(self, program: Program, host: Host, *, every_way: bool = False) -> None:
         super().__init__(program, host, every_way=every_way)
-        self._main: Module | None = None
+        self.main: Module | None = None
         self._modules: dict[int, ModuleObject] = {}
 
     def run(self, module: Module) -> None:
         """Run a module as the program's main one, and what it hands to libraries to be called."""
-        self._main = module
+        self.main = module
         try:
             self.module(module)
             self._finish()
         except (Exhausted, RecursionError):
             self.exhausted = True
+        except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
+            self.exhausted, self.failure = True, error
 
     def run_function(self, module: Module, name: str) -> None:
         """Run a module's body and then one of its functions, as a console script does."""
@@ -47,6 +49,8 @@ class Interpreter(Run):
             self._finish()
         except (Exhausted, RecursionError):
             self.exhausted = True
+        except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
+            self.exhausted, self.failure = True, error
 
     def _finish(self) -> None:
         """Run what was handed to libraries: they may call it."""
@@ -63,7 +67,7 @@ class Interpreter(Run):
         assert scope is not None
         names = Namespace(scope, None)
         found = self._modules[id(module)] = ModuleObject(module, names)
-        names.names["__name__"] = Scalar("__main__" if module is self._main else module.name)
+        names.names["__name__"] = Scalar("__main__" if module is self.main else module.name)
         names.names["__file__"] = Scalar(os.path.normpath(module.path))
         assumed, self.assumed = self.assumed, []
         self.entered[id(scope)] = scope

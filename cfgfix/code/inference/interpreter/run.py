@@ -236,7 +236,7 @@ class Run:
         options: Options of the command line, by their attribute.
         parsers: Options by the identity of the parser that declares them; those of `absl` under 0.
         kept: Objects whose identity something is kept by.
-        resolvers: Resolvers that the program adds to loaders from outside, by the loader's name.
+        resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
         config_conditions: Conditions that the values of a config decide, as they are written.
         of_unknown: Names that were asked of values of which nothing is known.
@@ -249,6 +249,7 @@ class Run:
         called_back: Functions that were run as a library may call them, by identity.
         steps: Statements and expressions that were read.
         exhausted: Whether the run was cut off.
+        failure: The fault of cfgfix that cut the run off, if one did.
     """
 
     def __init__(self, program: Program, host: Host, *, every_way: bool = False) -> None:
@@ -262,7 +263,7 @@ class Run:
         self.options: dict[str, Option] = {}
         self.parsers: dict[int, list[Option]] = {}
         self.kept: list[Value] = []
-        self.resolvers: dict[str, Sequence] = {}
+        self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
         self.config_conditions: set[str] = set()
         self.of_unknown: set[str] = set()
@@ -274,6 +275,7 @@ class Run:
         self.waiting: list[tuple[Value, Frame]] = []
         self.steps = 0
         self.exhausted = False
+        self.failure: Exception | None = None
         self.called_back: set[tuple[int, int]] = set()
         self._decided: dict[int, Value] = {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
+from cfgfix.code.inference.interpreter.models.loading import add_resolver
 from cfgfix.code.inference.interpreter.objects import (
     DICT,
     NONE,
@@ -423,14 +424,8 @@ def _coerced(value: object, field: Field, version: int) -> tuple[object, str]:
 def class_method(call: Call, cls: ClassObject) -> Value | None:
     """Return what a method that a class has from outside gives; None where it is not modelled."""
     name = call.name
-    if name == "add_implicit_resolver" and len(call.args) >= 2:
-        pattern = (
-            call.args[1].args[0] if isinstance(call.args[1], Made) and call.args[1].args else call.args[1]
-        )
-        known = cls.names.names.setdefault("<resolvers>", Sequence([]))
-        assert isinstance(known, Sequence)
-        known.items.append(Sequence([call.args[0], pattern]))
-        return NONE
+    if name == "add_implicit_resolver":
+        return add_resolver(call, cls)
     if name in ("add_constructor", "add_multi_constructor"):
         return NONE
     if name in ("parse_obj", "model_validate", "from_dict", "validate") and call.args:

@@ -43,12 +43,15 @@ def call_external(call: Call) -> Value:
     name = call.name
     if name.startswith("builtins."):
         return builtin(call)
+    module, _, last = name.rpartition(".")
+    if last == "add_implicit_resolver" and module.startswith("yaml"):
+        return loading.add_resolver(call, *([External(module)] if module != "yaml" else []))
     model = _FUNCTIONS.get(name)
     if model is not None:
         found = model(call)
         if found is not None:
             return found
-    if name.rpartition(".")[0] in options.FLAG_MODULES:
+    if module in options.FLAG_MODULES:
         return options.define_flag(call)
     return library_call(call, name)
 
@@ -76,6 +79,4 @@ def library_method(call: Call) -> Value | None:
         if isinstance(owner, Made):
             is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")
             return workers.start_worker(call, owner) if is_worker and name == "start" else None
-        if name == "add_implicit_resolver":
-            return loading.add_resolver(call, owner.name)
     return None

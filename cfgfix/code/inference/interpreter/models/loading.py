@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
@@ -63,6 +64,8 @@ def _load_by_function(call: Call) -> Value:
     named = (call.keywords.get(name) for name in ("stream", "fp", "f"))
     source = call.args[0] if call.args else next((value for value in named if value is not None), UNKNOWN)
     facts: dict[str, Any] = {"call": name, "class": loader}
+    if loader and how == "yaml":
+        facts["resolvers"] = _added_to(call.run, [loader])
     if not loader and how == "yaml":
         given = call.keywords.get("Loader", call.args[1] if len(call.args) > 1 else None)
         facts["class"], facts["resolvers"] = _loader_of(call.run, given)
@@ -101,28 +104,22 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
     return choice(results)
 
 
-def _loader_of(run: Run, given: Value | None) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the canonical class of a YAML loader and the resolvers that the program has added to it."""
+def _loader_of(run: Run, given: Value | None) -> tuple[str, tuple[str, ...]]:
+    """Return the canonical class of a YAML loader and the tags of the resolvers that the program has added to it."""
     for item in alternatives(given) if given is not None else ():
         if isinstance(item, ClassObject):
             outside = [name for name in classes.outside_bases(item) if name.startswith("yaml.")]
-            added = _resolvers(item.names.names.get("<resolvers>"))
-            return outside[0] if outside else "?", added
+            own = [tag for cls in classes.lineage(item) for tag in run.resolvers.get(cls, ())]
+            return outside[0] if outside else "?", (*own, *_added_to(run, outside))
         if isinstance(item, External):
-            return item.name, _resolvers(run.resolvers.get(item.name))
+            return item.name, _added_to(run, [item.name])
         if isinstance(item, Method) and isinstance(item.owner, External):
             return f"{item.owner.name}.{item.name}", ()
     return ("yaml.FullLoader" if given is None else "?"), ()
 
 
-def _resolvers(value: Value | None) -> tuple[tuple[str, str], ...]:
-    found: list[tuple[str, str]] = []
-    if isinstance(value, Sequence):
-        for item in value.items:
-            if isinstance(item, Sequence) and len(item.items) == 2:
-                tag, pattern = (constant_text(part) for part in item.items)
-                found.append((tag or "", pattern or ""))
-    return tuple(found)
+def _added_to(run: Run, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(tag for name in names for tag in run.resolvers.get(name, ()))
 
 
 def _hooked(call: Call, value: Value, hook: Value) -> Value:
@@ -136,12 +133,29 @@ def _hooked(call: Call, value: Value, hook: Value) -> Value:
     return value
 
 
-def add_resolver(call: Call, loader: str) -> Value:
-    """Note a resolver that the program adds to a loader from outside."""
-    pattern: Value = call.args[1] if len(call.args) > 1 else UNKNOWN
-    if isinstance(pattern, Made) and pattern.args:
-        pattern = pattern.args[0]
-    call.run.resolvers.setdefault(loader, Sequence([])).items.append(Sequence([call.first, pattern]))
+_LOADERS_BY_DEFAULT = ("yaml.Loader", "yaml.FullLoader", "yaml.UnsafeLoader")
+"""What `yaml.add_implicit_resolver` adds to where it is given no loader (PyYAML 6.0.3, `yaml/__init__.py`)."""
+
+
+def add_resolver(call: Call, *owners: Value) -> Value:
+    """Note that a program has its loaders read plain scalars in another way.
+
+    Args:
+        call: The call, with tag, pattern, first letters and, of the function, the loader.
+        owners: The loaders; none for the function of the module `yaml`.
+    """
+    tag = constant_text(call.argument(0, "tag") or UNKNOWN) or ""
+    given = None if owners else call.keywords.get("Loader", call.args[3] if len(call.args) > 3 else None)
+    if given is not None:
+        owners = alternatives(given)
+    names: list[ClassObject | str] = []
+    for item in owners:
+        if isinstance(item, ClassObject):
+            names.append(item)
+        elif isinstance(item, External):
+            names.append(item.name)
+    for name in names or _LOADERS_BY_DEFAULT:
+        call.run.resolvers.setdefault(name, []).append(tag)
     return NONE
 
 
