@@ -199,7 +199,7 @@ class Judge:
                 for finding in findings
             ]
         findings += shown
-        told_skips = self._skips(skips, coded=target.usage is not None)
+        told_skips = self._skips(skips, coded=target.usage is not None or says is not None)
         suppressions = in_document(document)
         hidden: list[Finding] = []
         if suppressions:
@@ -218,7 +218,7 @@ class Judge:
             reasons = dict(found)
             if not coded:
                 for rule in self.code.values():
-                    reasons.setdefault(rule.id, "no class and no source root of the config is known")
+                    reasons.setdefault(rule.id, "no program here is known to open the config")
             known = self._known_skips[key] = [Skip(rule, reason) for rule, reason in sorted(reasons.items())]
         return known
 

@@ -108,6 +108,7 @@ class Runs:
         "finder",
         "inputs",
         "left",
+        "past",
         "problems",
         "scanned",
     )
@@ -118,7 +119,14 @@ class Runs:
         self._request = request
         self._made: dict[int, Run] = {}
         self._wrong: set[int] = set()
-        self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
+        self.baseline = (
+            request.past.known
+            if request.past is not None
+            else read_baseline(request.baseline)
+            if request.baseline is not None
+            else None
+        )
+        self.past = request.past
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs = Kept()
         self.scanned: list[str] = []
@@ -238,12 +246,25 @@ def repository(path: str, paths: Sequence[str]) -> str:
     found = project(folder)
     if os.path.exists(os.path.join(found, ".git")):
         return found
+    here = os.path.realpath(".")
     for named in paths or (".",):
         whole = os.path.realpath(named)
         if os.path.isdir(whole) and is_inside(folder, whole):
-            return whole
-    here = os.path.realpath(".")
+            # The programs that read `runs/` lie beside it, where a person starts them.
+            return here if is_inside(whole, here) and _looks_like_project(here) else whole
     return here if is_inside(folder, here) else folder
+
+
+_OF_PROJECTS = (".py", "pyproject.toml", "setup.cfg", "requirements.txt")
+
+
+def _looks_like_project(folder: str) -> bool:
+    """Tell whether a folder holds Python or what a Python project has at its top."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(_OF_PROJECTS) for entry in entries)
+    except OSError:
+        return False
 
 
 def stamp_of(rules: Sequence[Rule]) -> object:

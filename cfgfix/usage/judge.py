@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -81,7 +80,7 @@ class Judge:
 
     def shown(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
-        return os.path.relpath(os.path.abspath(path), self.project.root).replace(os.sep, "/")
+        return self.project.shown(path)
 
     def place(self, spot: Spot) -> str:
         """Return a place in the code as `path:line`."""

@@ -17,12 +17,13 @@ from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.config_files import ConfigFile, form_of
+from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.usage.judge import Verdict
     from cfgfix.usage.program_runs import ProjectRuns
+    from cfgfix.usage.unopened import Followed
     from cfgfix.usage.verdicts import Judged
 
 
@@ -49,6 +50,16 @@ class CodeSays:
     hits: tuple[tuple[str, Hit], ...]
     converted: frozenset[str]
     digest: bytes
+    programs: tuple[str, ...] = ()
+    """The programs that open it, as paths relative to the repository."""
+    modules: frozenset[str] = frozenset()
+    """The Python files that load it or read its keys, as paths relative to the repository."""
+    reads: tuple[tuple[KeyPath, Place], ...] = ()
+    """Where each key is read first: a path relative to the repository, and a line."""
+    asked: tuple[tuple[KeyPath, Place], ...] = ()
+    """The keys that the code asks for and the file lacks, with where."""
+    ways: tuple[tuple[str, ...], ...] = ()
+    """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
 
 
 class ProjectCode:
@@ -69,6 +80,7 @@ class ProjectCode:
         self._key = key
         self._keep = keep
         self._known: dict[str, CodeSays] | None = None
+        self._followed: Followed | None = None
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
@@ -88,27 +100,37 @@ class ProjectCode:
         """Return what the code says of every config that it opens, by its path relative to the root."""
         if self._known is None:
             try:
-                self._known = self._made()
+                self._known, self._followed = self._made()
             except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+                from cfgfix.usage.unopened import Followed
+
                 self.failures.append(internal_fault(error, self.root))
-                self._known = {}
+                self._known, self._followed = {}, Followed()
         return self._known
+
+    def followed(self) -> Followed:
+        """Return what was found of the code, for the files that none of it opens."""
+        self.all()
+        assert self._followed is not None
+        return self._followed
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self) -> dict[str, CodeSays]:
+    def _made(self) -> tuple[dict[str, CodeSays], Followed]:
         files = self._files()
+        from cfgfix.usage.unopened import Followed
+
         if not files:
-            return {}
+            return {}, Followed()
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data:
-            return {}
+            return {}, Followed(len(files))
         stamps = []
         for path in beside:
             with contextlib.suppress(OSError):
@@ -124,12 +146,14 @@ class ProjectCode:
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
+        from cfgfix.usage.unopened import followed
         from cfgfix.usage.verdicts import judged
 
         found = {path: _says(item) for path, item in judged(runs).items()}
+        beside_them = followed(runs)
         if self._keep and not self.failures:
-            cache.store_result(f"runs-{tree}", question, _packed(found))
-        return found
+            cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
+        return found, beside_them
 
     def _run(self, files: list[Any]) -> ProjectRuns:
         from cfgfix.code.model.program import Program
@@ -180,6 +204,11 @@ def _says(found: Judged) -> CodeSays:
         tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
+        found.programs,
+        found.modules,
+        tuple(found.reads.items()),
+        found.asked,
+        found.ways,
     )
 
 
@@ -204,8 +233,8 @@ def _location(spot: Spot, label: str) -> Location:
     return found
 
 
-def _packed(found: dict[str, CodeSays]) -> Any:
-    return [
+def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
+    configs = [
         (
             path,
             item.loader,
@@ -216,9 +245,23 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             [(name, _packed_hit(hit)) for name, hit in item.hits],
             sorted(item.converted),
             item.digest,
+            item.programs,
+            sorted(item.modules),
+            item.reads,
+            item.asked,
+            item.ways,
         )
         for path, item in found.items()
     ]
+    calls = [(call.place, call.endings, call.names) for call in followed.calls]
+    return configs, (
+        followed.modules,
+        followed.programs,
+        followed.framework,
+        followed.cut_off,
+        calls,
+        followed.mentions,
+    )
 
 
 def _packed_hit(hit: Hit) -> Any:
@@ -246,7 +289,18 @@ def _packed_hit(hit: Hit) -> Any:
     )
 
 
-def _unpacked(data: Any) -> dict[str, CodeSays]:
+def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
+    from cfgfix.usage.unopened import Followed, OpenCall
+
+    found, (modules, programs, framework, cut_off, calls, mentions) = data
+    followed = Followed(
+        modules,
+        programs,
+        framework,
+        cut_off,
+        tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
+        mentions,
+    )
     return {
         path: CodeSays(
             loader,
@@ -257,9 +311,14 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             tuple((name, _unpacked_hit(hit)) for name, hit in hits),
             frozenset(converted),
             digest,
+            tuple(openers),
+            frozenset(readers),
+            reads,
+            asked,
+            ways,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest in data
-    }
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways in found
+    }, followed
 
 
 def _unpacked_hit(data: Any) -> Hit:
