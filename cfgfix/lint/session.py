@@ -144,7 +144,9 @@ class Runs:
             from cfgfix.usage.project_code import ProjectCode
 
             settings = self.finder.of(root)
-            found = self._codes[root] = ProjectCode(root, Matcher(settings).excluded, stamp_of(()))
+            found = self._codes[root] = ProjectCode(
+                root, Matcher(settings).excluded, stamp_of(()), tensorflow=settings.tensorflow
+            )
         return found
 
     def code_says(self, path: str, source: SourceFile) -> CodeSays | None:

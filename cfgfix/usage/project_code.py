@@ -11,11 +11,12 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
 
@@ -70,15 +71,23 @@ class ProjectCode:
         excluded: Tells which files and folders the settings leave out.
         key: What else the answer depends on, for the cache.
         keep: Whether answers are kept between runs.
+        tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
     """
 
     def __init__(
-        self, root: str, excluded: Callable[[str], bool], key: object = None, *, keep: bool = True
+        self,
+        root: str,
+        excluded: Callable[[str], bool],
+        key: object = None,
+        *,
+        keep: bool = True,
+        tensorflow: str = FILES,
     ) -> None:
         self.root = os.path.abspath(root)
         self._excluded = excluded
         self._key = key
         self._keep = keep
+        self._tensorflow = tensorflow
         self._known: dict[str, CodeSays] | None = None
         self._followed: Followed | None = None
         self._runs: ProjectRuns | None = None
@@ -136,9 +145,18 @@ class ProjectCode:
             with contextlib.suppress(OSError):
                 facts = os.stat(os.path.join(self.root, path))
                 stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
+        requirement = self._requirement(files)
+        self.inputs += requirement.looked_in
         question = cache.digest(
             cache.dump(
-                ([(file.path, file.stamp) for file in files], stamps, self.root, os.getcwd(), repr(self._key))
+                (
+                    [(file.path, file.stamp) for file in files],
+                    stamps,
+                    self.root,
+                    os.getcwd(),
+                    repr(self._key),
+                    repr(replace(requirement, looked_in=())),
+                )
             )
         )
         tree = cache.digest(repr(self.root).encode()).hex()[:16]
@@ -155,6 +173,9 @@ class ProjectCode:
             cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
         return found, beside_them
 
+    def _requirement(self, files: list[Any]) -> Requirement:
+        return find_requirement([file.path for file in files], self._tensorflow)
+
     def _run(self, files: list[Any]) -> ProjectRuns:
         from cfgfix.code.model.program import Program
         from cfgfix.usage.program_runs import ProjectRuns
@@ -163,6 +184,7 @@ class ProjectCode:
         tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
             program = Program(files, store, [])
+            program.facts["requirement"] = self._requirement(files)
             program.scan()
             runs = ProjectRuns(program, self.root)
             runs.failures = self.failures
@@ -221,6 +243,7 @@ def _hit(verdict: Verdict) -> Hit:
         changes=verdict.changes,
         severity=verdict.severity,
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
+        title=verdict.title,
         notes=verdict.notes,
         elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
     )
@@ -286,6 +309,7 @@ def _packed_hit(hit: Hit) -> Any:
         hit.safety,
         hit.notes,
         places,
+        hit.title,
     )
 
 
@@ -322,7 +346,7 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
 
 
 def _unpacked_hit(data: Any) -> Hit:
-    start, end, path, values, changes, severity, safety, notes, places = data
+    start, end, path, values, changes, severity, safety, notes, places, title = data
     return Hit(
         start=start,
         end=end,
@@ -331,6 +355,7 @@ def _unpacked_hit(data: Any) -> Hit:
         changes=tuple(_changes(changes)),
         severity=severity,
         safety=safety,
+        title=title,
         notes=tuple(notes),
         elsewhere=tuple(Location(*place) for place in places),
     )

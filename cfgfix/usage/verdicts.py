@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
+from cfgfix.usage.arguments import Arguments
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
 from cfgfix.usage.idle_keys import find_overwritten, find_unread
 from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
+from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
 
 MAX_PLACES = 1_000
@@ -66,16 +69,17 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
             if only is None or path == only:
                 by_file.setdefault(path, []).append(result)
     mentioned = MentionIndex(project)
+    arguments = Arguments(project, Sinks(project))
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
         try:
-            found[path] = _verdicts_of(Judge(project, path, results, mentioned))
+            found[path] = _verdicts_of(Judge(project, path, results, mentioned), arguments)
         except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
             project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
 
 
-def _verdicts_of(judge: Judge) -> Judged:
+def _verdicts_of(judge: Judge, arguments: Arguments) -> Judged:
     evidence: dict[str, tuple[str, ...]] = {}
     for result, opened in zip(judge.results, judge.mine, strict=True):
         spot = opened.loading.spot
@@ -105,6 +109,7 @@ def _verdicts_of(judge: Judge) -> Judged:
     if judge.root is not None and judge.root.kind == "map":
         find_lacking(judge)
         find_refused(judge)
+        find_refused_arguments(judge, arguments)
         find_wrong_values(judge)
         find_open_interpolations(judge)
         find_numbers_as_text(judge)
