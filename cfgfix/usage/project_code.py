@@ -12,6 +12,7 @@ from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
 from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
@@ -19,6 +20,7 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
+from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class CodeSays:
         hits: What is wrong, with the name of the rule's check.
         converted: Names of keys whose value the code converts to a number itself.
         digest: What tells the text that this holds for.
+        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
+        job: What runs a program with it under limits, or None.
     """
 
     loader: str
@@ -61,6 +65,8 @@ class CodeSays:
     """The keys that the code asks for and the file lacks, with where."""
     ways: tuple[tuple[str, ...], ...] = ()
     """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
+    reached: tuple[Reached, ...] = ()
+    job: Job | None = None
 
 
 class ProjectCode:
@@ -231,6 +237,8 @@ def _says(found: Judged) -> CodeSays:
         tuple(found.reads.items()),
         found.asked,
         found.ways,
+        found.reached,
+        found.job,
     )
 
 
@@ -273,6 +281,10 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
             item.reads,
             item.asked,
             item.ways,
+            [_packed_reached(one) for one in item.reached],
+            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
+            if item.job
+            else None,
         )
         for path, item in found.items()
     ]
@@ -287,6 +299,35 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
     )
 
 
+def _packed_place(place: Location) -> Any:
+    return (
+        place.path,
+        place.start,
+        place.end,
+        place.line,
+        place.column,
+        place.end_line,
+        place.end_column,
+        place.label,
+    )
+
+
+def _packed_reached(item: Reached) -> Any:
+    return (
+        item.call,
+        item.parameter,
+        item.path,
+        item.unchanged,
+        item.value,
+        item.known,
+        item.always,
+        item.alone,
+        _packed_place(item.location),
+        item.place,
+        item.argument,
+    )
+
+
 def _packed_hit(hit: Hit) -> Any:
     changes = [
         ("rename", change.path, change.new)
@@ -295,10 +336,7 @@ def _packed_hit(hit: Hit) -> Any:
         for change in hit.changes
         if isinstance(change, (RenameKey, SetValue))
     ]
-    places = [
-        (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
-        for item in hit.elsewhere
-    ]
+    places = [_packed_place(item) for item in hit.elsewhere]
     return (
         hit.start,
         hit.end,
@@ -340,9 +378,18 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
             reads,
             asked,
             ways,
+            tuple(_unpacked_reached(one) for one in reached),
+            Job(*job) if job is not None else None,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job in found
     }, followed
+
+
+def _unpacked_reached(data: Any) -> Reached:
+    call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
+    return Reached(
+        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
+    )
 
 
 def _unpacked_hit(data: Any) -> Hit:
