@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,11 +36,18 @@ WIDTH = 96
 @click.option("--dialect", help="Whose keys the recommendation names; by default the first that has the key.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
 def explain(*, what: str, request: str | None, dialect: str | None, as_json: bool) -> None:
-    """Explain WHAT: a rule, a setting, or a topic.
+    """Explain WHAT: a rule, a setting, a config file, or a topic.
 
     A rule by id or name; a key of this project's configs, such as data.num_workers or its last step; a concept such as
-    batch_size; or one of the topics ram, gpu_topology, gpu_memory, gpu_utilisation, variation, data_share, throughput, storage.
+    batch_size; a config file, with the programs that open it and where they read its keys; or one of the topics ram,
+    gpu_topology, gpu_memory, gpu_utilisation, variation, data_share, throughput, storage.
     """
+    if _is_config(what):
+        from cfgfix.advice.file_report import file_facts, file_lines
+
+        facts = file_facts(what)
+        click.echo(json_text(facts, indent=2) if as_json else visible_lines("\n".join(file_lines(facts))))
+        return
     catalogue = _catalogue()
     rule = catalogue.find(what)
     if rule is not None:
@@ -85,13 +93,20 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         click.echo(visible_lines("\n".join([*page.text(), *([""] if code else []), *code])))
 
 
+def _is_config(what: str) -> bool:
+    """Tell whether what is to be explained is a file that may be a config."""
+    return what.endswith((".yaml", ".yml", ".json", ".toml")) and os.path.isfile(what)
+
+
 def _in_code(what: str) -> list[str]:
-    """Return what the project's code does with a key, where a class or a source root of it is known."""
+    """Return what the project's code does with a key."""
     from cfgfix.settings.reader import discover
 
     settings = discover(".")
     if settings.schema is None and not settings.source_roots:
-        return []
+        from cfgfix.advice.file_report import key_reads
+
+        return key_reads(what)
     from cfgfix.advice.key_report import key_lines
 
     return key_lines(what, settings)

@@ -113,6 +113,7 @@ class Runs:
         "jobless",
         "jobs",
         "left",
+        "past",
         "problems",
         "scanned",
     )
@@ -123,7 +124,14 @@ class Runs:
         self._request = request
         self._made: dict[int, Run] = {}
         self._wrong: set[int] = set()
-        self.baseline = read_baseline(request.baseline) if request.baseline is not None else None
+        self.baseline = (
+            request.past.known
+            if request.past is not None
+            else read_baseline(request.baseline)
+            if request.baseline is not None
+            else None
+        )
+        self.past = request.past
         self.left: dict[Key, int] = dict(self.baseline.counts) if self.baseline is not None else {}
         self.configs = Kept()
         self.scanned: list[str] = []
@@ -145,7 +153,9 @@ class Runs:
             from cfgfix.usage.project_code import ProjectCode
 
             settings = self.finder.of(root)
-            found = self._codes[root] = ProjectCode(root, Matcher(settings).excluded, stamp_of(()))
+            found = self._codes[root] = ProjectCode(
+                root, Matcher(settings).excluded, stamp_of(()), tensorflow=settings.tensorflow
+            )
         return found
 
     def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
@@ -247,12 +257,25 @@ def repository(path: str, paths: Sequence[str]) -> str:
     found = project(folder)
     if os.path.exists(os.path.join(found, ".git")):
         return found
+    here = os.path.realpath(".")
     for named in paths or (".",):
         whole = os.path.realpath(named)
         if os.path.isdir(whole) and is_inside(folder, whole):
-            return whole
-    here = os.path.realpath(".")
+            # The programs that read `runs/` lie beside it, where a person starts them.
+            return here if is_inside(whole, here) and _looks_like_project(here) else whole
     return here if is_inside(folder, here) else folder
+
+
+_OF_PROJECTS = (".py", "pyproject.toml", "setup.cfg", "requirements.txt")
+
+
+def _looks_like_project(folder: str) -> bool:
+    """Tell whether a folder holds Python or what a Python project has at its top."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(_OF_PROJECTS) for entry in entries)
+    except OSError:
+        return False
 
 
 def stamp_of(rules: Sequence[Rule]) -> object:

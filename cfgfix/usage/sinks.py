@@ -9,6 +9,7 @@ from cfgfix.code.inference.interpreter.events import LibraryCall
 from cfgfix.code.inference.interpreter.objects import (
     Choice,
     ConfigKey,
+    External,
     Mapping,
     Scalar,
     Sequence,
@@ -22,6 +23,8 @@ from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.core.records import dataclass
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
 
+NAMED = "<name>"
+"""The parameter of a module that a text looks up a class or function in: `getattr(tf.keras.optimizers, name)`."""
 MAX_DEPTH = 4
 """How deep objects that are described by a class name with its arguments are followed into each other."""
 DESCRIBED = ("class_name", "config")
@@ -151,6 +154,11 @@ class Sinks:
 
     def _of_call(self, call: LibraryCall, result: RunResult) -> Iterator[BoundCall]:
         name = call.name
+        if name == "builtins.getattr" and len(call.args) == 2:
+            for module in alternatives(call.args[0]):
+                if isinstance(module, External):
+                    yield BoundCall(module.name, {NAMED: call.args[1]}, None, call, result)
+            return
         if not name.startswith(("keras.", "tensorflow.", "tensorflow_datasets.")):
             return
         if name.endswith("="):

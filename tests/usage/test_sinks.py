@@ -102,7 +102,7 @@ ENDS = {
     "a class that a text names": (
         "getattr(tf.keras.optimizers, c['o']['name'])(**c['o']['args'])",
         "o:\n  name: Nadam\n  args:\n    beta_1: 0.8\n",
-        [("keras.optimizers.Nadam", "beta_1", 0.8)],
+        [("keras.optimizers", "<name>", "Nadam"), ("keras.optimizers.Nadam", "beta_1", 0.8)],
     ),
     "a class from a table": (
         "KINDS = {'lstm': tf.keras.layers.LSTM, 'gru': tf.keras.layers.GRU}\nKINDS[c['kind']](c['n'])",

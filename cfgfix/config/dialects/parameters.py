@@ -135,7 +135,7 @@ def render(folder: str) -> str:
 
     calls = {
         call: (
-            concepts(entry, "parameters"),
+            concepts(entry, "parameters") | concepts(entry, "attributes"),
             concepts(entry, "counted"),
             dict(entry.get("facts", {})),
             tuple(entry.get("element", ())),
