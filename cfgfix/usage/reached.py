@@ -17,10 +17,10 @@ from cfgfix.code.inference.interpreter.objects import (
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.summary import Place
-from cfgfix.config.dialects.parameters import ELEMENT, Branch, Reached, meaning_of
+from cfgfix.config.dialects.parameters import ELEMENT, SAMPLES, Branch, Reached, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.element_sizes import element_sizes
+from cfgfix.usage.element_sizes import element_sizes, sample_counts
 from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.sinks import BoundCall, Sink, Sinks
 
@@ -77,6 +77,13 @@ def reached_by(
         for bound in calls:
             for item in _constants(bound, places):
                 found.setdefault(_identity(item), item)
+        for bound, count in sample_counts(calls):
+            keys = [key for key in _origins(count) if key.source == path and key.path] if count else []
+            plain, known = _plain(count) if count is not None else (None, False)
+            source = keys[0].path if len(keys) == 1 else None
+            always, place = not bound.conditions, places.of(bound.spot)
+            item = Reached(bound.callable, SAMPLES, source, False, plain, known, always, False, place)
+            found.setdefault(_identity(item), item)
         for bound, size in element_sizes(calls):
             always, place = not bound.conditions, places.of(bound.spot)
             known = size is not None

@@ -25,16 +25,22 @@ class Meaning:
         counted: The concepts of how many items a parameter is given.
         facts: Concepts that the call itself gives a value.
         element: The concepts of the bytes of an element that comes to it.
+        samples: The concepts of the number of samples that come to it in one pass.
     """
 
     parameters: Mapping[str, tuple[str, ...]]
     counted: Mapping[str, tuple[str, ...]]
     facts: Mapping[str, Any]
     element: tuple[str, ...]
+    samples: tuple[str, ...]
 
 
 ELEMENT = "an element"
 """Stands for a parameter where the bytes of an element are told that comes to a call."""
+
+
+SAMPLES = "samples"
+"""Stands for a parameter where the number of samples is told that come to a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,8 @@ class Reached:
     def shown(self) -> str:
         """The call and its parameter as a reader knows them: `Dataset.batch(batch_size)`."""
         name = self.call.removeprefix("tensorflow.data.").removeprefix("tensorflow.").removeprefix("keras.")
+        if self.parameter == SAMPLES:
+            return f"{name}(), where {self.value} samples come"
         if self.parameter == ELEMENT:
             return f"elements of {self.value} bytes come to {name}()"
         return f"{name}({self.parameter})" if self.parameter else f"{name}()"
@@ -139,6 +147,7 @@ def render(folder: str) -> str:
             concepts(entry, "counted"),
             dict(entry.get("facts", {})),
             tuple(entry.get("element", ())),
+            tuple(entry.get("samples", ())),
         )
         for call, entry in data["calls"].items()
     }
@@ -192,7 +201,8 @@ def told(reached: Iterable[Reached]) -> Told:
                 values.setdefault(concept, []).append((value, item))
         for concept in meaning.element if item.parameter == ELEMENT else ():
             values.setdefault(concept, []).append((item.value, item))
-        for concept in meaning.parameters.get(item.parameter, ()):
+        named = meaning.samples if item.parameter == SAMPLES else meaning.parameters.get(item.parameter, ())
+        for concept in named:
             if item.path is not None and item.unchanged:
                 known = keys.get((concept, item.path))
                 if known is None or (item.always and not known.always):

@@ -27,7 +27,7 @@ def api() -> Api:
 @pytest.mark.parametrize("call", CALLS)
 def test_every_entry_is_true(api: Api, call: str) -> None:
     entry = CALLS[call]
-    assert set(entry) <= {"source", "parameters", "counted", "facts", "element", "attributes"}
+    assert set(entry) <= {"source", "parameters", "counted", "facts", "element", "samples", "attributes"}
     assert entry["source"]
     named = [
         concepts
