@@ -234,7 +234,8 @@ def scan(
             conditions: list[tuple[ConfigFacts | None, Conditions]] = [
                 (config, Conditions(program, config.lookup()))
                 for config in configs
-                if given is None or config.path in given.configs
+                if given is None
+                or os.path.abspath(config.path) in {os.path.abspath(path) for path in given.configs}
             ]
             conditions = conditions or [(None, Conditions(program, None))]
             maker = _Maker(program, conditions, severity, folder)
