@@ -151,6 +151,7 @@ def _if(frame: Frame, event: Event) -> int:
     spot = frame.spot(event.place, event.block)
     run.use(test, spot)
     holds = run.holds(test, spot)
+    run.note_branch(test, holds, spot)
     if holds is True:
         return run_suite(frame, event.bodies[0][1])
     if holds is False:

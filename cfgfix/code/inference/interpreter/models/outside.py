@@ -100,4 +100,4 @@ def library_call(call: Call, name: str) -> Made:
         for value in values:
             run.use(value, spot, deep=True)
         run.hand_over(call.frame, values)
-    return Made(name, call.args, call.keywords, spot)
+    return Made(name, call.args, call.keywords, spot, call.receiver)
