@@ -243,6 +243,7 @@ class Run:
         of_unknown: Names that were asked of values of which nothing is known.
         assumed: What must hold for the run to be where it is, where that is not known.
         entered: Scopes that were run, by identity.
+        left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
         times_entered: How many times a scope was entered, by its identity.
         loops: How many loops over items that are not known the run is inside.
@@ -271,6 +272,7 @@ class Run:
         self.of_unknown: set[str] = set()
         self.assumed: list[str] = []
         self.entered: dict[int, Scope] = {}
+        self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
         self.times_entered: dict[int, int] = {}
         self.loops = 0
