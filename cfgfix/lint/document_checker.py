@@ -13,13 +13,14 @@ from cfgfix.config.document.compose import MAPPING, SCALAR, SEQUENCE, Document, 
 from cfgfix.config.loaders.scalars import Loader
 from cfgfix.config.schema.validate import MISSING, Schema, SchemaProblem
 from cfgfix.config.values import Context, Hit, scan
-from cfgfix.core.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
+from cfgfix.core.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, SetValue
 from cfgfix.core.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.suppressing import about_suppressions, apply, in_document
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import Code, Missing, evaluate
+from cfgfix.rules.report import Operands, make_finding, make_fix
 from cfgfix.rules.rule import DEPENDS_ON, About, FixSpec, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
@@ -351,14 +352,11 @@ class Judge:
             return
         source = document.source
         end = min(problem.offset + 1, len(source.text))
-        yield Finding(
-            rule=rule.id,
-            name=rule.name,
+        yield make_finding(
+            rule,
+            source.location(min(problem.offset, end), end),
+            scope=Operands({"message": problem.message}),
             severity=self.severity(rule, rule.severity),
-            confidence=rule.confidence,
-            message=str(rule.message(_PlainScope({"message": problem.message}))),
-            location=source.location(min(problem.offset, end), end),
-            no_fix_reason=rule.no_fix,
             notes=(problem.hint,) if problem.hint else (),
             context=problem.message,
         )
@@ -380,28 +378,21 @@ class Judge:
             "raw": document.text[hit.start : hit.end],
             **hit.values,
         }
-        scope = _PlainScope(own)
+        scope = Operands(own)
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        fix = None
-        if hit.changes:
-            spec = rule.fixes[0] if rule.fixes else None
-            safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
-            title = hit.title or (str(spec.title(scope)) if spec else "")
-            fix = Fix(title, safety, hit.changes, spec.why if spec else "")
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            document.location(hit.start, hit.end),
+            scope=scope,
             severity=self.severity(rule, severity),
-            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
-            message=str(rule.message(scope)),
-            location=document.location(hit.start, hit.end),
+            confidence=hit.confidence,
             related=(
                 *(document.location(start, end, label) for start, end, label in hit.related),
                 *hit.elsewhere,
             ),
             key_path=hit.path,
-            fix=fix,
-            no_fix_reason=None if fix else (hit.no_fix or rule.no_fix),
+            fix=make_fix(rule, scope, hit.changes, safety=hit.safety, title=hit.title),
+            no_fix=hit.no_fix,
             notes=hit.notes,
             context=own["raw"][:200],
         )
@@ -461,29 +452,21 @@ class Judge:
             "key": format_key_path(problem.path),
             **(further or {}),
         }
-        scope = _PlainScope(own)
-        spec = rule.fixes[0] if rule.fixes else None
-        fix = (
-            Fix(str(spec.title(scope)), spec.safety, problem.changes, spec.why)
-            if problem.changes and spec
-            else None
-        )
+        scope = Operands(own)
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
         if problem.code == "not-checked" or problem.mild:
             severity = Severity.INFO
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            document.source.location(problem.start, problem.end),
+            scope=scope,
             severity=self.severity(rule, severity),
-            confidence=rule.confidence,
-            message=str(rule.message(scope)),
-            location=document.source.location(problem.start, problem.end),
             related=tuple(
                 document.source.location(start, end, label) for start, end, label in problem.related
             ),
             key_path=problem.path,
-            fix=fix,
-            no_fix_reason=None if fix else (problem.no_fix or rule.no_fix),
+            fix=make_fix(rule, scope, problem.changes if rule.fixes else ()),
+            no_fix=problem.no_fix,
             context="pitfall" if problem.pitfall else "",
         )
 
@@ -537,17 +520,15 @@ class Judge:
                 if other_binding.node is not None and other_binding.node is not binding.node:
                     place = place_of(view, other_binding)
                     related.append(replace(place, label=str(item.label(scope))))
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            own_place,
+            scope=scope,
             severity=self.severity(rule, severity),
-            confidence=rule.confidence,
-            message=str(rule.message(scope)),
-            location=own_place,
             related=tuple(related),
             key_path=binding.path,
             fix=fix,
-            no_fix_reason=None if fix else reason,
+            no_fix=reason,
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
@@ -570,32 +551,6 @@ def may_hold_cluster(document: Document) -> bool:
     """Tell whether a file may describe a TensorFlow cluster, at the price of a look for a few words."""
     text = document.source.text
     return "TF_CONFIG" in text or "worker_hosts" in text or ("cluster" in text and "task" in text)
-
-
-class _PlainScope:
-    """Operands of a template that has only its own names."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        self._own = own
-
-    def value(self, name: str) -> Any:
-        if name in self._own and self._own[name] is not None:
-            return self._own[name]
-        raise Missing(name)
-
-    def has(self, name: str) -> bool:
-        return self._own.get(name) is not None
-
-    def given(self, name: str) -> bool:
-        return self.has(name)
-
-    def tier(self, table: str, column: str, gib: float) -> Any:
-        raise Missing(f"{table}.{column} at {gib}")
-
-    def gpu(self, index: int, field: str) -> Any:
-        raise Missing(f"{field} of {index}")
 
 
 def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:

@@ -14,6 +14,7 @@ from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
 from cfgfix.core.suppressions import NEEDLE, Silencer, Suppression, find
 from cfgfix.rules.catalogue import Catalogue
+from cfgfix.rules.report import make_finding
 from cfgfix.rules.rule import Rule
 
 UNUSED = "engine.unused_suppression"
@@ -121,17 +122,14 @@ def about_suppressions(
 def _finding(
     rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None
 ) -> Finding:
-    return Finding(
-        rule=rule.id,
-        name=rule.name,
-        severity=rule.severity,
-        confidence=Confidence.HIGH,
+    return make_finding(
+        rule,
+        source.location(suppression.start, suppression.end),
         message=message,
-        location=source.location(suppression.start, suppression.end),
+        confidence=Confidence.HIGH,
         fix=Fix("Remove the comment", Safety.SAFE, (fix,), rule.fixes[0].why if rule.fixes else "")
         if fix
         else None,
-        no_fix_reason=None if fix else rule.no_fix,
         context=source.text[suppression.start : suppression.end],
     )
 

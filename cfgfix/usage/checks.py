@@ -23,6 +23,7 @@ from cfgfix.config.values.hit import Hit
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, format_key_path
 from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.rules.report import Operands, make_finding
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
 from cfgfix.usage import reads as config_reads
@@ -477,14 +478,11 @@ def findings_in_code(
         end = max(start, offsets.offset(spot.end_line, spot.end_column))
         stated = label or rule.severity.label
         found.setdefault(spot.path, []).append(
-            Finding(
-                rule=rule.id,
-                name=rule.name,
+            make_finding(
+                rule,
+                source.location(start, end),
+                scope=Operands(values),
                 severity=severity(rule, type(rule.severity)[stated.upper()]),
-                confidence=rule.confidence,
-                message=str(rule.message(_Operands(values))),
-                location=source.location(start, end),
-                no_fix_reason=rule.no_fix,
                 notes=notes,
                 context=source.line_text(spot.line).strip()[:200],
             )
@@ -558,38 +556,6 @@ def _contradictions(
             if "default" in entry and "default" in stated and entry["default"] != stated["default"]:
                 yield (*path, name), entry["default"], stated["default"]
             pending.append((entry, stated, (*path, name)))
-
-
-class _Operands:
-    """Operands of a message that has only its own names."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        self._own = own
-
-    def value(self, name: str) -> Any:
-        from cfgfix.rules.expression import Missing
-
-        if self._own.get(name) is not None:
-            return self._own[name]
-        raise Missing(name)
-
-    def has(self, name: str) -> bool:
-        return self._own.get(name) is not None
-
-    def given(self, name: str) -> bool:
-        return self.has(name)
-
-    def tier(self, table: str, column: str, gib: float) -> Any:
-        from cfgfix.rules.expression import Missing
-
-        raise Missing(f"{table}.{column} at {gib}")
-
-    def gpu(self, index: int, field: str) -> Any:
-        from cfgfix.rules.expression import Missing
-
-        raise Missing(f"{field} of {index}")
 
 
 def project_files(settings: Settings) -> list[PythonFile]:
