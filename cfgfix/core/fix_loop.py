@@ -42,6 +42,18 @@ if TYPE_CHECKING:
                 ProofError: It is not.
             """
 
+        def comments(self, parsed: Any, /) -> Iterable[tuple[int, str]]:
+            """Return the comments of a text as (offset, text), in the order of the text."""
+
+        def prove_comments(
+            self, before: Any, after: str, changes: Sequence[Change], edits: Sequence[Edit], /
+        ) -> Any:
+            """Return the text after edits that write comments parsed, shown to be the same but for those.
+
+            Raises:
+                ProofError: It is not.
+            """
+
         def identity(self, parsed: Any, finding: Finding, /) -> Hashable:
             """Return what tells a finding from all others of its file, whatever lines come and go above it."""
 
@@ -51,6 +63,16 @@ if TYPE_CHECKING:
         @property
         def most_findings(self) -> int | None:
             """How many findings of one rule in one file are told at most; None where all are."""
+
+
+def planned_edits(language: Language, parsed: Any, finding: Finding) -> tuple[Edit, ...] | None:
+    """Return the edits of a finding's fix, or None where it has none or they cannot be made."""
+    if finding.fix is None:
+        return None
+    try:
+        return tuple(language.plan(parsed, finding.fix.changes))
+    except ProofError:
+        return None
 
 
 MAX_PASSES = 100

@@ -17,7 +17,8 @@ from cfgfix.core.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, SetV
 from cfgfix.core.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.suppressing import about_suppressions, apply, in_document
+from cfgfix.core.suppressions import Suppression, read_suppressions
+from cfgfix.lint.suppressing import about_suppressions, apply
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import Code, Missing, evaluate
 from cfgfix.rules.report import Operands, make_finding, make_fix
@@ -201,7 +202,7 @@ class Judge:
             ]
         findings += shown
         told_skips = self._skips(skips, coded=target.usage is not None)
-        suppressions = in_document(document)
+        suppressions = _suppressions(document)
         hidden: list[Finding] = []
         if suppressions:
             judged = {rule.id for rule in self.rules} - {skip.rule for skip in told_skips}
@@ -532,6 +533,17 @@ class Judge:
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def _suppressions(document: Document) -> list[Suppression]:
+    """Return the suppression comments of a document."""
+
+    def found() -> list[tuple[int, str]]:
+        from cfgfix.config.document.comments import comments
+
+        return comments(document)
+
+    return read_suppressions(document.source, found if document.problem is None else None)
 
 
 def _read_by_code(problem: SchemaProblem, target: Target) -> bool:

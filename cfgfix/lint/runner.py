@@ -15,9 +15,9 @@ from cfgfix.config.dialects.foreign import tool_of
 from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.baseline import split as split_known
-from cfgfix.core.edits import Edit, splice
+from cfgfix.core.edits import Edit
 from cfgfix.core.errors import CfgfixError, UnreadableError
-from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
+from cfgfix.core.findings import Finding, KeyPath, Refused, Severity, fixable
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
 from cfgfix.core.temporary_files import remove_leftovers
@@ -373,7 +373,7 @@ def _scanned(
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[FileReport]:
     """Yield the reports of Python files, or of the one whose text is given."""
-    from cfgfix.lint.code_run import SourceRun, edits_of
+    from cfgfix.lint.code_run import SourceRun
     from cfgfix.usage.config_facts import facts_of
 
     scan = SourceRun(
@@ -393,7 +393,7 @@ def _scanned(
         tensorflow=run.settings.tensorflow,
     )
     if request.add_ignores is not None:
-        found = scan.silence(request.add_ignores)
+        found = scan.add_ignores(request.add_ignores)
     elif request.fix:
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
@@ -404,21 +404,21 @@ def _scanned(
         known: list[Finding] = []
         if runs.baseline is not None:
             findings, known = split_known(findings, runs.baseline, runs.left)
-        yield FileReport(
-            item.path,
-            item.text,
+        yield replace(
+            item,
             findings=tuple(findings),
             hidden=(*item.hidden, *known),
-            edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
-            applied=item.applied,
-            refused=item.refused,
-            cycle=item.cycle,
-            before=item.before,
-            after=item.text if item.before is not None else None,
-            encoded=item.encoded,
-            language="python",
+            edits=_python_edits(item, findings) if request.edits else (),
             settings=run.settings,
         )
+
+
+def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tuple[Edit, ...] | None, ...]:
+    from cfgfix.code.language import Python
+    from cfgfix.core.fix_loop import planned_edits
+
+    language = Python()
+    return tuple(planned_edits(language, report.text or "", finding) for finding in findings)
 
 
 def _reported(
@@ -618,9 +618,13 @@ def _judged(
         if run.baseline is not None:
             findings, known = split_known(findings, run.baseline, run.left)
             hidden += known
-        edits = (
-            tuple(_edits_of(document, finding) for finding in findings) if request.edits and not shift else ()
-        )
+        edits: tuple[tuple[Edit, ...] | None, ...] = ()
+        if request.edits and not shift:
+            from cfgfix.config.document.language import Yaml
+            from cfgfix.core.fix_loop import planned_edits
+
+            language = Yaml(document, loader)
+            edits = tuple(planned_edits(language, document, finding) for finding in findings)
         if shift:
             findings = [shifted(finding, shift, source) for finding in findings]
         return FileReport(
@@ -712,17 +716,6 @@ def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding
     return merged
 
 
-def _edits_of(document: Document, finding: Finding) -> tuple[Edit, ...] | None:
-    from cfgfix.config.document.editor import Refusal, plan
-
-    if finding.fix is None:
-        return None
-    try:
-        return tuple(plan(document, finding.fix.changes))
-    except Refusal:
-        return None
-
-
 def _with_ignores(
     source: SourceFile,
     document: Document,
@@ -732,45 +725,23 @@ def _with_ignores(
     reason: str,
 ) -> FileReport:
     """Write a suppression comment for every finding of a file; the comments must change nothing else."""
-    from cfgfix.config.document.editor import plan
-    from cfgfix.config.document.proof import ProofError, prove
-    from cfgfix.lint.suppressing import additions
+    from cfgfix.config.document.language import Yaml
+    from cfgfix.lint.suppressing import add_ignores
 
-    findings = judge(document)
-    text, done, refused = document, [], []
-    # From the last line up, one at a time: each is proven by itself, and offsets above stay valid.
-    by_line: dict[int, list[Finding]] = {}
-    for finding in findings:
-        by_line.setdefault(finding.location.line, []).append(finding)
-    for line in sorted(by_line, reverse=True):
-        group = by_line[line]
-        if document.problem is not None:
-            refused += [Refused(finding, "the file does not parse; repair that first") for finding in group]
-            continue
-        changes = additions(text, group, reason)
-        edits = plan(text, changes)
-        try:
-            text = prove(text, splice(text.source.text, edits), changes, edits, loader)
-        except ProofError as error:
-            refused += [
-                Refused(finding, f"a comment cannot stand at the end of its line: {error}")
-                for finding in group
-            ]
-        else:
-            done += [Applied(finding, tuple(edits)) for finding in group]
-    left = judge(text)
-    changed = text.source.text != source.text
+    after, done, refused = add_ignores(Yaml(document, loader), document, judge(document), reason)
+    left = judge(after)
+    changed = after.source.text != source.text
     return FileReport(
         source.path,
-        text.source.text,
+        after.source.text,
         dialect.name,
         loader.name,
         tuple(left),
-        applied=tuple(reversed(done)) if changed else (),
+        applied=tuple(done) if changed else (),
         refused=tuple(refused),
         before=source.text if changed else None,
-        after=text.source.text if changed else None,
-        encoded=source.encode(text.source.text),
+        after=after.source.text if changed else None,
+        encoded=source.encode(after.source.text),
     )
 
 
@@ -878,7 +849,6 @@ def applicable(finding: Finding, *, unsafe: bool) -> bool:
 
 
 __all__ = [
-    "Applied",
     "FileReport",
     "KeyPath",
     "Refused",
