@@ -12,7 +12,7 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, KeyPath, format_key_path, parse_key_path
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_source
-from cfgfix.lint.session import names_class, stamp_of
+from cfgfix.lint.session import content_stamp, names_class
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Finder, Settings
 from cfgfix.usage.checks import needed, project_files, told, usage_of
@@ -144,7 +144,7 @@ def _usage(settings: Settings, documents: Sequence[Document], *, by_class: bool)
         assert settings.schema is not None
         inferred = infer(settings.schema, settings.root, settings.source_roots)
     paths = [path for document in documents for path in key_paths(document)]
-    return usage_of(files, settings, inferred, paths, stamp_of(()))
+    return usage_of(files, settings, inferred, paths, content_stamp(()))
 
 
 def _documents(settings: Settings) -> list[Document]:

@@ -142,18 +142,14 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
 
 
 def _own_files() -> list[str]:
-    """Return cfgfix's own code and content: when one of these changes, every answer may."""
+    """Return cfgfix's own content: when it changes, every answer may. Its code is part of every entry of the cache."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = [
-        os.path.abspath(path)
-        for name, module in list(sys.modules.items())
-        if name.startswith("cfgfix") and (path := getattr(module, "__file__", None))
-    ]
     inside = os.path.join(package, "_data")
     if os.path.isdir(inside):
-        return [*found, inside]
+        return [inside]
     from cfgfix.rules.compiled import files_below
 
+    found: list[str] = []
     for kind in ("rules", "schemas"):
         folder = os.path.join(os.path.dirname(package), kind)
         files = files_below(folder, (".yaml", ".json"))

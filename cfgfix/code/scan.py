@@ -24,14 +24,15 @@ from cfgfix.code.inference.entry_points import (
 )
 from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
 from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirements import FILES, find_requirement
+from cfgfix.core import cache
 from cfgfix.core.edits import Fix
 from cfgfix.core.finding_data import pack_finding, unpack_finding
 from cfgfix.core.findings import Finding, Location, Severity, State
@@ -189,22 +190,20 @@ def scan(
     requirement = find_requirement([file.path for file in files], tensorflow)
     name, question = "", None
     if keep:
-        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+        name = cache.name_of(file.path for file in files)
     if use_cache:
-        facts = cache.digest(
-            cache.dump(
-                (
-                    [(file.path, file.stamp) for file in files],
-                    [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
-                    [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
-                    repr(key),
-                    repr(replace(requirement, looked_in=())),
-                    [item.question for item in under],
-                )
+        facts = cache.key_of(
+            (
+                [(file.path, file.stamp) for file in files],
+                [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
+                [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
+                repr(key),
+                repr(replace(requirement, looked_in=())),
+                [item.question for item in under],
             )
         )
         question = facts
-        known = cache.load_result(name, question)
+        known = cache.load(f"scan-{name}", question)
         if known is not None:
             kept, marked = known
             return ScanResult(
@@ -217,9 +216,7 @@ def scan(
     clear_package_cache()
     checks = [(rule, check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, check in checks for needle in check.needles})
-    with contextlib.closing(
-        cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
-    ) as store:
+    with contextlib.closing(SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)) as store:
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()}
 
@@ -256,7 +253,7 @@ def scan(
             store.keep_only(set(program.files))
             program.save()
             packed = {path: [pack_finding(item) for item in items] for path, items in maker.findings.items()}
-            cache.store_result(name, question, (packed, marked))
+            cache.store(f"scan-{name}", question, (packed, marked))
     if progress is not None:
         progress(len(files), len(files))
     return ScanResult(

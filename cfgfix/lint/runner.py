@@ -28,9 +28,9 @@ from cfgfix.lint.session import (
     Machine,
     Run,
     Runs,
+    content_stamp,
     dialect_of,
     select,
-    stamp_of,
     target_of,
     told_by_code,
     told_by_code_around,
@@ -416,7 +416,7 @@ def _scanned(
         permitted=lambda findings, path: _permitted(
             runs.sound(runs.finder.of(os.path.dirname(path) or ".")) or run, findings, path
         ),
-        key=stamp_of(run.judge.rules),
+        key=content_stamp(run.judge.rules),
         texts=texts,
         only=_reported(request, run.settings, files, texts),
         progress=request.progress,

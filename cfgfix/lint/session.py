@@ -154,7 +154,7 @@ class Runs:
 
             settings = self.finder.of(root)
             found = self._codes[root] = ProjectCode(
-                root, Matcher(settings).excluded, stamp_of(()), tensorflow=settings.tensorflow
+                root, Matcher(settings).excluded, content_stamp(()), tensorflow=settings.tensorflow
             )
         return found
 
@@ -278,26 +278,12 @@ def _looks_like_project(folder: str) -> bool:
         return False
 
 
-def stamp_of(rules: Sequence[Rule]) -> object:
-    """Return what changes when cfgfix itself or a source rule does."""
-    from cfgfix.rules.compiled import machinery, manifest
+def content_stamp(rules: Sequence[Rule]) -> object:
+    """Return what changes when a source rule does, or what the code is asked for."""
+    from cfgfix.rules.compiled import manifest
 
     paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
-    return machinery(), manifest(paths), manifest(_code_files())
-
-
-def _code_files() -> list[str]:
-    """Return the files of the packages that read code, and what they ask: when one changes, every kept result is stale."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = [os.path.join(package, "config", "dialects", "parameters.py"), source_file()]
-    pending = [os.path.join(package, name) for name in ("code", "usage")]
-    while pending:
-        for entry in os.scandir(pending.pop()):
-            if entry.name.endswith((".py", ".pyc", ".json")):
-                found.append(entry.path)
-            elif entry.name != "__pycache__" and entry.is_dir():
-                pending.append(entry.path)
-    return sorted(found)
+    return manifest([*paths, source_file()])
 
 
 def select(catalogue: Catalogue, settings: Settings) -> list[Rule]:
@@ -574,7 +560,7 @@ def usage_for(run: Run) -> Usage | None:
             settings,
             run.inferred if by_class else None,
             paths,
-            stamp_of(()),
+            content_stamp(()),
             shared=run.judge.rules,
         )
     except CfgfixError:

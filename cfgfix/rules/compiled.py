@@ -52,20 +52,6 @@ def manifest(paths: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
     return tuple(rows)
 
 
-_MACHINERY: tuple[tuple[str, int, int], ...] | None = None
-
-
-def machinery() -> tuple[tuple[str, int, int], ...]:
-    """Return the manifest of the code that compiles content."""
-    global _MACHINERY  # noqa: PLW0603 - read once a process
-    if _MACHINERY is None:
-        here = os.path.dirname(os.path.abspath(__file__))
-        _MACHINERY = manifest(
-            os.path.join(here, name) for name in ("compiled.py", "expression.py", "catalogue.py", "reader.py")
-        )
-    return _MACHINERY
-
-
 def namespace(
     name: str, paths: Callable[[], list[str]], build: Callable[[], str], scope: dict[str, Any]
 ) -> dict[str, Any]:
@@ -81,7 +67,7 @@ def namespace(
         module = importlib.import_module(f"cfgfix._compiled.{name}")
         source_names = vars(module)
         return {key: value for key, value in source_names.items() if not key.startswith("__")}
-    key = (manifest(paths()), machinery())
+    key = manifest(paths())
     code = caching.load(f"compiled-{name}", key)
     if code is None:
         code = compile(build(), f"<cfgfix {name}>", "exec", dont_inherit=True)

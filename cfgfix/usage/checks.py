@@ -12,14 +12,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.config.dialects.dialect import Dialect, schema_data
 from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.document.nodes import Node, deref
 from cfgfix.config.loaders.scalars import Loader, resolve
 from cfgfix.config.schema.infer import Inferred
 from cfgfix.config.values.hit import Hit
+from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, format_key_path
 from cfgfix.core.source_file import SourceFile, read_source
@@ -80,22 +81,20 @@ def usage_of(
         use_cache: Whether to keep and use answers between runs.
     """
     wanted = () if inferred is not None else tuple(sorted(set(paths))[:MAX_PATHS])
-    tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
-    question = cache.digest(
-        cache.dump(
-            (
-                [(file.path, file.stamp) for file in files],
-                settings.root,
-                repr(inferred.schema) if inferred is not None else None,
-                repr(inferred.sections) if inferred is not None else None,
-                wanted,
-                repr(key),
-            )
+    tree = cache.name_of(file.path for file in files)
+    question = cache.key_of(
+        (
+            [(file.path, file.stamp) for file in files],
+            settings.root,
+            repr(inferred.schema) if inferred is not None else None,
+            repr(inferred.sections) if inferred is not None else None,
+            wanted,
+            repr(key),
         )
     )
     # A project with a class and one without have answers of their own.
     name = f"usage-{tree}" + ("-class" if inferred is not None else "")
-    known = cache.load_result(name, question) if use_cache else None
+    known = cache.load(name, question) if use_cache else None
     if known is not None:
         found = _unpack(known)
         if isinstance(found, Usage):
@@ -111,7 +110,7 @@ def usage_of(
 
         needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule).needles})
         name_of_store = tree
-    with contextlib.closing(cache.SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
+    with contextlib.closing(SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
         program = Program(files, store, needles)
         program.scan()
         try:
@@ -127,7 +126,7 @@ def usage_of(
         if use_cache:
             store.keep_only(set(program.files))
             program.save()
-            cache.store_result(name, question, _pack(made))
+            cache.store(name, question, _pack(made))
     return made
 
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Spot
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
 from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.values.hit import Hit
+from cfgfix.core import cache
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
@@ -153,20 +154,18 @@ class ProjectCode:
                 stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
-        question = cache.digest(
-            cache.dump(
-                (
-                    [(file.path, file.stamp) for file in files],
-                    stamps,
-                    self.root,
-                    os.getcwd(),
-                    repr(self._key),
-                    repr(replace(requirement, looked_in=())),
-                )
+        question = cache.key_of(
+            (
+                [(file.path, file.stamp) for file in files],
+                stamps,
+                self.root,
+                os.getcwd(),
+                repr(self._key),
+                repr(replace(requirement, looked_in=())),
             )
         )
-        tree = cache.digest(repr(self.root).encode()).hex()[:16]
-        known = cache.load_result(f"runs-{tree}", question) if self._keep else None
+        tree = cache.name_of([self.root])
+        known = cache.load(f"runs-{tree}", question) if self._keep else None
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
@@ -176,7 +175,7 @@ class ProjectCode:
         found = {path: _says(item) for path, item in judged(runs).items()}
         beside_them = followed(runs)
         if self._keep and not self.failures:
-            cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
+            cache.store(f"runs-{tree}", question, _packed(found, beside_them))
         return found, beside_them
 
     def _requirement(self, files: list[Any]) -> Requirement:
@@ -187,8 +186,8 @@ class ProjectCode:
         from cfgfix.usage.program_runs import ProjectRuns
 
         clear_package_cache()
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
-        with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
+        tree = cache.name_of(file.path for file in files)
+        with contextlib.closing(SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
             program = Program(files, store, [])
             program.facts["requirement"] = self._requirement(files)
             program.scan()

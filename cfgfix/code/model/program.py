@@ -29,8 +29,9 @@ from cfgfix.code.model.summary import (
     summarise,
     unpack,
 )
-from cfgfix.code.model.summary_cache import SummaryStore, digest, dump, undump
+from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
+from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.source_file import SourceFile
 

@@ -36,9 +36,6 @@ from cfgfix.code.tensorflow.numpy_names import GONE
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 13
-"""Part of every cache key: raised whenever a summary of the same text would come out differently."""
-
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
 BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
