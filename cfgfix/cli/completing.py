@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from cfgfix.cli.options import FORMATS
 from cfgfix.core.errors import CfgfixError
+from cfgfix.output.formats import FORMATS
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from cfgfix.core.findings import Finding
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message, shown_path
 
 FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 """How a test case ends: it fails, it cannot be judged, or it passes and says something."""
 
 
-def render(report: Report) -> str:
+def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the report as JUnit XML text."""
     report = legible(report)
     suites: list[str] = []
