@@ -26,7 +26,7 @@ def file_facts(path: str) -> dict[str, Any]:
         CfgfixError: The settings are wrong.
     """
     runs = Runs(Request(paths=(path,)))
-    run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+    run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
     source = read_source(path)
     says = runs.code_says(path, source)
     facts: dict[str, Any] = {"file": path}

@@ -15,7 +15,7 @@ from cfgfix.core.source_file import read_source
 from cfgfix.lint.session import content_stamp, names_class
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Finder, Settings
-from cfgfix.usage.checks import needed, project_files, told, usage_of
+from cfgfix.usage.checks import loading_summary, needed, project_files, usage_of
 from cfgfix.usage.reads import (
     INFERENCE,
     LIVE,
@@ -127,7 +127,7 @@ def key_lines(what: str, settings: Settings) -> list[str]:
         lines += [f"  {line}" for line in _of_key(path, usage, usage.keys[path])]
         lines += [f"  {line}" for line in _values(path, documents)]
     if lines:
-        how = told(usage)
+        how = loading_summary(usage)
         lines += [f"  {how}"] if how else []
     return lines
 

@@ -113,7 +113,7 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
 def _own(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
     try:
         document = compose(read_source(path))
-        run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+        run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
     except UnreadableError:
         return None
     if document.problem is not None or not document.roots or document.roots[0].kind != Kind.MAPPING:

@@ -238,7 +238,7 @@ def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
     groups: dict[str, list[str]] = {}
     for path in options["paths"] or (".",):
         place = path if os.path.isdir(path) else os.path.dirname(path) or "."
-        groups.setdefault(show(finder.of(place)), []).append(path)
+        groups.setdefault(show(finder.settings_in(place)), []).append(path)
     for text, paths in groups.items():
         if options["paths"]:
             sys.stdout.write(f"# settings for {visible(', '.join(paths))}\n")

@@ -86,7 +86,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     """
     facts: list[str] = []
     files: list[Planned] = []
-    settings = Finder(None).of(".")
+    settings = Finder(None).settings_in(".")
     everywhere, others, opened = _configs()
     elsewhere = [config.path for config in everywhere if config.settings.origin != settings.origin]
     below = [config for config in everywhere if config.settings.origin == settings.origin]
@@ -257,7 +257,7 @@ def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]
             others.append(found.path)
             continue
         document = compose(source)
-        run = runs.of(found.settings)
+        run = runs.run_for(found.settings)
         says = runs.code_says(found.path, source)
         opened = says is not None and says.framework
         dialect = dialect_of(document, run) if document.problem is None else None
@@ -267,7 +267,7 @@ def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]
         if dialect is None or (says is not None and says.another):
             others.append(found.path)
         else:
-            settings = finder.of(os.path.dirname(found.path) or ".")
+            settings = finder.settings_in(os.path.dirname(found.path) or ".")
             evidence = says.evidence if says is not None and opened else ()
             configs.append(Config(found.path, document, dialect, settings, evidence, by_keys))
     opened_too = [
@@ -687,7 +687,7 @@ def _with_comment(config: Config, comment: str) -> str | None:
     return after
 
 
-def shown(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
+def preview_lines(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
     """Yield the lines that show a planned file: a new one as a whole (a schema by its size), another as a diff."""
     if planned.path.endswith(".schema.json"):
         what = "new" if planned.before is None else "brought up to date"

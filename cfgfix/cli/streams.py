@@ -69,10 +69,10 @@ def tell(text: str) -> None:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        silence(sys.stderr)
+        mute(sys.stderr)
 
 
-def silence(stream: TextIO | None) -> None:
+def mute(stream: TextIO | None) -> None:
     """Send what is still to be written nowhere: Python would complain once more while it flushes at its end."""
     try:
         if stream is not None:

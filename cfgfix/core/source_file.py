@@ -49,7 +49,7 @@ class Stamp:
     mtime_ns: int
 
     @classmethod
-    def of(cls, status: os.stat_result) -> Stamp:
+    def from_stat(cls, status: os.stat_result) -> Stamp:
         """Return the stamp of a file from its `os.stat` result."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
@@ -302,7 +302,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> Sour
         raise _os_error(error, name, "read") from None
     except ValueError:
         raise UnreadableError("cannot read: the path holds a NUL character", path=repr(name)) from None
-    return SourceFile.from_bytes(raw, name, Stamp.of(status), limit=limit)
+    return SourceFile.from_bytes(raw, name, Stamp.from_stat(status), limit=limit)
 
 
 def _read_up_to(handle: int, most: int, size: int) -> bytes:
@@ -367,7 +367,7 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
 
 
 def _require_unchanged(status: os.stat_result, expected: Stamp, name: str) -> None:
-    if Stamp.of(status) != expected:
+    if Stamp.from_stat(status) != expected:
         raise UnreadableError(
             "not written: the file has changed since it was read", path=name, hint="run cfgfix again"
         )
@@ -384,7 +384,7 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
         _require_unchanged(os.stat(target), expected, name)
         temporary.replace(target, name, written)
     _flush_folder(folder)
-    return Stamp.of(replaced)
+    return Stamp.from_stat(replaced)
 
 
 def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result) -> None:

@@ -331,7 +331,7 @@ def data_error_text(error: DataError) -> str:
     return f"{format_key_path(error.path)}: {error.message}" if error.path else error.message
 
 
-def _shown(value: object, unit: str) -> str:
+def _value_text(value: object, unit: str) -> str:
     if value is None:
         return "unknown"
     if isinstance(value, bool):
@@ -354,7 +354,7 @@ def describe(hardware: Hardware) -> list[Row]:
     rows: list[Row] = []
 
     def add(section: str, label: str, value: Value[Any], unit: str = "") -> None:
-        rows.append((section, label, _shown(value.value, unit), value.source, value.certainty.value))
+        rows.append((section, label, _value_text(value.value, unit), value.source, value.certainty.value))
 
     def add_text(section: str, label: str, text: str, source: str) -> None:
         rows.append((section, label, text, source, Certainty.EXACT.value))

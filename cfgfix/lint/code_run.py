@@ -134,7 +134,7 @@ class SourceRun:
         """Return a report for each file with something to say; `excerpts` keeps only the lines that are shown."""
         result = self.scan()
         reports = []
-        for path in self._told(result):
+        for path in self._reported_files(result):
             source = self._read(path)
             shown, hidden = self._parted(source, result.findings.get(path, []))
             if shown or hidden:
@@ -157,7 +157,7 @@ class SourceRun:
         def found(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
             result = self.scan(texts)
             answer = {}
-            for path in self._told(result):
+            for path in self._reported_files(result):
                 text = texts.get(path)
                 source = SourceFile.from_text(text, path) if text is not None else self._read(path)
                 answer[path] = self._parted(source, result.findings.get(path, []))[0]
@@ -212,7 +212,7 @@ class SourceRun:
             )
         return reports
 
-    def _told(self, result: ScanResult) -> list[str]:
+    def _reported_files(self, result: ScanResult) -> list[str]:
         """Return the files that a report is about."""
         found = {*result.findings, *result.marked}
         return sorted(found if self._only is None else found & self._only)

@@ -56,7 +56,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class DocumentResult:
     """What the rules say of one document, ordered by place."""
 
     findings: list[Finding]
@@ -105,7 +105,7 @@ class Target:
     """What the text of the code around a config says of it, where a finding depends on it."""
 
 
-class Judge:
+class DocumentChecker:
     """The selected rules, ready to be applied to documents."""
 
     def __init__(
@@ -149,7 +149,7 @@ class Judge:
 
     def document(
         self, document: Document, target: Target, most: int = MAX_FINDINGS, *, says: CodeSays | None = None
-    ) -> Judged:
+    ) -> DocumentResult:
         """Return what the rules find in a document, what comments silence, and the rules that could not be judged.
 
         Args:
@@ -216,7 +216,7 @@ class Judge:
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return Judged(findings, hidden, told_skips, frozenset(room.cut))
+        return DocumentResult(findings, hidden, told_skips, frozenset(room.cut))
 
     def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
         """Return the rules that could not be judged, by id; a run has the same few with every file."""

@@ -18,7 +18,7 @@ from cfgfix.core.errors import CfgfixError, UnreadableError, did_you_mean, inter
 from cfgfix.core.findings import Severity
 from cfgfix.core.records import dataclass, field, replace
 from cfgfix.core.source_file import SourceFile, is_inside, project, read_source
-from cfgfix.lint.document_checker import Judge, Target
+from cfgfix.lint.document_checker import DocumentChecker, Target
 from cfgfix.lint.request import Request
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.compiled import files_below
@@ -62,7 +62,7 @@ class Run:
 
     settings: Settings
     hardware: str
-    judge: Judge
+    checker: DocumentChecker
     dialects: dict[str, Dialect]
     machines: list[Machine]
     schemas: dict[str, Schema | None]
@@ -152,7 +152,7 @@ class Runs:
             from cfgfix.settings.discovery import Matcher
             from cfgfix.usage.project_code import ProjectCode
 
-            settings = self.finder.of(root)
+            settings = self.finder.settings_in(root)
             found = self._codes[root] = ProjectCode(
                 root, Matcher(settings).excluded, content_stamp(()), tensorflow=settings.tensorflow
             )
@@ -160,7 +160,7 @@ class Runs:
 
     def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code around a config says of it, or None where no code opens it."""
-        return self.code_around(path).of(path, source)
+        return self.code_around(path).says_about(path, source)
 
     def failures(self) -> list[CfgfixError]:
         """Return the faults of cfgfix that cost what the code says, each once."""
@@ -172,7 +172,7 @@ class Runs:
         """Return the code that was asked for, by repository."""
         return list(self._codes.values())
 
-    def of(self, settings: Settings) -> Run:
+    def run_for(self, settings: Settings) -> Run:
         """Return the run of these settings.
 
         Raises:
@@ -194,9 +194,9 @@ class Runs:
         if id(settings) in self._wrong:
             return None
         try:
-            return self.of(settings)
+            return self.run_for(settings)
         except CfgfixError as error:
-            if settings is self.finder.of("."):
+            if settings is self.finder.settings_in("."):
                 raise
             self.unsound(settings, error)
             return None
@@ -234,7 +234,7 @@ class Runs:
         return Run(
             settings=settings,
             hardware=line,
-            judge=Judge(catalogue, rules, severities),
+            checker=DocumentChecker(catalogue, rules, severities),
             dialects=dialects,
             machines=machines,
             schemas={},
@@ -503,7 +503,7 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
 
     if run.surroundings is None:
         run.surroundings = Surroundings()
-    around = run.surroundings.of(source.path, source.text)
+    around = run.surroundings.code_near(source.path, source.text)
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
@@ -525,7 +525,7 @@ def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
 
     if run.surroundings is None:
         run.surroundings = Surroundings()
-    if not run.surroundings.of(source.path, source.text).ruamel:
+    if not run.surroundings.code_near(source.path, source.text).ruamel:
         return target
     return replace(target, around=replace(target.around or Around(), ruamel=True))
 
@@ -537,7 +537,7 @@ def usage_for(run: Run) -> Usage | None:
     run.usage_known = True
     settings = run.settings
     by_class = settings.schema is not None and names_class(settings.schema)
-    if not run.judge.code or not (by_class or settings.source_roots):
+    if not run.checker.code or not (by_class or settings.source_roots):
         return None
     from cfgfix.usage.checks import key_paths, project_files, usage_of
 
@@ -561,7 +561,7 @@ def usage_for(run: Run) -> Usage | None:
             run.inferred if by_class else None,
             paths,
             content_stamp(()),
-            shared=run.judge.rules,
+            shared=run.checker.rules,
         )
     except CfgfixError:
         raise

@@ -19,7 +19,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.case_trial import Trial, write_case_files
 from cfgfix.lint.code_cases import place_in_code
 from cfgfix.lint.config_cases import machine_of, place_in_config
-from cfgfix.lint.document_checker import Judge, Target
+from cfgfix.lint.document_checker import DocumentChecker, Target
 from cfgfix.lint.session import told_by_code
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
@@ -48,13 +48,13 @@ def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     loader = LOADERS[usage.loader if usage.loader in LOADERS else "pyyaml"]
     schema = Schema.load(inferred.schema, "case") if inferred is not None else None
     target = Target(known["generic"], loader, schema, None, None, usage)
-    judge = Judge(Catalogue([rule]), [rule], {})
-    in_code = findings_in_code(usage, judge.code, judge.severity, known.get(named), inferred)
+    checker = DocumentChecker(Catalogue([rule]), [rule], {})
+    in_code = findings_in_code(usage, checker.code, checker.severity, known.get(named), inferred)
     config, code = Yaml(document, loader), Python()
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:
         candidate = config.parse(changed.get(source.path, source.text))
-        findings = [item for item in judge.document(candidate, target).findings if item.rule == rule.id]
+        findings = [item for item in checker.document(candidate, target).findings if item.rule == rule.id]
         return {source.path: findings, **{path: in_code[path] for path in sorted(in_code)}}
 
     def place_of(path: str, finding: Finding) -> str:
@@ -83,9 +83,9 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     with open(path, "w", encoding="utf-8", newline="") as stream:
         stream.write(text)
     code = ProjectCode(folder, lambda _path: False, keep=False)
-    judge = Judge(Catalogue([rule]), [rule], {})
+    checker = DocumentChecker(Catalogue([rule]), [rule], {})
     source = SourceFile.from_bytes(text.encode(), path)
-    says = code.of(path, source)
+    says = code.says_about(path, source)
     if says is None:
         raise CfgfixError("no program of the case opens the config")
     machine, label = machine_of(case)
@@ -96,7 +96,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:
         candidate = language.parse(changed.get(path, text))
-        found = judge.document(candidate, target, says=code.of(path, candidate.source))
+        found = checker.document(candidate, target, says=code.says_about(path, candidate.source))
         return {path: [item for item in found.findings if item.rule == rule.id]}
 
     return Trial(

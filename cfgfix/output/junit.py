@@ -24,7 +24,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     for file in report.files:
         if file.passed_over is not None:
             continue
-        told = _told(report, file)
+        told = _outcomes(report, file)
         cases = [_case(file, finding, ending, text) for finding, ending, text in told]
         if not cases:
             cases.append(f'    <testcase classname={_quoted(shown_path(file.path))} name="cfgfix" time="0"/>')
@@ -48,7 +48,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     return head + "\n".join(suites) + ("\n" if suites else "") + "</testsuites>\n"
 
 
-def _told(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
+def _outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
     """Return what there is to say of a file: findings, how their tests end, and the text."""
     refused = [item.finding for item in file.refused]
     told = [

@@ -116,7 +116,7 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
         previous = number
         row = rows[number - 1]
         shown.append(
-            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_printable(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
         )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
             first = location.column - 1
@@ -140,7 +140,7 @@ def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _shown(row: str) -> str:
+def _printable(row: str) -> str:
     if row.isprintable():
         return row
     return "".join(
@@ -171,12 +171,12 @@ def diff(before: str, after: str, path: str) -> Iterable[str]:
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
-        yield _shown_line(line.rstrip("\n"))
+        yield _printable_line(line.rstrip("\n"))
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
 
 
-def _shown_line(line: str) -> str:
+def _printable_line(line: str) -> str:
     """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
     if line.isprintable():
         return line

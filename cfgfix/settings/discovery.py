@@ -121,7 +121,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
             ):
                 add(below, settings, named=False)
         elif mode:
-            settings = finder.of(os.path.dirname(path) or ".")
+            settings = finder.settings_in(os.path.dirname(path) or ".")
             if not (settings.force_exclude and matcher_of(settings).outside(path)):
                 add(path, settings, named=True)
         else:
@@ -137,7 +137,7 @@ def _walk(
     folder: str, finder: Finder, matcher_of: Callable[[Settings], Matcher], consulted: list[str] | None
 ) -> Iterator[tuple[str, Settings]]:
     """Yield the included files below a folder with their settings, excluded folders left out."""
-    pending = [(folder, finder.of(folder))]
+    pending = [(folder, finder.settings_in(folder))]
     while pending:
         here, above = pending.pop()
         if consulted is not None:

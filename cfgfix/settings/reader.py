@@ -139,7 +139,7 @@ class Finder:
         self._base: Settings | None = None
         self.looked: list[str] = []
 
-    def of(self, folder: str) -> Settings:
+    def settings_in(self, folder: str) -> Settings:
         """Return the settings in force in a folder.
 
         Raises:

@@ -335,7 +335,7 @@ def _about(
             {
                 "values": {
                     "guard": format_key_path(guard),
-                    "given": _shown(given),
+                    "given": _yaml_text(given),
                     "needed": needed(operator, wanted),
                     "place": _place(use.reads[0]) if use.reads else "",
                 },
@@ -390,10 +390,10 @@ def needed(operator: str, wanted: Any) -> str:
         return "on"
     if operator == "false":
         return "off"
-    return f"{_shown(wanted)}" if operator == "==" else f"anything but {_shown(wanted)}"
+    return f"{_yaml_text(wanted)}" if operator == "==" else f"anything but {_yaml_text(wanted)}"
 
 
-def _shown(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     return (
         {True: "true", False: "false", None: "null"}.get(value, str(value))
         if isinstance(value, (bool, type(None)))
@@ -417,7 +417,7 @@ def class_of(usage: Usage, path: Sequence[str | int]) -> str | None:
     return usage.sections.get(tuple(str(step) for step in path[:-1]))
 
 
-def told(usage: Usage) -> str:
+def loading_summary(usage: Usage) -> str:
     """Return in one line how the project loads its configs, or nothing where it is not known."""
     core = [item for item in usage.loadings if item.role == config_reads.CORE]
     if not core:
@@ -504,7 +504,11 @@ def findings_in_code(
         add(
             "literal",
             literal.spot,
-            {"key": format_key_path(literal.path), "value": _shown(literal.value), "name": literal.path[-1]},
+            {
+                "key": format_key_path(literal.path),
+                "value": _yaml_text(literal.value),
+                "name": literal.path[-1],
+            },
         )
     loadings = [item for item in usage.loadings if item.role == config_reads.CORE]
     for entry in usage.entries:
@@ -523,8 +527,8 @@ def findings_in_code(
                     Spot(place[0], place[1], 0, place[1] + 1, 0, ""),
                     {
                         "key": format_key_path(path),
-                        "ours": _shown(ours),
-                        "theirs": _shown(theirs),
+                        "ours": _yaml_text(ours),
+                        "theirs": _yaml_text(theirs),
                         "schema": dialect.name,
                     },
                 )

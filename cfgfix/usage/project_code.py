@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cfgfix.usage.judge import Verdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
-    from cfgfix.usage.verdicts import Judged
+    from cfgfix.usage.verdicts import ConfigVerdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ProjectCode:
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix: what they cut off is not known, and files are judged without it."""
 
-    def of(self, path: str, source: SourceFile) -> CodeSays | None:
+    def says_about(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code says of a config, or None where none of it opens the file."""
         name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         found = self.all().get(name)
@@ -170,9 +170,9 @@ class ProjectCode:
             return _unpacked(known)
         runs = self._run(files)
         from cfgfix.usage.unopened import followed
-        from cfgfix.usage.verdicts import judged
+        from cfgfix.usage.verdicts import verdicts_by_file
 
-        found = {path: _says(item) for path, item in judged(runs).items()}
+        found = {path: _says(item) for path, item in verdicts_by_file(runs).items()}
         beside_them = followed(runs)
         if self._keep and not self.failures:
             cache.store(f"runs-{tree}", question, _packed(found, beside_them))
@@ -214,14 +214,14 @@ class ProjectCode:
         return self._again[key]
 
     def _said(self, name: str, source: SourceFile) -> CodeSays | None:
-        from cfgfix.usage.verdicts import judged
+        from cfgfix.usage.verdicts import verdicts_by_file
 
         runs = self._runs or self._run(self._files())
-        found = judged(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
+        found = verdicts_by_file(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
         return _says(found) if found is not None else None
 
 
-def _says(found: Judged) -> CodeSays:
+def _says(found: ConfigVerdicts) -> CodeSays:
     return CodeSays(
         found.loader,
         form_of(found.file.path),

@@ -97,7 +97,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
             if ignored:
                 # What is committed is part of the project, whatever a pattern says: git itself sees it so.
                 if tracked is None:
-                    tracked = _Tracked.around(folder)
+                    tracked = _Tracked.in_repository_of(folder)
                 if not tracked.holds(path, folder=is_folder):
                     continue
             if is_folder:
@@ -264,7 +264,7 @@ class _Tracked:
                 above = above.rpartition("/")[0]
 
     @classmethod
-    def around(cls, folder: str) -> _Tracked:
+    def in_repository_of(cls, folder: str) -> _Tracked:
         here = os.path.abspath(folder)
         while not os.path.exists(os.path.join(here, ".git")):
             above = os.path.dirname(here)

@@ -395,7 +395,7 @@ class Api:
             if found.takes(key, self.newest) is False
         )
 
-    def words(self, kind: str, releases: int | None = None) -> frozenset[str]:
+    def accepted_words(self, kind: str, releases: int | None = None) -> frozenset[str]:
         """Return the texts that Keras 3 takes for an object of a kind in some of the releases; all releases of Keras 3 where none are given.
 
         Args:

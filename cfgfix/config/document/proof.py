@@ -260,7 +260,7 @@ def _difference(first: list[Slot], second: list[Slot]) -> str | None:
                 )
                 waiting.append(((*path, step), one.value, other.value))
         elif isinstance(before, Tree) or isinstance(after, Tree) or not _same_scalar(before, after):
-            return f"{format_key_path(path) or 'the document'} is {_shown(after)} where {_shown(before)} is meant"
+            return f"{format_key_path(path) or 'the document'} is {_value_text(after)} where {_value_text(before)} is meant"
     return None
 
 
@@ -269,7 +269,7 @@ def _same_scalar(first: object, second: object) -> bool:
     return type(first) is type(second) and repr(first) == repr(second)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, Tree):
         return "a mapping" if value.mapping else "a list"
     text = repr(value)

@@ -27,11 +27,11 @@ from cfgfix.config.document.data import Builder
 from cfgfix.config.document.merging import Flattener, order_of, written_in
 from cfgfix.config.loaders.scalars import LOADERS, Loader, resolve
 from cfgfix.config.schema.accept import equal
+from cfgfix.config.schema.descriptions import choices, describe, state, value_text
 from cfgfix.config.schema.failures import OPAQUE, no_multiple, repeated
 from cfgfix.config.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.config.schema.load import Node as SchemaNode
 from cfgfix.config.schema.problem import SchemaProblem
-from cfgfix.config.schema.words import choices, shown, state, words
 from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import KeyPath, format_key_path
@@ -209,7 +209,7 @@ class _Explainer:
     def run(self) -> list[SchemaProblem]:
         found: dict[tuple[int, int, str, str], SchemaProblem] = {}
         notes: list[str] = [
-            f"the pattern {shown(text)} of the schema is not checked, because {reason}"
+            f"the pattern {value_text(text)} of the schema is not checked, because {reason}"
             for text, reason in self.loaded.unchecked[:3]
         ]
         if len(self.loaded.unchecked) > 3:
@@ -336,7 +336,7 @@ class _Explainer:
             return self.root.start, self.root.start
         return self.span(found[0], found[1])
 
-    def around(self, path: KeyPath) -> tuple[int, int]:
+    def mapping_span(self, path: KeyPath) -> tuple[int, int]:
         """What to underline when something is missing in the mapping at `path`."""
         found = self.find(path) if path else None
         if found is None:
@@ -415,7 +415,7 @@ class _Explainer:
     ) -> SchemaProblem:
         """A value that is wrong in itself."""
         found = self.find(path)
-        expected = words(self.loaded, schema)
+        expected = describe(self.loaded, schema)
         value = error.instance
         spelling = self.spelling(found, value, schema)
         suggestion: str | None = None
@@ -431,7 +431,7 @@ class _Explainer:
         if expected:
             message += f"; expected {expected}"
         if suggestion is not None:
-            message += f"; did you mean {shown(suggestion)}?"
+            message += f"; did you mean {value_text(suggestion)}?"
         start, end = self.place(path)
         return SchemaProblem(
             keyword,
@@ -489,7 +489,7 @@ class _Explainer:
         whole = (*path, name)
         found = self.find(whole)
         if found is None or found[0] is None:
-            start, end = self.around(path)
+            start, end = self.mapping_span(path)
             return SchemaProblem(
                 "unknown-key", "unknown-key", whole, start, end, f"{self.holder(path)} has no key `{name}`"
             )
@@ -639,7 +639,7 @@ class _Explainer:
         if scalar.kind is not Kind.SCALAR or scalar.style or scalar.tag is not None:
             return None
         read = resolve(scalar.text, self.loader)
-        return None if read.error is not None or isinstance(read.value, str) else shown(read.value)
+        return None if read.error is not None or isinstance(read.value, str) else value_text(read.value)
 
     def value_at(self, path: KeyPath) -> Node:
         found = self.find(path) if path else None
@@ -647,10 +647,10 @@ class _Explainer:
 
     def missing_keys(self, path: KeyPath, error: Error) -> Iterator[SchemaProblem]:
         instance = error.instance
-        start, end = self.around(path)
+        start, end = self.mapping_span(path)
         for name in islice((each for each in error.validator_value if each not in instance), self.limit + 1):
             schema = self.schema.nodes((*path, name))
-            expected = words(self.loaded, schema[0]) if schema else None
+            expected = describe(self.loaded, schema[0]) if schema else None
             where = f" in `{format_key_path(path)}`" if path else ""
             message = f"the key `{name}` is missing{where}" + (f"; expected {expected}" if expected else "")
             near = (
@@ -672,7 +672,7 @@ class _Explainer:
         for name, partners in error.validator_value.items():
             for partner in partners if name in instance else ():
                 if partner not in instance:
-                    start, end = self.around((*path, name))
+                    start, end = self.mapping_span((*path, name))
                     yield SchemaProblem(
                         "dependentRequired",
                         "missing-key",
@@ -693,9 +693,9 @@ class _Explainer:
 
     def bad_name(self, path: KeyPath, error: Error) -> SchemaProblem:
         name = str(error.instance)
-        start, end = self.around((*path, name))
-        expected = words(self.loaded, error.schema)
-        message = f"the key {shown(name)} is not allowed as a name"
+        start, end = self.mapping_span((*path, name))
+        expected = describe(self.loaded, error.schema)
+        message = f"the key {value_text(name)} is not allowed as a name"
         if expected:
             message += f"; expected {expected}"
         return SchemaProblem("propertyNames", "unknown-key", (*path, name), start, end, message, expected)
@@ -743,7 +743,7 @@ class _Explainer:
         pair = repeated(value)
         first, second = pair if pair is not None else (0, 0)
         start, end = self.place((*path, second))
-        message = f"{self.subject(path)} holds {shown(value[second])} twice; expected different items"
+        message = f"{self.subject(path)} holds {value_text(value[second])} twice; expected different items"
         related = ((*self.place((*path, first)), "the first one"),)
         return SchemaProblem(
             "uniqueItems",
@@ -758,7 +758,7 @@ class _Explainer:
 
     def rejected(self, path: KeyPath, error: Error) -> SchemaProblem:
         start, end = self.place(path)
-        inner = words(self.loaded, error.validator_value)
+        inner = describe(self.loaded, error.validator_value)
         expected = f"anything but {inner}" if inner else None
         message = f"{self.subject(path)} is {state(error.instance)}, which is not allowed here"
         if expected:
@@ -775,7 +775,7 @@ class _Explainer:
             message = f"{self.subject(path)} has {len(error.instance):,} items; expected at most {allowed}"
             return SchemaProblem(keyword, "violation", path, start, end, message, f"at most {allowed} items")
         if keyword == "contains":
-            inner = words(self.loaded, error.validator_value)
+            inner = describe(self.loaded, error.validator_value)
             message = f"{self.subject(path)} must hold at least one item" + (
                 f" that is {inner}" if inner else " of a kind it lacks"
             )

@@ -510,12 +510,12 @@ class _Reader:
         if found.node in stack or depth > MAX_DEPTH or self.count > MAX_PROPERTIES:
             return {"type": "object"}
         fields, closed = self.fields(found, kind)
-        self.sections.setdefault(self.shown(found), []).append(path)
+        self.sections.setdefault(self.class_place(found), []).append(path)
         result: dict[str, Any] = {"type": "object"}
         summary = _first_paragraph(ast.get_docstring(found.node))
         if summary:
             result["description"] = summary
-        result["x-source"] = self.shown(found)
+        result["x-source"] = self.class_place(found)
         result["x-line"] = found.node.lineno
         loading = self.loading(found, path)
         described: dict[str, str] = {}
@@ -539,7 +539,7 @@ class _Reader:
                     schema = {"description": text[:MAX_DESCRIPTION], **schema}
             schema["x-line"] = item.line
             if item.owner.node is not found.node:
-                schema["x-source"] = self.shown(item.owner)
+                schema["x-source"] = self.class_place(item.owner)
             properties[name] = schema
             if needed and not loading.get("lenient"):
                 required.append(name)
@@ -552,7 +552,7 @@ class _Reader:
             result["x-unknown"] = unknown
         return result
 
-    def shown(self, found: _Class) -> str:
+    def class_place(self, found: _Class) -> str:
         """Return `path:Class`, the path relative to the root where it lies below."""
         path = found.source.path
         relative = os.path.relpath(path, self.root)
@@ -898,7 +898,7 @@ class _Reader:
         """Return the release of pydantic that a model is made for, 1 or 2; None where nothing tells."""
         from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
 
-        key = self.shown(found)
+        key = self.class_place(found)
         if key not in self.majors:
             above = self.bases(found)
             imports = {

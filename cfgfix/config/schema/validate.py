@@ -200,7 +200,7 @@ class Schema:
         nodes = self.nodes(path)
         if not nodes:
             return None
-        from cfgfix.config.schema.words import words
+        from cfgfix.config.schema.descriptions import describe
 
         def first(keyword: str) -> Any:
             return next((node[keyword] for node in nodes if keyword in node), None)
@@ -218,7 +218,7 @@ class Schema:
             text=first("description"),
             types=self.expected_types(path),
             unit=_text(first("x-unit")),
-            expected=words(self.loaded, nodes[0]),
+            expected=describe(self.loaded, nodes[0]),
             enum=self.enum(path),
             examples=tuple(first("examples") or ()),
             default=self.default(path),

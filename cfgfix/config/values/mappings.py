@@ -277,7 +277,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
     found = _shallow(mapping, entries[0], context, path)
     if differing:
         key = entries[0][0]
-        values: dict[str, object] = {"loader": context.loader.title, "problem": _told(differing)}
+        values: dict[str, object] = {"loader": context.loader.title, "problem": _difference_text(differing)}
         no_fix = "write the value that is meant beside the `<<`"
         hit = Hit(key.start, key.end, (*path, "<<"), values, no_fix=no_fix)
         found.insert(0, ("merge_key_pitfall", hit))
@@ -334,7 +334,7 @@ def _value_text(value: Node, text: str) -> str:
     return text[value.start : value.end].strip()
 
 
-def _told(differing: list[tuple[str, str, str]]) -> str:
+def _difference_text(differing: list[tuple[str, str, str]]) -> str:
     name, old, new = differing[0]
     more = f", and {len(differing) - 1} more such" if len(differing) > 1 else ""
     return f"`{name}` is {old} to PyYAML up to 6.0.3 and {new} to PyYAML 6.0.4{more}"
@@ -355,7 +355,7 @@ def _several(
     elif context.ruamel:
         effect = "; ruamel.yaml, which is used here too, refuses the file"
     elif differing:
-        effect = "; " + _told(differing)
+        effect = "; " + _difference_text(differing)
     else:
         effect = ", where YAML allows a key once; PyYAML merges them all"
         severity = "info"

@@ -11,7 +11,7 @@ import gc
 
 from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.document.compose import Node, is_merge
-from cfgfix.config.values import mappings, texts, words
+from cfgfix.config.values import lookalike_words, mappings, texts
 from cfgfix.config.values import numbers as numeric
 from cfgfix.config.values import setting_names as names
 from cfgfix.config.values.hit import Context, Hit
@@ -29,14 +29,14 @@ CHECKS = frozenset({
 
 _PLAIN = {
     Kind.NUMBER_TEXT: numeric.number_text,
-    Kind.BOOL_WORD: words.bool_word,
-    Kind.BOOL_WORD_TEXT: words.bool_word_text,
+    Kind.BOOL_WORD: lookalike_words.bool_word,
+    Kind.BOOL_WORD_TEXT: lookalike_words.bool_word_text,
     Kind.BOOL: numeric.boolean,
     Kind.BASE_60: numeric.base_60,
     Kind.OCTAL: numeric.octal,
     Kind.FLOAT: numeric.floating,
     Kind.INT: numeric.integer,
-    Kind.NULL_WORD: words.null_word,
+    Kind.NULL_WORD: lookalike_words.null_word,
     Kind.HUMAN: numeric.human,
 }
 _INT = Kind.INT
@@ -200,7 +200,9 @@ class _Walk:
                 continue
             reading = self.readings[key.text]
             if reading is not None and reading.kind == Kind.BOOL_WORD:
-                self.add(*words.bool_key(self.context, key, (*path, key.text), reading, self.document))
+                self.add(
+                    *lookalike_words.bool_key(self.context, key, (*path, key.text), reading, self.document)
+                )
         return overridden
 
     def scalar(self, node: Node, parent: Node, key: Node | None) -> None:
@@ -218,7 +220,7 @@ class _Walk:
                 return
             place = Place(self.context, node, tuple(self.path), parent, self.document)
             if kind == Kind.EMPTY:
-                result = words.empty(place, key) if key is not None else None
+                result = lookalike_words.empty(place, key) if key is not None else None
             elif kind == Kind.EQUALS:
                 result = texts.equals_sign(place)
             else:
@@ -232,7 +234,7 @@ class _Walk:
             place = Place(self.context, node, tuple(self.path), parent, self.document)
             result = texts.escaped_path(place) if escaped else None
             if result is None and reading is not None:
-                result = words.quoted(place, reading)
+                result = lookalike_words.quoted(place, reading)
         else:
             return
         if result is not None:
