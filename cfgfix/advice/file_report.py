@@ -80,7 +80,10 @@ def _places(title: str, places: dict[str, str]) -> list[str]:
 
 
 def key_reads(what: str) -> list[str]:
-    """Return where the programs here read a key of the configs that they open; nothing where no config has it."""
+    """Return where the programs here read a key of the configs that they open.
+
+    Nothing where no config has it.
+    """
     try:
         asked = tuple(str(step) for step in parse_key_path(what))
     except ValueError:

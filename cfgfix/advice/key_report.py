@@ -47,7 +47,9 @@ _VERDICTS = {
 
 
 def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None) -> list[Line]:
-    """Return what keys of the project's configs are: the value, what it reaches in the code, and what is found at it.
+    """Return what keys of the project's configs are.
+
+    The value, what it reaches in the code, and what is found at it.
 
     Args:
         keys: The keys, each with its config.
@@ -94,7 +96,9 @@ def _findings(path: str, request: str | None) -> list[Finding]:
 
 
 def key_lines(what: str, settings: Settings) -> list[str]:
-    """Return what the code does with a key, or with every key of that name; nothing where no such key is known.
+    """Return what the code does with a key, or with every key of that name.
+
+    Nothing where no such key is known.
 
     Args:
         what: A key path such as `data.batch_size`, or the last name of one.

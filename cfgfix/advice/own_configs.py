@@ -52,7 +52,9 @@ class OwnConfig:
 
 
 def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
-    """Return the configs of the working folder that its code opens, those first of which the code says most.
+    """Return the configs of the working folder that its code opens.
+
+    Those of which the code says most come first.
 
     Where it opens none, those that their keys show to be one.
 
@@ -174,7 +176,7 @@ def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Diale
 
 
 def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig, KeyPath]]:
-    """Yield the keys of configs that a key path, the last steps of one or a concept names."""
+    """Yield the keys of configs that a key path, its last steps or a concept names."""
     from cfgfix.core.findings import parse_key_path
 
     try:

@@ -214,7 +214,10 @@ def _given(setting: Setting, value: Any, settings: Settings) -> Any:
 
 
 def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | None:
-    """Return what shows the progress of a long run: on standard error, where that is a terminal."""
+    """Return what shows the progress of a long run.
+
+    On standard error, where that is a terminal.
+    """
     if options["quiet"] or not sys.stderr.isatty():
         return None
     from cfgfix.cli.progress import Progress

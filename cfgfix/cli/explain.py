@@ -231,7 +231,10 @@ def laid_out(rows: Iterable[Line]) -> list[str]:
 
 
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
-    """Return what is known of a concept, key path or topic, or None where it is none of them."""
+    """Return what is known of a concept, key path or topic.
+
+    None where it is none of them.
+    """
     from cfgfix.advice.own_configs import keys_named, own_configs
     from cfgfix.cli.recommend import machine_for, view_of
     from cfgfix.config.dialects.meanings import meaning

@@ -122,7 +122,10 @@ def defaults() -> dict[str, Any]:
 
 
 def parse(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the options of plain arguments, or None where click must look: help, a mistake, anything unusual."""
+    """Return the options of plain arguments.
+
+    None where click must look: help, a mistake, anything unusual.
+    """
     values = defaults()
     paths: list[str] = []
     position = 0

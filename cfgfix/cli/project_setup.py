@@ -167,7 +167,9 @@ def _bound(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
 
 
 def require_inside(path: str, root: str = ".") -> None:
-    """Refuse a place that a link leads out of the project: a checkout must not have files elsewhere written.
+    """Refuse a place that a link leads out of the project.
+
+    A checkout must not have files elsewhere written.
 
     Args:
         path: The place.
@@ -447,7 +449,9 @@ def _toml(text: str) -> dict[str, Any] | None:
 
 
 def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
-    """Return the settings file with one more item in a list, or None where that cannot be done exactly.
+    """Return the settings file with one more item in a list.
+
+    None where that cannot be done exactly.
 
     Args:
         settings: Those in force; where they come from no file, there is a new one.
@@ -688,7 +692,10 @@ def _with_comment(config: Config, comment: str) -> str | None:
 
 
 def preview_lines(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
-    """Yield the lines that show a planned file: a new one as a whole (a schema by its size), another as a diff."""
+    """Yield the lines that show a planned file.
+
+    A new one as a whole (a schema by its size), another as a diff.
+    """
     if planned.path.endswith(".schema.json"):
         what = "new" if planned.before is None else "brought up to date"
         yield f"{planned.path} ({what}, {len(planned.after.splitlines())} lines)"
@@ -713,7 +720,9 @@ def write(plan: Plan) -> None:
 
 
 def put(path: str, text: str, source: SourceFile | None) -> None:
-    """Write a file as a whole: in the place of what was read, or a new one that replaces nothing.
+    """Write a file as a whole.
+
+    In the place of what was read, or a new one that replaces nothing.
 
     Raises:
         UnreadableError: It cannot be written, has changed since it was read, or is there by now.

@@ -97,7 +97,10 @@ def _facts(path: str) -> tuple[int, int, int, int] | None:
 
 
 def again(arguments: Sequence[str]) -> int | None:
-    """Print what this very run printed last time and return its exit code, or None where something has changed."""
+    """Print what this very run printed last time and return its exit code.
+
+    None where something has changed.
+    """
     key = key_of(arguments)
     if key is None or caching.cache_folder() is None:
         return None

@@ -64,7 +64,10 @@ def runner_reads() -> bool:
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error; where that is impossible, there is nobody to tell."""
+    """Write a line to standard error.
+
+    Where that is impossible, there is nobody to tell.
+    """
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -73,7 +76,10 @@ def tell(text: str) -> None:
 
 
 def mute(stream: TextIO | None) -> None:
-    """Send what is still to be written nowhere: Python would complain once more while it flushes at its end."""
+    """Send what is still to be written nowhere.
+
+    Python would complain once more while it flushes at its end.
+    """
     try:
         if stream is not None:
             handle = os.open(os.devnull, os.O_WRONLY)

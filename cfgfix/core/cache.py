@@ -37,7 +37,10 @@ def digest(data: bytes) -> bytes:
 
 
 def key_of(question: Any) -> bytes:
-    """Return the key of what a marshallable value tells: what an answer depends on, beside cfgfix itself."""
+    """Return the key of what a marshallable value tells.
+
+    What an answer depends on, beside cfgfix itself.
+    """
     # Version 2 writes equal values alike, whether or not they share their parts.
     return digest(marshal.dumps(question, 2))
 
@@ -48,7 +51,10 @@ def name_of(paths: Iterable[str]) -> str:
 
 
 def made_by() -> bytes:
-    """Return what tells this cfgfix from any other: interpreter, version, and the state of every file of its code."""
+    """Return what tells this cfgfix from any other.
+
+    Interpreter, version, and the state of every file of its code.
+    """
     global _MADE_BY  # noqa: PLW0603 - read once a process, before anything is computed
     if _MADE_BY is None:
         _MADE_BY = key_of(
@@ -58,7 +64,10 @@ def made_by() -> bytes:
 
 
 def source_manifest(folder: str) -> list[tuple[str, int, int]]:
-    """Return the code and tables below a folder: relative path, time of change and size of each file, in order."""
+    """Return the code and tables below a folder.
+
+    Relative path, time of change and size of each file, in order.
+    """
     rows: list[tuple[str, int, int]] = []
     pending = [folder]
     while pending:

@@ -68,7 +68,9 @@ def read_suppressions(
 def write_suppressions(
     source: SourceFile, comments: Iterable[tuple[int, str]], findings: Sequence[Finding], reason: str
 ) -> list[ReplaceText]:
-    """Return the changes that suppress findings at the end of their lines, behind a comment that is there.
+    """Return the changes that suppress findings at the end of their lines.
+
+    They stand behind a comment that is there.
 
     Args:
         source: The file.

@@ -31,7 +31,10 @@ class DataError(Exception):
 
 
 def kind_of(value: object) -> str:
-    """Return a short name of a value's kind for messages; never the content of a container."""
+    """Return a short name of a value's kind for messages.
+
+    Never the content of a container.
+    """
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -139,7 +142,10 @@ def _pack(value: Value[Any]) -> dict[str, object]:
 
 
 def to_data(hardware: Hardware) -> dict[str, object]:
-    """Return the machine as plain lists and mappings; `from_data` gives an equal machine back."""
+    """Return the machine as plain lists and mappings.
+
+    `from_data` gives an equal machine back.
+    """
 
     def values(owner: object, fields: Mapping[str, object]) -> dict[str, object]:
         return {field: _pack(getattr(owner, field)) for field in fields}
@@ -213,7 +219,10 @@ class _Reader:
 
 
 def suggestion(name: str, known: set[str] | list[str]) -> str:
-    """Return ` (did you mean ...?)` for a name close to a known one, else an empty text."""
+    """Return ` (did you mean ...?)` for a name close to a known one.
+
+    Else an empty text.
+    """
     near = nearest(name.lower(), sorted(known), cutoff=0.5)
     return f" (did you mean {near!r}?)" if near else ""
 
@@ -350,7 +359,10 @@ def _value_text(value: object, unit: str) -> str:
 
 
 def describe(hardware: Hardware) -> list[Row]:
-    """Return every fact as (section, label, value, source, certainty), in the order in which people ask."""
+    """Return every fact of a machine, in the order in which people ask.
+
+    Each is (section, label, value, source, certainty).
+    """
     rows: list[Row] = []
 
     def add(section: str, label: str, value: Value[Any], unit: str = "") -> None:

@@ -29,7 +29,7 @@ MAX_CONFIGS = 32
 
 
 def program_around(path: str, place: str, settings: Settings) -> tuple[list[PythonFile], str]:
-    """Return the Python files that a text being written belongs with, and the path the text has among them.
+    """Return the Python files that an edited text belongs with, and its path there.
 
     Args:
         path: The name of the text; there need be no such file yet.
@@ -131,7 +131,10 @@ class SourceRun:
         return result
 
     def check(self, *, excerpts: bool = False) -> list[FileReport]:
-        """Return a report for each file with something to say; `excerpts` keeps only the lines that are shown."""
+        """Return a report for each file with something to say.
+
+        `excerpts` keeps only the lines that are shown.
+        """
         result = self.scan()
         reports = []
         for path in self._reported_files(result):
@@ -185,7 +188,10 @@ class SourceRun:
         return reports
 
     def add_ignores(self, reason: str) -> list[FileReport]:
-        """Return reports with a suppression comment written for every finding; the comments change nothing else."""
+        """Return reports with a suppression comment written for every finding.
+
+        The comments change nothing else.
+        """
         from cfgfix.code.language import Python
         from cfgfix.lint.suppressing import add_ignores
 
@@ -263,7 +269,10 @@ def _python_report(
 
 
 def read_python(path: str) -> SourceFile:
-    """Return a Python file's text, a notebook's joined cells, or empty text where it cannot be read any more."""
+    """Return a Python file's text, a notebook's joined cells, or empty text.
+
+    Empty where it cannot be read any more.
+    """
     try:
         if path.endswith(".ipynb"):
             decoded = decode(read_regular(path, MAX_NOTEBOOK), path)

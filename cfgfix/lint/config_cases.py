@@ -53,7 +53,10 @@ def config_trial(rule: Rule, case: dict[str, Any]) -> Trial:
 
 
 def place_in_config(finding: Finding) -> str:
-    """Return how a case names the place of a finding: its key, or its line where the file does not load."""
+    """Return how a case names the place of a finding.
+
+    Its key, or its line where the file does not load.
+    """
     return format_key_path(finding.key_path) if finding.key_path is not None else f"#{finding.location.line}"
 
 
@@ -101,7 +104,9 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
 
 
 def machine_of(case: Mapping[str, Any]) -> tuple[Callable[[str], Any] | None, str | None]:
-    """Return the facts of the machine that a case names, and its name; None for both where it names none.
+    """Return the facts of the machine that a case names, and its name.
+
+    None for both where it names none.
 
     Raises:
         CfgfixError: It is no machine.

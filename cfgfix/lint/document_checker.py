@@ -150,7 +150,9 @@ class DocumentChecker:
     def document(
         self, document: Document, target: Target, most: int = MAX_FINDINGS, *, says: CodeSays | None = None
     ) -> DocumentResult:
-        """Return what the rules find in a document, what comments silence, and the rules that could not be judged.
+        """Return what the rules find in a document, and what could not be judged.
+
+        With it comes what comments suppress.
 
         Args:
             document: The file.
@@ -251,7 +253,10 @@ class DocumentChecker:
         return rule.policy if rule is not None else _NO_POLICY
 
     def depending_on(self, *facts: str) -> frozenset[str]:
-        """Return the rules whose findings hold or not by one of some facts, of `DEPENDS_ON`."""
+        """Return the rules whose findings hold or not by one of some facts.
+
+        The facts are those of `DEPENDS_ON`.
+        """
         return frozenset().union(*(self._depending[fact] for fact in facts))
 
     def _without_echoes(self, findings: list[Finding]) -> list[Finding]:
@@ -289,7 +294,10 @@ class DocumentChecker:
         ]
 
     def unless_meant(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
-        """Leave out that a call refuses a value where a rule about the setting says so too: it knows what to write."""
+        """Leave out refused values that a rule about the setting tells as well.
+
+        That rule knows what to write.
+        """
         settings = {rule.id for rule in self._declarative}
         meant: dict[tuple[int, int], Severity] = {}
         for item in findings:
@@ -627,7 +635,10 @@ def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
 
 
 def may_hold_cluster(document: Document) -> bool:
-    """Tell whether a file may describe a TensorFlow cluster, at the price of a look for a few words."""
+    """Tell whether a file may describe a TensorFlow cluster.
+
+    It is only looked through for a few words.
+    """
     text = document.source.text
     return "TF_CONFIG" in text or "worker_hosts" in text or ("cluster" in text and "task" in text)
 
@@ -772,7 +783,10 @@ def _comment_beside(view: View, binding: Binding) -> str:
 
 
 def place_of(view: View, binding: Binding) -> Location:
-    """Return where a binding stands: its value; for an absent key the section it belongs to."""
+    """Return where a binding stands: its value.
+
+    For an absent key the section it belongs to.
+    """
     source = view.document.source
     if binding.node is not None:
         node = binding.node

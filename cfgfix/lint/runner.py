@@ -73,7 +73,9 @@ def check(request: Request) -> Report:
 
 
 def fix(request: Request) -> Report:
-    """Repair what can be repaired: each fix proven, all files written only after all are proven.
+    """Repair what can be repaired.
+
+    Each fix proven, all files written only after all are proven.
 
     Raises:
         CfgfixError: The arguments or the settings are wrong.
@@ -93,7 +95,9 @@ class Sight:
 
 
 def sight(request: Request) -> Sight | None:
-    """Return what a check of the request's standard input rests on, or None where the text is no training config.
+    """Return what a check of the request's standard input rests on.
+
+    None where the text is no training config.
 
     Raises:
         CfgfixError: The settings are wrong, or the text cannot be read.

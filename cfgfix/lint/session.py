@@ -186,7 +186,9 @@ class Runs:
         return run
 
     def sound(self, settings: Settings) -> Run | None:
-        """Return the run of these settings, or None where they are wrong, which `problems` then tells once.
+        """Return the run of these settings.
+
+        None where they are wrong, which `problems` then tells once.
 
         Raises:
             CfgfixError: They are those of the working folder, on which the whole run rests.
@@ -247,7 +249,9 @@ class Runs:
 
 
 def repository(path: str, paths: Sequence[str]) -> str:
-    """Return the folder whose code may read a file: its repository, else the folder that is checked.
+    """Return the folder whose code may read a file.
+
+    Its repository, else the folder that is checked.
 
     Args:
         path: The file.
@@ -440,7 +444,9 @@ def _fits_class(document: Document, run: Run) -> bool:
 
 
 def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
-    """Return what the configs of a dialect are judged against: loader, schema, machine and the code that reads them.
+    """Return what the configs of a dialect are judged against.
+
+    Loader, schema, machine and the code that reads them.
 
     Raises:
         CfgfixError: The schema that the settings name cannot be read.
@@ -472,7 +478,10 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
 
 
 def told_by_code(target: Target, reached: Sequence[Reached]) -> Target:
-    """Return a target for one config with what the code that opens it says of its keys."""
+    """Return a target for one config with what the code says of its keys.
+
+    That is the code that opens it.
+    """
     from cfgfix.config.dialects.parameters import told, told_dialect
 
     found = told(reached)
@@ -495,7 +504,9 @@ def told_by_job(target: Target, job: Job) -> tuple[Target, str]:
 
 
 def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:
-    """Return a target for one config with what the text of the code around it says; the same where it says nothing.
+    """Return a target for one config with what the text of the code around it says.
+
+    The same where it says nothing.
 
     Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
     """
@@ -520,7 +531,7 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
 
 
 def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
-    """Return a target that knows whether the code around uses ruamel.yaml, all else as it was."""
+    """Return a target that knows whether the code around uses ruamel.yaml."""
     from cfgfix.usage.code_beside import Around, Surroundings
 
     if run.surroundings is None:
@@ -531,7 +542,10 @@ def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
 
 
 def usage_for(run: Run) -> Usage | None:
-    """Return what the code does with the configs; None where no class and no source root is known."""
+    """Return what the code does with the configs.
+
+    None where no class and no source root is known.
+    """
     if run.usage_known:
         return run.usage
     run.usage_known = True
@@ -595,7 +609,10 @@ def _schema(run: Run, dialect: Dialect) -> Schema | None:
 
 
 def names_class(schema: str) -> bool:
-    """Tell whether a `schema` setting names a class in the code and not a JSON Schema file."""
+    """Tell whether a `schema` setting names a class in the code.
+
+    Else it names a JSON Schema file.
+    """
     place, sign, name = schema.rpartition(":")
     return (
         bool(sign)

@@ -56,7 +56,9 @@ def about_suppressions(
     judged: Collection[str],
     rules: dict[str, Rule],
 ) -> list[Finding]:
-    """Return findings about the suppressions themselves: unused ones, and names that no rule has.
+    """Return findings about the suppressions themselves.
+
+    Unused ones, and names that no rule has.
 
     Args:
         source: The file.
@@ -151,7 +153,9 @@ def _outer_comment(text: str, line_start: int, start: int) -> int | None:
 def ignore_edits(
     language: Language, parsed: Any, findings: Sequence[Finding], reason: str
 ) -> tuple[Any, tuple[Edit, ...]]:
-    """Return a text after suppressing findings by comments, parsed and proven, and the edits that write them.
+    """Return a text that suppresses findings by comments, and its edits.
+
+    The text is parsed and proven.
 
     Args:
         language: The mechanics of the file.
@@ -171,7 +175,9 @@ def ignore_edits(
 def add_ignores(
     language: Language, parsed: Any, findings: Iterable[Finding], reason: str
 ) -> tuple[Any, list[Applied], list[Refused]]:
-    """Return a text with every finding suppressed by a comment, parsed, and what was done and refused.
+    """Suppress every finding by a comment; return the text, parsed.
+
+    What was done and refused comes with it.
 
     Each line is proven by itself, from the last one up, so that offsets above stay valid.
 

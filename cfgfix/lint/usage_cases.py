@@ -70,7 +70,7 @@ def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
 
 
 def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
-    """Return a config that the programs of a case open by themselves, and how a rule is applied to it.
+    """Return a config that a case's programs open, and how a rule is applied.
 
     Raises:
         CfgfixError: The case itself is wrong, or none of its programs opens the config.

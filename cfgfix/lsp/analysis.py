@@ -102,7 +102,10 @@ def is_checked(path: str) -> bool:
 
 
 def place_at(document: Document, offset: int) -> Place | None:
-    """Return the innermost key at an offset, whether the offset is in the key or in its value."""
+    """Return the innermost key at an offset.
+
+    The offset is in the key or in its value.
+    """
     found: Place | None = None
 
     def enter(node: Node, path: KeyPath, index: int, depth: int) -> None:
@@ -148,7 +151,10 @@ def view_of(sight: engine.Sight, index: int) -> View | None:
 
 
 def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
-    """Return the changes on offer for a span of the text: proven fixes, and comments that silence."""
+    """Return the changes on offer for a span of the text.
+
+    Proven fixes, and comments that silence.
+    """
     found: list[Action] = []
     silencing: list[Action] = []
     for number, finding in enumerate(analysis.report.findings):
@@ -211,7 +217,10 @@ def _comment(analysis: Analysis, finding: Finding) -> Action | None:
 
 
 def fix_all(text: str, path: str) -> Action | None:
-    """Return one change that makes all safe fixes, or None where there is none to make."""
+    """Return one change that makes all safe fixes.
+
+    None where there is none to make.
+    """
     try:
         report = engine.fix(request_of(text, path))
     except CfgfixError:

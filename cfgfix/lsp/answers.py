@@ -52,7 +52,10 @@ class Offer:
 
 
 def hover(analysis: Analysis, offset: int) -> Hover | None:
-    """Return what there is to say about a place: findings with their rule's text, the key, its value on this machine."""
+    """Return what there is to say about a place.
+
+    Findings with their rule's text, the key, its value on this machine.
+    """
     here = [
         finding
         for finding in analysis.report.findings

@@ -127,7 +127,10 @@ def _error(error: CfgfixError) -> dict[str, Any]:
 
 
 def render_lines(report: Report, _style: Style = PLAIN) -> str:
-    """Return one JSON object a line for every finding, and one for every error; for tools that read a stream."""
+    """Return one JSON object a line for every finding, and one for every error.
+
+    For tools that read a stream.
+    """
     report = legible(report, paths=False)
     rows = [
         {"version": VERSION, "file": file.path, **finding_data(finding)}

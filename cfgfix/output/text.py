@@ -98,7 +98,7 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
 
 
 def frame(text: str, place: Location, related: Sequence[Location], paint: Paint) -> list[str]:
-    """Return the source lines of a finding with carets under the places and their labels."""
+    """Return source lines with carets under a finding's places and their labels."""
     marks: dict[int, list[tuple[Location, bool]]] = {}
     marks.setdefault(place.line, []).append((place, True))
     for other in related:
@@ -166,7 +166,10 @@ def _width(part: str) -> int:
 
 
 def diff(before: str, after: str, path: str) -> Iterable[str]:
-    """Return a unified diff, line by line; a missing final newline and carriage returns are told as `diff` tells them."""
+    """Return a unified diff, line by line.
+
+    A missing final newline and carriage returns are told as `diff` tells them.
+    """
     import difflib
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
@@ -196,7 +199,10 @@ def _diffs(report: Report, paint: Paint) -> list[str]:
 
 
 def summary(report: Report, style: Style) -> list[str]:
-    """Return the closing lines: fixes made and held back, refusals, errors, counts, the machine."""
+    """Return the closing lines.
+
+    Fixes made and held back, refusals, errors, counts, the machine.
+    """
     lines: list[str] = []
     for file in report.files:
         for applied in file.applied:

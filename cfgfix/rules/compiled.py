@@ -20,13 +20,19 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def data_folder(kind: str) -> str:
-    """Return the folder that holds `rules` or `schemas`: inside the package, or beside it in a checkout."""
+    """Return the folder that holds `rules` or `schemas`.
+
+    Inside the package, or beside it in a checkout.
+    """
     packaged = os.path.join(_PACKAGE, "_data", kind)
     return packaged if os.path.isdir(packaged) else os.path.join(os.path.dirname(_PACKAGE), kind)
 
 
 def files_below(folder: str, endings: tuple[str, ...]) -> list[str]:
-    """Return the files below a folder with one of these endings, sorted; links are not followed."""
+    """Return the files below a folder with one of these endings, sorted.
+
+    Links are not followed.
+    """
     found: list[str] = []
     pending = [folder]
     while pending:
@@ -44,7 +50,10 @@ def files_below(folder: str, endings: tuple[str, ...]) -> list[str]:
 
 
 def manifest(paths: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
-    """Return what tells whether one of these files has changed: path, time and size of each."""
+    """Return what tells whether one of these files has changed.
+
+    Path, time and size of each.
+    """
     rows: list[tuple[str, int, int]] = []
     for path in paths:
         facts = os.stat(path)

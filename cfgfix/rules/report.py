@@ -66,7 +66,9 @@ def make_finding(
     flow: tuple[Location, ...] = (),
     context: str = "",
 ) -> Finding:
-    """Return the finding of a rule at a place; what is None is taken from the rule file.
+    """Return the finding of a rule at a place.
+
+    What is None is taken from the rule file.
 
     Args:
         rule: The rule.
@@ -115,7 +117,9 @@ def make_fix(
     safety: str | None = None,
     title: str | None = None,
 ) -> Fix | None:
-    """Return the fix that a check makes, under the rule's title and safety where it has none of its own.
+    """Return the fix that a check makes.
+
+    It has the rule's title and safety where the check gives none of its own.
 
     Args:
         rule: The rule, whose first fix tells what the check does not.

@@ -51,7 +51,10 @@ class Matcher:
         return self._fits(self._exclude, path)
 
     def outside(self, path: str) -> bool:
-        """Tell whether a file, or a folder above it up to the settings' own, fits an exclude pattern."""
+        """Tell whether a file or a folder above it fits an exclude pattern.
+
+        Folders count up to the settings' own.
+        """
         relative = os.path.relpath(path, self._root)
         steps = [step for step in relative.split(os.sep) if step not in ("", ".", "..")]
         above = relative.count(".." + os.sep)

@@ -18,7 +18,9 @@ __all__ = ["ProofError", "prove"]
 
 
 def prove(before: str, edits: Sequence[ReplaceText]) -> str:
-    """Return the text with the edits applied, proven: it parses, only edited statements differ, comments are kept.
+    """Return the text with the edits applied, proven.
+
+    It parses, only edited statements differ, comments are kept.
 
     Raises:
         ProofError: One of these does not hold.

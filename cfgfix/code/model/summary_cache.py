@@ -91,7 +91,10 @@ class SummaryStore:
         return entry[2]
 
     def packed(self, path: str, stamp: Stamp) -> bytes | None:
-        """Return the packed summary of a file that looks unchanged, or None where there is none of it."""
+        """Return the packed summary of a file that looks unchanged.
+
+        None where there is none of it.
+        """
         entry = self._entries.get(path)
         if entry is None or entry[0] != stamp or entry[3] < 0:
             return None

@@ -50,7 +50,10 @@ class Refusals:
         return self.values.parameter(callable, name, inherited=True)
 
     def refusal_of(self, parameter: Parameter, value: Any) -> Refusal | None:
-        """Return why a parameter does not take a plain value, or None where it does or nothing is known."""
+        """Return why a parameter does not take a plain value.
+
+        None where it does or nothing is known.
+        """
         newest = self.api.newest
         if not parameter.known & newest:
             return None
@@ -74,7 +77,10 @@ class Refusals:
         return Refusal(is_word, meant, error, takes, always == releases, kind)
 
     def class_name(self, kind: str, word: str) -> Refusal | None:
-        """Return why Keras has no class of this name for objects of a kind, or None where it has, or nothing is known."""
+        """Return why Keras has no class of this name for objects of a kind.
+
+        None where it has, or nothing is known.
+        """
         known = self.accepted_words(kind) if kind else frozenset()
         if not known or word in known or word.lower() in known or self._is_custom(word):
             return None
@@ -84,7 +90,10 @@ class Refusals:
         return Refusal(True, near_word(word, sorted(classes)), "ValueError", "", True, "text")
 
     def accepted_words(self, kind: str) -> frozenset[str]:
-        """Return the texts of a kind in the project's newest release; those of Keras 3 stand for those of Keras 2."""
+        """Return the texts of a kind in the project's newest release.
+
+        Those of Keras 3 stand for those of Keras 2.
+        """
         return self.api.accepted_words(kind, self.api.newest & self.api.words_known or None)
 
     def _knows(self, parameter: Parameter, word: str) -> bool:
@@ -109,7 +118,10 @@ class Refusals:
 
 
 def near_word(word: str, words: Iterable[str]) -> str:
-    """Return the text that is most likely meant, or nothing; of several spellings the one in letters of the same size."""
+    """Return the text that is most likely meant, or nothing.
+
+    Of several spellings the one in letters of the same size.
+    """
     every = tuple(words)
     alike = tuple(item for item in every if item.islower() == word.islower())
     found = closest(word, alike, limit=1) or closest(word, every, limit=1)

@@ -71,7 +71,10 @@ class Yaml:
         return self.prove(before, after, changes, edits)
 
     def identity(self, parsed: Document, finding: Finding) -> Hashable:
-        """Return the rule and the key path of a finding, with the document of the file it is in."""
+        """Return what tells a finding from others.
+
+        That is its rule, its key path, and the document of the file it is in.
+        """
         if finding.key_path is None:
             return finding.rule, finding.message
         # The bounds lie one behind the other.

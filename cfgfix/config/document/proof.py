@@ -77,7 +77,10 @@ class _Intent:
         return self.slots
 
     def count_references(self) -> None:
-        """Count from how many places each collection is reached: more than one means an alias."""
+        """Count from how many places each collection is reached.
+
+        More than one means an alias.
+        """
         waiting = list(self.slots)
         while waiting:
             tree = waiting.pop().value
@@ -452,7 +455,9 @@ def prove(
     shared: bool = False,
     whole: bool = False,
 ) -> Document:
-    """Return the document after an edit, once it is shown to be what `changes` mean and nothing else.
+    """Return the document after an edit, proven to be what was meant.
+
+    It is what `changes` mean, and nothing else.
 
     Args:
         before: The document the edit was planned on.

@@ -97,7 +97,10 @@ def choices(values: list[Any]) -> str:
 
 
 def describe(loaded: Loaded, node: Node, depth: int = 0) -> str | None:
-    """Return what a schema takes, in words with range and unit; None where it takes anything or words fail."""
+    """Return what a schema takes, in words with range and unit.
+
+    None where it takes anything or words fail.
+    """
     if isinstance(node, bool) or depth > 4:
         return None
     text = _words(loaded, node, depth)
@@ -164,7 +167,10 @@ def _with_limits(name: str, node: dict[str, Any], depth: int) -> str:
 
 
 def range_words(node: dict[str, Any]) -> str | None:
-    """Return the limits of a number in words, such as `at least 1` or `from 0 to below 1`; None without limits."""
+    """Return the limits of a number in words, or None.
+
+    Such as `at least 1` or `from 0 to below 1`.
+    """
     low, high = node.get("minimum"), node.get("maximum")
     above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
     start = above is None or (low is not None and low > above)

@@ -51,7 +51,10 @@ if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
         machinery: object
 
         def accepts(self, node: SchemaNode, value: object) -> bool | None:
-            """Return whether a subschema takes a value; None where it takes jsonschema to tell."""
+            """Return whether a subschema takes a value.
+
+            None where it takes jsonschema to tell.
+            """
 
         def failures(self, instance: object) -> list[Failure] | None:
             """Return what plain data breaks; None where it takes jsonschema to tell."""
@@ -184,7 +187,10 @@ class _Machinery:
 def explain(
     schema: Schema, document: Document, root: Node, loader: Loader, limit: int
 ) -> list[SchemaProblem]:
-    """Return the problems of one YAML document in the order of its text; see `Schema.problems`."""
+    """Return the problems of one YAML document in text order.
+
+    See `Schema.problems`.
+    """
     return _Explainer(schema, document, root, loader, limit).run()
 
 
@@ -246,7 +252,10 @@ class _Explainer:
     # Data
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node, bool]]:
-        """The entries of a mapping as the program sees them: key text to key, value, and whether it was merged in."""
+        """The entries of a mapping as the program sees them.
+
+        Key text to key, value, and whether it was merged in.
+        """
         known = self.entries_of.get(id(mapping))
         if known is not None:
             return known
@@ -264,7 +273,10 @@ class _Explainer:
         return found
 
     def instance(self, node: Node) -> Any:
-        """Return the data of a node as JSON knows it: keys as written, custom tags as `OPAQUE`."""
+        """Return the data of a node as JSON knows it.
+
+        Keys as written, custom tags as `OPAQUE`.
+        """
         node = deref(node)
         if id(node) in self.built:
             return self.built[id(node)]
@@ -317,7 +329,10 @@ class _Explainer:
         return key, node, shared
 
     def span(self, key: Node | None, value: Node) -> tuple[int, int]:
-        """What to underline for a wrong value: the value, or its key when the value is empty or spans lines."""
+        """What to underline for a wrong value.
+
+        The value, or its key when the value is empty or spans lines.
+        """
         start, end = value.value_start, value.end
         line_end = _line_end(self.text, start)
         if start < end <= line_end:
@@ -451,7 +466,10 @@ class _Explainer:
     def spelling(
         self, found: tuple[Node | None, Node, bool] | None, value: Any, schema: SchemaNode
     ) -> str | None:
-        """Return which YAML trap explains a wrong value, or None: the value a reader would see there is right."""
+        """Return which YAML trap explains a wrong value, or None.
+
+        The value a reader would see there is right.
+        """
         if found is None:
             return None
         node = deref(found[1])
@@ -594,7 +612,10 @@ class _Explainer:
         )
 
     def held_back(self, path: KeyPath, value: Node, meant: Sequence[KeyPath], *, shared: bool) -> str | None:
-        """Return why an unknown key stays although something is named for it; None where nothing is."""
+        """Return why an unknown key stays although something is named for it.
+
+        None where nothing is.
+        """
         if not meant:
             return None
         if shared:
@@ -617,7 +638,10 @@ class _Explainer:
         )
 
     def move(self, source: KeyPath, target: KeyPath, value: Node) -> tuple[Change, ...]:
-        """The changes that bring an entry to the mapping where it belongs; none where that is not plain."""
+        """The changes that bring an entry to the mapping where it belongs.
+
+        None where that is not plain.
+        """
         section = self.find(target[:-1]) if len(target) > 1 else (None, self.root, False)
         if section is None or section[2] or section[1].kind is not Kind.MAPPING:
             return ()
@@ -701,7 +725,10 @@ class _Explainer:
         return SchemaProblem("propertyNames", "unknown-key", (*path, name), start, end, message, expected)
 
     def alternatives(self, path: KeyPath, error: Error) -> Iterator[SchemaProblem]:
-        """Of several alternatives: the branch that was probably meant, or all of them where none is nearer."""
+        """Of several alternatives.
+
+        The branch that was probably meant, or all of them where none is nearer.
+        """
         schema = error.schema
         if not error.context:
             start, end = self.place(path)

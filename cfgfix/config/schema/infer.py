@@ -372,7 +372,10 @@ class _Reader:
         return source
 
     def canonical(self, expression: ast.expr, source: _Source) -> str | None:
-        """Return the dotted name of what an expression stands for, imports resolved; None for anything else."""
+        """Return the dotted name of what an expression stands for, imports resolved.
+
+        None for anything else.
+        """
         text = _dotted(expression)
         if text is None:
             return None
@@ -388,7 +391,10 @@ class _Reader:
     def definition(
         self, source: _Source, name: str, depth: int = 0
     ) -> _Class | tuple[_Source, ast.AST] | None:
-        """Return what a dotted name stands for in a file: a class, or another definition with its file."""
+        """Return what a dotted name stands for in a file.
+
+        A class, or another definition with its file.
+        """
         if depth > 20:
             return None
         head, _, rest = name.partition(".")
@@ -501,7 +507,10 @@ class _Reader:
     def section(
         self, found: _Class, path: tuple[str, ...], depth: int, stack: tuple[ast.ClassDef, ...] = ()
     ) -> dict[str, Any]:
-        """Return the schema of one class; {} where it states nothing, and a plain object where it reaches itself."""
+        """Return the schema of one class.
+
+        {} where it states nothing, and a plain object where it reaches itself.
+        """
         kind = self.kind(found)
         if kind is None:
             return {}
@@ -559,7 +568,10 @@ class _Reader:
         return f"{(path if relative.startswith('..') else relative).replace(os.sep, '/')}:{found.qualname}"
 
     def fields(self, found: _Class, kind: str) -> tuple[list[_Field], str]:
-        """Return what a class takes, in order, and what it does with anything else: `fatal`, `ignored` or `free`."""
+        """Return what a class takes, in order, and what it does with anything else.
+
+        `fatal`, `ignored` or `free`.
+        """
         init = _method(found.node, "__init__")
         if kind in ("plain", "dataclass", "attrs") and init is not None:
             return self.parameters(found, init)
@@ -641,7 +653,10 @@ class _Reader:
         return result
 
     def parameters(self, found: _Class, init: ast.FunctionDef) -> tuple[list[_Field], str]:
-        """Return the parameters of an `__init__` as keys; the annotation of a field of the same name fills in."""
+        """Return the parameters of an `__init__` as keys.
+
+        The annotation of a field of the same name fills in.
+        """
         annotated = {
             statement.target.id: statement
             for statement in found.node.body
@@ -687,7 +702,10 @@ class _Reader:
         return result, "free"
 
     def extra_keys(self, found: _Class) -> str:
-        """Return what a pydantic model does with unknown keys; its own default is to ignore them."""
+        """Return what a pydantic model does with unknown keys.
+
+        Its own default is to ignore them.
+        """
         for item in self.bases(found):
             for statement in item.node.body:
                 value = None
@@ -730,7 +748,9 @@ class _Reader:
         return False
 
     def loading(self, found: _Class, path: tuple[str, ...]) -> dict[str, Any]:
-        """Return how a method of the class takes a loaded file apart: `unknown` keys and whether all keys may be absent.
+        """Return how a method of the class takes a loaded file apart.
+
+        `unknown` keys and whether all keys may be absent.
 
         Only a root class has such a method: `d = yaml.safe_load(f)`, then `d.get("x")`, `d["x"]`, or `cls(**d)`.
         """
@@ -778,7 +798,10 @@ class _Reader:
         return {}
 
     def late_defaults(self, found: _Class) -> dict[str, tuple[ast.expr, _Source] | None]:
-        """Return what `__post_init__` makes of fields left None: by name the value, None for one that it computes."""
+        """Return what `__post_init__` makes of fields left None.
+
+        By name the value, None for one that it computes.
+        """
         result: dict[str, tuple[ast.expr, _Source] | None] = {}
         for item in reversed(self.bases(found)):
             for name in ("__post_init__", "__attrs_post_init__", "__init__"):
@@ -798,7 +821,10 @@ class _Reader:
         stack: tuple[ast.ClassDef, ...],
         late: dict[str, tuple[ast.expr, _Source] | None],
     ) -> tuple[str, dict[str, Any], bool] | None:
-        """Return key, schema and whether it must be given; None for a field that is no parameter."""
+        """Return key, schema and whether it must be given.
+
+        None for a field that is no parameter.
+        """
         source = item.owner.source
         name, required = item.name, item.required
         options: dict[str, ast.expr] = {}
@@ -887,7 +913,10 @@ class _Reader:
         return annotation
 
     def pydantic_decorator(self, found: _Class) -> ast.expr | None:
-        """Return the decorator by which pydantic makes a dataclass, or None; such a class converts values as a model does."""
+        """Return the decorator by which pydantic makes a dataclass, or None.
+
+        Such a class converts values as a model does.
+        """
         for decorator in found.node.decorator_list:
             call = decorator.func if isinstance(decorator, ast.Call) else decorator
             if self.canonical(call, found.source) == "pydantic.dataclasses.dataclass":
@@ -895,7 +924,10 @@ class _Reader:
         return None
 
     def pydantic_major(self, found: _Class) -> int | None:
-        """Return the release of pydantic that a model is made for, 1 or 2; None where nothing tells."""
+        """Return the release of pydantic that a model is made for, 1 or 2.
+
+        None where nothing tells.
+        """
         from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
 
         key = self.class_place(found)
@@ -916,7 +948,10 @@ class _Reader:
         return self.majors[key]
 
     def may_be_none(self, annotation: ast.expr | None, source: _Source) -> bool:
-        """Tell whether a type takes None, or may: pydantic 1 then takes a field without a default as absent."""
+        """Tell whether a type takes None, or may.
+
+        Pydantic 1 then takes a field without a default as absent.
+        """
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             try:
                 annotation = ast.parse(annotation.value, mode="eval").body
@@ -970,7 +1005,10 @@ class _Reader:
         return self.value(default, source) if default is not None else _NO_VALUE
 
     def value(self, expression: ast.expr, source: _Source, depth: int = 0) -> Any:
-        """Return a default as JSON, constants followed by name; `_NO_VALUE` where it is none."""
+        """Return a default as JSON, constants followed by name.
+
+        `_NO_VALUE` where it is none.
+        """
         found = _literal(expression)
         if found is not _NO_VALUE or depth > 10:
             return found
@@ -1152,7 +1190,10 @@ class _Reader:
         return schema
 
     def enumeration(self, found: _Class, *, model: bool) -> dict[str, Any]:
-        """Return what an enumeration takes: its values for pydantic; names too where the program may look up by either."""
+        """Return what an enumeration takes: its values for pydantic.
+
+        Names too where the program may look up by either.
+        """
         values: list[Any] = []
         for statement in found.node.body:
             if isinstance(statement, ast.Assign):

@@ -50,7 +50,7 @@ _SCALAR, _MAPPING, _SEQUENCE = NodeKind.SCALAR, NodeKind.MAPPING, NodeKind.SEQUE
 
 
 def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
-    """Return the hits of the wanted checks by check name, each list in the order of the text.
+    """Return the hits of the wanted checks by check name, in text order.
 
     A file that does not load gives only what is known about its fault. Nothing is raised for bad input.
     """
@@ -88,7 +88,10 @@ class _Walk:
             hits.append(hit)
 
     def file(self) -> None:
-        """Look at the whole file: its fault if it does not load, else its tabs and every document in it."""
+        """Look at the whole file.
+
+        Its fault if it does not load, else its tabs and every document in it.
+        """
         document = self.context.document
         if document.problem is not None:
             from cfgfix.config.values import broken
@@ -186,7 +189,10 @@ class _Walk:
         return key_text(key, self.context.document.source)
 
     def keys(self, node: Node) -> set[int]:
-        """Look for duplicate, merge and bool keys; return the positions of entries that a later one overrides."""
+        """Look for duplicate, merge and bool keys.
+
+        Return the positions of entries that a later one overrides.
+        """
         overridden: set[int] = set()
         path: KeyPath = tuple(self.path)
         for positions in mappings.duplicates(node, self.context).values():
