@@ -8,21 +8,23 @@ from functools import partial
 
 from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.signatures import Pattern
-from cfgfix.config.dialects.view import Binding, RuleScope, View, intended
-from cfgfix.config.document.compose import MAPPING, SCALAR, SEQUENCE, Document, Kind, Node
+from cfgfix.config.dialects.view import Binding, RuleScope, View
+from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.loaders.scalars import Loader
 from cfgfix.config.schema.validate import MISSING, Schema, SchemaProblem
 from cfgfix.config.values import Context, Hit, scan
-from cfgfix.core.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
+from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.core.suppressions import Suppression, read_suppressions
+from cfgfix.lint.rule_fixes import as_far_as_code_allows, first_fix, is_true
+from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_names, place_of, places_of
 from cfgfix.lint.suppressing import about_suppressions, apply
 from cfgfix.rules.catalogue import Catalogue
-from cfgfix.rules.expression import Code, Missing, evaluate
+from cfgfix.rules.expression import Missing, evaluate
 from cfgfix.rules.report import Operands, make_finding, make_fix
-from cfgfix.rules.rule import DEPENDS_ON, About, FixSpec, Policy, Rule, YieldsTo
+from cfgfix.rules.rule import DEPENDS_ON, About, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,16 +35,18 @@ if TYPE_CHECKING:
     from cfgfix.usage.project_code import CodeSays
     from cfgfix.usage.reads import Usage
 
+
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
+
+
 MAX_FIXED = 25_000
 """Most findings of one rule in a file that is repaired; all must be known to tell which ones a fix brings."""
+
+
 _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
-MAX_LEVELS = 20
-"""Deepest level at which keys are looked for by their name."""
-MAX_COMMENT_LINES = 20
-"""Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
+
 
 _NO_POLICY = Policy()
 
@@ -192,7 +196,7 @@ class DocumentChecker:
                 for rule, heads in self._applicable(target.dialect):
                     if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
                         continue
-                    places = _targets(rule, view, self._names)
+                    places = places_of(rule, view, self._names)
                     if places:
                         self._declared(rule, places, view, target, skips, findings, sure, room)
         findings = self._without_echoes(findings)
@@ -240,9 +244,9 @@ class DocumentChecker:
         found = self._rules_of.get(id(dialect))
         if found is None or found[0] is not dialect:
             rules = [
-                (rule, _heads(rule, dialect))
+                (rule, heads_of(rule, dialect))
                 for rule in self._declarative
-                if (not rule.dialects or dialect.name in rule.dialects) and _can_bind(rule, dialect)
+                if (not rule.dialects or dialect.name in rule.dialects) and can_bind(rule, dialect)
             ]
             found = self._rules_of[id(dialect)] = (dialect, rules)
         return found[1]
@@ -516,14 +520,14 @@ class DocumentChecker:
         for concept, binding in places:
             own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
-                own["comment"] = _comment_beside(view, binding)
+                own["comment"] = comment_beside(view, binding)
             own["own_schema"] = target.own_schema
             reached = _reached_by(rule, view, concept, binding)
             own["by_code"] = reached is not None
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
-            scope = RuleScope(view, own, rule.lets, rule.tables, partial(_place_names, view, binding))
+            scope = RuleScope(view, own, rule.lets, rule.tables, partial(place_names, view, binding))
             view.facts_asked, view.named_asked = {}, False
             try:
                 holds = evaluate(rule.when, scope)
@@ -548,16 +552,16 @@ class DocumentChecker:
     ) -> Finding:
         severity = rule.severity
         for other, condition in rule.escalate:
-            if _true(condition, scope):
+            if is_true(condition, scope):
                 severity = other
                 break
-        fix, reason = _first_fix(rule, view, binding, scope)
+        fix, reason = first_fix(rule, view, binding, scope)
         related: list[Location] = []
         if reached is not None:
             name = format_key_path((binding.path or ("",))[-1:])
             related.append(replace(reached.location, label=f"`{name}` reaches {reached.shown}"))
             if fix is not None:
-                fix, reason = _careful(fix, reached, view)
+                fix, reason = as_far_as_code_allows(fix, reached, view)
         facts = dict(view.facts_asked)
         own_place = place_of(view, binding)
         for item in rule.related:
@@ -607,20 +611,6 @@ def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -
     return next((reached for reached in found if reached is not None), None)
 
 
-def _careful(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
-    """Return a fix of a key as far as the code allows it, and why not where it does not.
-
-    What the program also does with the key would change with it.
-    """
-    assert view.told is not None
-    others = [other.shown for other in view.told.also(reached)]
-    if others:
-        return None, f"the key is also {others[0]}, which a new value would change as well"
-    if not reached.alone and fix.safety is Safety.SAFE:
-        return replace(fix, safety=Safety.UNSAFE), None
-    return fix, None
-
-
 def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
     """Tell whether the project's code reads a key that a dialect's schema does not have: the code at hand decides.
 
@@ -663,204 +653,6 @@ def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
         return found
 
     return look
-
-
-def _can_bind(rule: Rule, dialect: Dialect) -> bool:
-    """Tell whether a rule can be about any key of a dialect."""
-    if rule.each is None:
-        return any(concept in dialect.concepts for concept in rule.at)
-    return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
-
-
-def _heads(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
-    """Return the first steps of all places of a rule in a dialect, or None where they cannot be named."""
-    concepts = rule.at if rule.each is None else rule.each.concepts
-    if not concepts:
-        return None
-    heads: set[str] = set()
-    for concept in concepts:
-        for pattern in dialect.concepts.get(concept, ()):
-            if not isinstance(pattern[0], str):
-                return None
-            heads.add(pattern[0])
-    return frozenset(heads)
-
-
-def _targets(rule: Rule, view: View, names: frozenset[str]) -> Sequence[tuple[str | None, Binding]]:
-    """Return the places a rule is judged at, with the concept each stands for.
-
-    `names` are those of the keys that any rule is about.
-    """
-    each = rule.each
-    if each is None:
-        first: Binding | None = None
-        for concept in rule.at:
-            bindings = view.bindings(concept)
-            if bindings:
-                if bindings[0].origin == "file":
-                    return ((None, bindings[0]),)
-                first = first or bindings[0]
-        return () if first is None else ((None, first),)
-    if each.concepts:
-        return [(concept, binding) for concept in each.concepts for binding in view.all_bindings(concept)]
-    entries = view.by_name
-    if entries is None:
-        entries = view.by_name = {}
-        _collect_entries(view.root, names, [], entries)
-    if entries.keys().isdisjoint(each.keys):
-        return ()
-    chosen = [entry for name in each.keys for entry in entries.get(name, ())]
-    found: list[tuple[str | None, Binding]] = []
-    for path, key, node in sorted(chosen, key=lambda entry: entry[1].start):
-        if not each.under or any(step in each.under for step in path[:-1]):
-            try:
-                value = intended(node, view.loader, view.document)
-            except Missing:
-                continue
-            found.append((None, Binding(path, key, node, value, "file")))
-    return found
-
-
-def _collect_entries(
-    node: Node,
-    names: frozenset[str],
-    path: list[str | int],
-    found: dict[str | int, list[tuple[KeyPath, Node, Node]]],
-) -> None:
-    """Add the entries of a mapping or sequence, and of all below, whose key has one of the names."""
-    if len(path) > MAX_LEVELS:
-        return
-    if node.kind is MAPPING:
-        for key, value in node.items:
-            if key.kind is SCALAR:
-                name = key.text
-                if name in names:
-                    found.setdefault(name, []).append(((*path, name), key, value))
-                if value.items:
-                    path.append(name)
-                    _collect_entries(value, names, path, found)
-                    path.pop()
-    elif node.kind is SEQUENCE:
-        path.append(0)
-        for position, value in enumerate(node.items):
-            if value.items:
-                path[-1] = position
-                _collect_entries(value, names, path, found)
-        path.pop()
-
-
-def _place_names(view: View, binding: Binding) -> dict[str, Any]:
-    """Return the operands that say where a rule is judged."""
-    path = binding.path or ()
-    text = view.document.source.text
-    node = binding.node
-    raw = text[node.value_start : node.end] if node is not None else ""
-    return {
-        "key": format_key_path(path),
-        "name": str(path[-1]) if path else "",
-        "raw": raw.strip()[:200],
-        "section": str(path[-2]) if len(path) > 1 else "",
-    }
-
-
-def _comment_beside(view: View, binding: Binding) -> str:
-    """Return the comments on the line of a value and on the lines right above it, in lower case."""
-    if binding.key_node is None or binding.node is None:
-        return ""
-    text = view.document.source.text
-    start = text.rfind("\n", 0, binding.key_node.start) + 1
-    end = text.find("\n", binding.node.end)
-    _, mark, after = text[binding.node.end : end if end >= 0 else len(text)].partition("#")
-    found = [after] if mark else []
-    while start and len(found) < MAX_COMMENT_LINES:
-        above = text.rfind("\n", 0, start - 1) + 1
-        line = text[above : start - 1].strip()
-        if not line.startswith("#"):
-            break
-        found.append(line.lstrip("# "))
-        start = above
-    return " ".join(reversed(found)).lower()[:2_000]
-
-
-def place_of(view: View, binding: Binding) -> Location:
-    """Return where a binding stands: its value.
-
-    For an absent key the section it belongs to.
-    """
-    source = view.document.source
-    if binding.node is not None:
-        node = binding.node
-        if node.kind == Kind.SCALAR and node.end > node.value_start:
-            return source.location(node.value_start, node.end)
-        if binding.key_node is not None:
-            return source.location(binding.key_node.start, binding.key_node.end)
-        return source.location(node.start, max(node.start, min(node.end, node.start + 80)))
-    path = binding.path or ()
-    for length in range(len(path) - 1, 0, -1):
-        for _, key, _node in view.places(path[:length]):
-            if key is not None:
-                return source.location(key.start, key.end, f"{path[-1]} is not set here")
-    first = view.root.items[0][0] if view.root.kind == Kind.MAPPING and view.root.items else view.root
-    return source.location(first.start, first.end)
-
-
-def _true(code: Code, scope: RuleScope) -> bool:
-    try:
-        return bool(evaluate(code, scope))
-    except Missing:
-        return False
-
-
-def _first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tuple[Fix | None, str | None]:
-    reason = rule.no_fix
-    for spec in rule.fixes:
-        if spec.when is not None and not _true(spec.when, scope):
-            continue
-        try:
-            change = _change(spec, view, binding, scope)
-        except Missing as missing:
-            reason = reason or (f"{missing.name or 'a value it needs'} is unknown")
-            continue
-        return Fix(str(spec.title(scope)), spec.safety, (change,), spec.why), None
-    return None, reason
-
-
-def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Change:
-    """Return what a fix changes.
-
-    Raises:
-        Missing: A value it needs is unknown, or the place cannot be named.
-    """
-    place = binding if spec.target == "value" else next(iter(view.bindings(spec.target)), None)
-    path = _first_path(view, spec.target) if place is None or place.path is None else place.path
-    present = place is not None and place.node is not None
-    if spec.action == "delete":
-        if not present:
-            raise Missing(spec.target)
-        return DeleteKey(path, document=view.index)
-    assert spec.to is not None
-    value = evaluate(spec.to, scope)
-    if spec.action == "rename":
-        if not present or not isinstance(value, str):
-            raise Missing(spec.target)
-        return RenameKey(path, value, document=view.index)
-    text = str(spec.text(scope)) if spec.text is not None else None
-    if present:
-        return SetValue(path, value, text, document=view.index)
-    key = path[-1]
-    if not isinstance(key, str) or (len(path) > 1 and not any(True for _ in view.places(path[:-1]))):
-        raise Missing(f"section {format_key_path(path[:-1])}")
-    beside = binding.path if binding.node is not None and binding.path is not None else ()
-    after = beside[-1] if beside[:-1] == path[:-1] and beside and isinstance(beside[-1], str) else None
-    return InsertKey(path[:-1], key, value, after, view.index)
-
-
-def _first_path(view: View, concept: str) -> KeyPath:
-    for pattern in view.dialect.concepts.get(concept, ()):
-        path = tuple(step for step in pattern if isinstance(step, str))
-        if len(path) == len(pattern):
-            return path
-    raise Missing(concept)
 
 
 def ignored_by_path(
