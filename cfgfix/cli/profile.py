@@ -431,7 +431,10 @@ def _progress(shared: Mapping[str, Any]) -> Callable[[str, float], None]:
 
 
 def progress_line(*, quiet: bool) -> Callable[[str, float], None]:
-    """Return what shows progress on standard error: one line rewritten in a terminal, a line per task elsewhere."""
+    """Return what shows progress on standard error.
+
+    One line rewritten in a terminal, a line per task elsewhere.
+    """
     terminal = sys.stderr.isatty()
     state: dict[str, Any] = {"what": "", "told": 0.0}
 

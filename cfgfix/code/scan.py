@@ -24,19 +24,21 @@ from cfgfix.code.inference.entry_points import (
 )
 from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
 from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirements import FILES, find_requirement
-from cfgfix.core.edits import Fix, ReplaceText, Safety
-from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.core import cache
+from cfgfix.core.edits import Fix
+from cfgfix.core.finding_data import pack_finding, unpack_finding
+from cfgfix.core.findings import Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.rules.expression import Missing
+from cfgfix.rules.report import Operands, make_finding, make_fix
 from cfgfix.rules.rule import About, Notebooks, Rule
 
 PREFIX = "source."
@@ -188,26 +190,24 @@ def scan(
     requirement = find_requirement([file.path for file in files], tensorflow)
     name, question = "", None
     if keep:
-        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+        name = cache.name_of(file.path for file in files)
     if use_cache:
-        facts = cache.digest(
-            cache.dump(
-                (
-                    [(file.path, file.stamp) for file in files],
-                    [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
-                    [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
-                    repr(key),
-                    repr(replace(requirement, looked_in=())),
-                    [item.question for item in under],
-                )
+        facts = cache.key_of(
+            (
+                [(file.path, file.stamp) for file in files],
+                [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
+                [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
+                repr(key),
+                repr(replace(requirement, looked_in=())),
+                [item.question for item in under],
             )
         )
         question = facts
-        known = cache.load_result(name, question)
+        known = cache.load(f"scan-{name}", question)
         if known is not None:
             kept, marked = known
             return ScanResult(
-                {path: [_unpack(item) for item in items] for path, items in kept.items()},
+                {path: [unpack_finding(item) for item in items] for path, items in kept.items()},
                 len(files),
                 cached=True,
                 marked=marked,
@@ -216,9 +216,7 @@ def scan(
     clear_package_cache()
     checks = [(rule, check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, check in checks for needle in check.needles})
-    with contextlib.closing(
-        cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
-    ) as store:
+    with contextlib.closing(SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)) as store:
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()}
 
@@ -255,8 +253,8 @@ def scan(
         if use_cache:
             store.keep_only(set(program.files))
             program.save()
-            packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
-            cache.store_result(name, question, (packed, marked))
+            packed = {path: [pack_finding(item) for item in items] for path, items in maker.findings.items()}
+            cache.store(f"scan-{name}", question, (packed, marked))
     if progress is not None:
         progress(len(files), len(files))
     return ScanResult(
@@ -520,7 +518,7 @@ class _Maker:
         own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
         if way.via:
             own["via"] = way.via
-        scope = _Values(own)
+        scope = Operands(own)
         fix, reason = self._fix(rule, hit, module, scope)
         severity = self._severity(rule, self._level(rule, hit, module.path))
         if state is not State.ACTIVE:
@@ -528,35 +526,31 @@ class _Maker:
         cell = module.cell(location.line)
         if cell is not None:
             notes = (*notes, cell)
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            location,
+            scope=scope,
             severity=severity,
-            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
-            message=str(rule.message(scope)),
-            location=location,
+            confidence=hit.confidence,
             related=tuple(self.location(step.scope, step.place, step.label) for step in hit.related),
             state=state,
             fix=fix,
-            no_fix_reason=reason,
+            no_fix=reason,
             notes=(*hit.notes, *notes),
             flow=tuple(self.location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
         )
 
-    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: _Values) -> tuple[Fix | None, str | None]:
+    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: Operands) -> tuple[Fix | None, str | None]:
         if not hit.rewrites:
-            return None, hit.no_fix or rule.no_fix
+            return None, hit.no_fix
         if module.path.endswith(".ipynb"):
             return None, "a notebook is only read"
         try:
             found = changes(hit.rewrites, self._offsets_of(module))
         except CannotRewriteError as error:
             return None, str(error)
-        spec = rule.fixes[0] if rule.fixes else None
-        safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
-        title = hit.title or (str(spec.title(scope)) if spec else "")
-        return Fix(title, safety, found, spec.why if spec else ""), None
+        return make_fix(rule, scope, found, safety=hit.safety, title=hit.title), None
 
 
 MAX_UNDER = 3
@@ -602,87 +596,6 @@ def _rank(verdict: _Verdict) -> int:
 
 def _best(verdicts: Sequence[_Verdict]) -> _Verdict:
     return min(verdicts, key=_rank)
-
-
-class _Values:
-    """Operands of a message that has only its own names."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        self._own = own
-
-    def value(self, name: str) -> Any:
-        if name in self._own and self._own[name] is not None:
-            return self._own[name]
-        raise Missing(name)
-
-    def has(self, name: str) -> bool:
-        return self._own.get(name) is not None
-
-    def given(self, name: str) -> bool:
-        return self.has(name)
-
-    def tier(self, table: str, column: str, gib: float) -> Any:
-        raise Missing(f"{table}.{column} at {gib}")
-
-    def gpu(self, index: int, field: str) -> Any:
-        raise Missing(f"{field} of {index}")
-
-
-# Findings as data that `marshal` can write.
-
-
-def _pack_location(item: Location) -> tuple[Any, ...]:
-    return (
-        item.path,
-        item.start,
-        item.end,
-        item.line,
-        item.column,
-        item.end_line,
-        item.end_column,
-        item.label,
-    )
-
-
-def _pack(item: Finding) -> tuple[Any, ...]:
-    fix = None
-    if item.fix is not None:
-        fix = (
-            item.fix.title,
-            int(item.fix.safety),
-            [(c.start, c.end, c.new) for c in item.fix.changes if isinstance(c, ReplaceText)],
-            item.fix.why,
-        )
-    return (
-        item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
-        [_pack_location(other) for other in item.related], item.state.value, fix, item.no_fix_reason, item.notes,
-        [_pack_location(step) for step in item.flow], item.context,
-    )  # fmt: skip
-
-
-def _unpack(data: tuple[Any, ...]) -> Finding:
-    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
-        data
-    )
-    return Finding(
-        rule=rule,
-        name=name,
-        severity=Severity(severity),
-        confidence=Confidence(confidence),
-        message=message,
-        location=Location(*location),
-        related=tuple(Location(*item) for item in related),
-        state=State(state),
-        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
-        if fix
-        else None,
-        no_fix_reason=reason,
-        notes=notes,
-        flow=tuple(Location(*item) for item in flow),
-        context=context,
-    )
 
 
 __all__ = ["ConfigFacts", "ScanResult", "check_function", "scan", "source_rules"]

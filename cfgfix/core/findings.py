@@ -128,7 +128,9 @@ def note_parts(note: str) -> tuple[str, str]:
 
 
 def format_key_path(path: KeyPath) -> str:
-    """Return the text form of a key path, such as `data.num_workers` or `pipeline[0].epochs`.
+    """Return the text form of a key path.
+
+    Such as `data.num_workers` or `pipeline[0].epochs`.
 
     Dots, brackets and backslashes inside a key are escaped with a backslash, so the text form is unambiguous.
     """

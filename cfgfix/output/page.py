@@ -125,7 +125,10 @@ def line_chart(
     label: str,
     times: Sequence[float] | None = None,
 ) -> str:
-    """Return an SVG line of values against their number, or against times in seconds; non-numbers leave a gap."""
+    """Return an SVG line of values against their number, or against times in seconds.
+
+    Non-numbers leave a gap.
+    """
     points = [
         (times[place] if times is not None else float(place), value)
         for place, value in enumerate(values)
@@ -163,7 +166,10 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def histogram(values: Sequence[float | None], *, unit: str, label: str, bins: int = 30) -> str:
-    """Return an SVG histogram; the highest hundredth of the values shares the last bar, so that one stall hides nothing."""
+    """Return an SVG histogram.
+
+    The highest hundredth of the values shares the last bar, so that one stall hides nothing.
+    """
     found = sorted(value for value in values if value is not None)
     if len(found) < 10:
         return ""
@@ -355,7 +361,10 @@ def grid(
     space: Mapping[str, Sequence[Any]],
     best: float | None,
 ) -> str:
-    """Return a table of the best samples/s for each pair of two settings, shaded by its share of the best of all."""
+    """Return a table of the best samples/s for each pair of two settings.
+
+    It is shaded by the share of the best of all.
+    """
     cells: dict[tuple[str, str], float] = {}
     for entry in tried:
         key = (str(entry["values"][down]), str(entry["values"][across]))

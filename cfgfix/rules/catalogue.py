@@ -76,7 +76,10 @@ class Catalogue:
         return self._by_key.get(key) or self._by_key.get(key.upper()) or self._by_key.get(key.lower())
 
     def matching(self, selector: str) -> list[Rule]:
-        """Return the rules that a selector names: an id, a name, a prefix of ids such as `YML` or `YML01`, or `ALL`."""
+        """Return the rules that a selector names.
+
+        An id, a name, a prefix of ids such as `YML` or `YML01`, or `ALL`.
+        """
         if selector.upper() == "ALL":
             return list(self.rules)
         exact = self.find(selector)

@@ -89,7 +89,9 @@ def rule_error(path: str, message: str, hint: str | None = None) -> CfgfixError:
 
 
 def load_yaml(path: str) -> Any:
-    """Return the content of a small YAML file, read safely: no tags, no aliases, bounded size.
+    """Return the content of a small YAML file, read safely.
+
+    No tags, no aliases, bounded size.
 
     Raises:
         CfgfixError: The file cannot be read or is not such YAML.
@@ -316,7 +318,10 @@ def safeties(fix: dict[str, Any]) -> str:
 
 
 def plain_title(title: str) -> str:
-    """Return the title of a fix for a reader of the rule: of two that an expression chooses from, both."""
+    """Return the title of a fix for a reader of the rule.
+
+    Of two that an expression chooses from, both.
+    """
     return _CHOSEN.sub(lambda found: f"{found[1]}, or: {found[2]}", title)
 
 

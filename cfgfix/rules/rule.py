@@ -150,5 +150,8 @@ class Rule:
         return any(name.startswith("hardware.") for name in self.operands)
 
     def states(self, safety: Safety) -> bool:
-        """Tell whether the rule file says that a fix may be so safe; one that is only shown needs no word."""
+        """Tell whether the rule file says that a fix may be so safe.
+
+        One that is only shown needs no word.
+        """
         return safety is Safety.DISPLAY or any(safety.label in fix.safeties for fix in self.fixes)

@@ -81,7 +81,7 @@ class Arguments:
         self.api = sinks.api
         self.refusals: Refusals = refusals(project.program)
 
-    def of(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
+    def faults_in(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
         """Yield what is wrong with the arguments that a config gives in a run.
 
         Args:
@@ -231,7 +231,7 @@ class Arguments:
         origins = [origin for origin in item.origins if origin.source == path]
         if item.optional or (key is None and not origins):
             return None
-        refusal = self.refusals.of(parameter, item.value)
+        refusal = self.refusals.refusal_of(parameter, item.value)
         if refusal is None:
             return None
         computed = key is None

@@ -94,7 +94,9 @@ class Judge:
         if self._mentioned is None:
             again = self.again()
             cut_off = not again or any(result.run.exhausted for result in again)
-            self._mentioned = self._mentions.of(self.path, [*self.results, *again], everywhere=cut_off)
+            self._mentioned = self._mentions.mentions_for(
+                self.path, [*self.results, *again], everywhere=cut_off
+            )
         return self._mentioned
 
     def again(self) -> list[RunResult]:

@@ -43,7 +43,7 @@ class MentionIndex:
                     self._scopes.setdefault(found.decode("ascii"), []).append(-1)
         return self._scopes.get(name, [])
 
-    def of(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
+    def mentions_for(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
         """Return which names may be keys of a config.
 
         Args:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Spot
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
 from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.config.values.hit import Hit
+from cfgfix.core import cache
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from cfgfix.usage.judge import Verdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
-    from cfgfix.usage.verdicts import Judged
+    from cfgfix.usage.verdicts import ConfigVerdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class ProjectCode:
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix: what they cut off is not known, and files are judged without it."""
 
-    def of(self, path: str, source: SourceFile) -> CodeSays | None:
+    def says_about(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code says of a config, or None where none of it opens the file."""
         name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         found = self.all().get(name)
@@ -155,30 +156,28 @@ class ProjectCode:
                 stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
-        question = cache.digest(
-            cache.dump(
-                (
-                    [(file.path, file.stamp) for file in files],
-                    stamps,
-                    self.root,
-                    os.getcwd(),
-                    repr(self._key),
-                    repr(replace(requirement, looked_in=())),
-                )
+        question = cache.key_of(
+            (
+                [(file.path, file.stamp) for file in files],
+                stamps,
+                self.root,
+                os.getcwd(),
+                repr(self._key),
+                repr(replace(requirement, looked_in=())),
             )
         )
-        tree = cache.digest(repr(self.root).encode()).hex()[:16]
-        known = cache.load_result(f"runs-{tree}", question) if self._keep else None
+        tree = cache.name_of([self.root])
+        known = cache.load(f"runs-{tree}", question) if self._keep else None
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
         from cfgfix.usage.unopened import followed
-        from cfgfix.usage.verdicts import judged
+        from cfgfix.usage.verdicts import verdicts_by_file
 
-        found = {path: _says(item) for path, item in judged(runs).items()}
+        found = {path: _says(item) for path, item in verdicts_by_file(runs).items()}
         beside_them = followed(runs)
         if self._keep and not self.failures:
-            cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
+            cache.store(f"runs-{tree}", question, _packed(found, beside_them))
         return found, beside_them
 
     def _requirement(self, files: list[Any]) -> Requirement:
@@ -189,8 +188,8 @@ class ProjectCode:
         from cfgfix.usage.program_runs import ProjectRuns
 
         clear_package_cache()
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
-        with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
+        tree = cache.name_of(file.path for file in files)
+        with contextlib.closing(SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
             program = Program(files, store, [])
             program.facts["requirement"] = self._requirement(files)
             program.scan()
@@ -217,14 +216,14 @@ class ProjectCode:
         return self._again[key]
 
     def _said(self, name: str, source: SourceFile) -> CodeSays | None:
-        from cfgfix.usage.verdicts import judged
+        from cfgfix.usage.verdicts import verdicts_by_file
 
         runs = self._runs or self._run(self._files())
-        found = judged(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
+        found = verdicts_by_file(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
         return _says(found) if found is not None else None
 
 
-def _says(found: Judged) -> CodeSays:
+def _says(found: ConfigVerdicts) -> CodeSays:
     return CodeSays(
         found.loader,
         form_of(found.file.path),

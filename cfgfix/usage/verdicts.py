@@ -27,7 +27,7 @@ MAX_PLACES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ConfigVerdicts:
     """What the code says of one config file.
 
     Attributes:
@@ -65,7 +65,7 @@ class Judged:
     branches: tuple[Branch, ...]
 
 
-def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
+def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str, ConfigVerdicts]:
     """Return what the runs say of each config that they opened, by its path relative to the project.
 
     Args:
@@ -80,7 +80,7 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
     mentioned = MentionIndex(project)
     sinks, places, jobs = Sinks(project), Places(), jobs_of(project.files)
     arguments = Arguments(project, sinks)
-    found: dict[str, Judged] = {}
+    found: dict[str, ConfigVerdicts] = {}
     for path, results in by_file.items():
         try:
             judge = Judge(project, path, results, mentioned)
@@ -99,7 +99,9 @@ def _reached_by(judge: Judge, sinks: Sinks, places: Places) -> tuple[Reached, ..
     return reached_by(judge.path, results, sinks, values, places) if results else ()
 
 
-def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None) -> Judged:
+def _verdicts_of(
+    judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None
+) -> ConfigVerdicts:
     evidence: dict[str, tuple[str, ...]] = {}
     for result, opened in zip(judge.results, judge.mine, strict=True):
         spot = opened.loading.spot
@@ -142,7 +144,7 @@ def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...
         if key.conversions & {"float", "int"}
     }
     judge.verdicts.sort(key=lambda item: (item.span, item.check))
-    return Judged(
+    return ConfigVerdicts(
         judge.first.file,
         judge.first.loader,
         tuple(evidence),

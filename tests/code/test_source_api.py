@@ -204,15 +204,15 @@ def test_which_releases_refuse_an_argument(asked: str, name: str, argument: str,
 
 def test_words_of_keras_three() -> None:
     table = load(NOTHING)
-    assert {"relu", "swish"} <= table.words("activations")
-    assert "adam" in table.words("optimizers")
-    assert {"mixed_float16", "mixed_bfloat16", "float32"} <= table.words("dtype_policies")
-    assert "mixed_float" not in table.words("dtype_policies")
+    assert {"relu", "swish"} <= table.accepted_words("activations")
+    assert "adam" in table.accepted_words("optimizers")
+    assert {"mixed_float16", "mixed_bfloat16", "float32"} <= table.accepted_words("dtype_policies")
+    assert "mixed_float" not in table.accepted_words("dtype_policies")
     first, last = (1 << table.versions.index(item) for item in ("2.16", "2.21"))
-    assert "muon" in table.words("optimizers", last) - table.words("optimizers", first)
+    assert "muon" in table.accepted_words("optimizers", last) - table.accepted_words("optimizers", first)
     assert table.word_releases("optimizers", "muon") & (first | last) == last
-    assert not table.words("optimizers", 1)
-    assert table.words("nothing") == frozenset()
+    assert not table.accepted_words("optimizers", 1)
+    assert table.accepted_words("nothing") == frozenset()
 
 
 _KINDS = (

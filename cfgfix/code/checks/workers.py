@@ -31,7 +31,7 @@ from cfgfix.code.model.summary import (
     Scope,
 )
 from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
-from cfgfix.code.tensorflow.cluster import UNKNOWN, judge
+from cfgfix.code.tensorflow.cluster import UNKNOWN, cluster_faults
 
 NEEDLES = (b"TF_CONFIG", b"Strategy")
 
@@ -173,7 +173,7 @@ def cluster_in_code(program: Program) -> Iterator[Hit]:
                         fault.values.get("problem")
                         or f"it names a cluster but no {fault.values.get('missing')}"
                     )
-                    for fault in judge(content)
+                    for fault in cluster_faults(content)
                 ]
             for problem in faults[:1]:
                 yield Hit(

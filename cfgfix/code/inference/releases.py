@@ -488,7 +488,7 @@ def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
     return found
 
 
-def shown(name: str) -> str:
+def public_name(name: str) -> str:
     """Return a name of the table as people write it."""
     if name.startswith("keras"):
         return "tf." + name
@@ -500,7 +500,7 @@ def values_of(table: Api, reference: Reference) -> dict[str, object]:
     presence = reference.presence
     end, seen = table.end(presence.mask)
     return {
-        "name": shown(presence.name),
+        "name": public_name(presence.name),
         "fate": "does not exist in",
         "gone": table.since(presence.mask),
         "end": end,

@@ -75,7 +75,9 @@ class UnderConfigs:
 
 
 def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] = ()) -> list[Replaced]:
-    """Put the values in place of the arguments, in a program whose flow was not followed yet.
+    """Put values in place of the arguments of a program.
+
+    Its flow was not followed yet.
 
     Args:
         program: The program.

@@ -189,11 +189,17 @@ class Requirement:
         return [version for minor in minors for version in asked.get(minor, ())]
 
     def reaches_below(self, minor: int) -> bool:
-        """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for; not where nothing is."""
+        """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for.
+
+        Not where nothing is.
+        """
         return bool(self.text) and any(self.admits((2, number, 0)) for number in range(minor))
 
     def admits_one(self) -> bool:
-        """Tell whether TensorFlow 1 may be meant: what is installed on a machine does not say so."""
+        """Tell whether TensorFlow 1 may be meant.
+
+        What is installed on a machine does not say so.
+        """
         if self.computed:
             return not self.two
         if self.installed:
@@ -280,7 +286,9 @@ def setting(text: str, path: str | None = None) -> str:
 
 
 def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
-    """Return what the project of some files asks for: the nearest file at or above them that names TensorFlow.
+    """Return what the project of some files asks for.
+
+    The nearest file at or above them that names TensorFlow.
 
     Args:
         paths: The files.
@@ -841,7 +849,10 @@ of their wheels)."""
 
 
 def asked_in(line: str, package: str = "tensorflow") -> str:
-    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of the package's release."""
+    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`.
+
+    Empty where it says nothing of the package's release.
+    """
     if package not in line:
         return ""
     in_table, in_list = _patterns(package)

@@ -124,7 +124,7 @@ def _loaded() -> dict[str, Meaning]:
     if _LOADED is None:
         names = compiled.namespace(
             "parameters",
-            lambda: [source_file(), os.path.abspath(__file__)],
+            lambda: [source_file()],
             lambda: render(compiled.data_folder("schemas")),
             {},
         )
