@@ -184,13 +184,16 @@ class ProjectCode:
         return find_requirement([file.path for file in files], self._tensorflow)
 
     def _run(self, files: list[Any]) -> ProjectRuns:
+        from cfgfix.code.inference.releases import IMPORTS
         from cfgfix.code.model.program import Program
         from cfgfix.usage.program_runs import ProjectRuns
 
         clear_package_cache()
         tree = cache.name_of(file.path for file in files)
-        with contextlib.closing(SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
-            program = Program(files, store, [])
+        # What tells the release that a file is for looks at the files that use TensorFlow.
+        needles = sorted(IMPORTS)
+        with contextlib.closing(SummaryStore(f"runs-{tree}", needles, enabled=self._keep)) as store:
+            program = Program(files, store, needles)
             program.facts["requirement"] = self._requirement(files)
             program.scan()
             runs = ProjectRuns(program, self.root)

@@ -70,11 +70,18 @@ class Refusals:
             return None
         if is_word and not parameter.kind and len(parameter.words) == 1 and not meant:
             return None
-        releases = parameter.known & (self.api.wanted or parameter.known)
-        if not self.api.requirement.known:
-            releases = parameter.known
-        always, _ = parameter.refusal(kind, releases)
-        return Refusal(is_word, meant, error, takes, always == releases, kind)
+        return Refusal(is_word, meant, error, takes, self._always(parameter, kind), kind)
+
+    def _always(self, parameter: Parameter, kind: str) -> bool:
+        """Tell whether all releases that may be meant refuse a class of values; one tried release stands for all of its Keras."""
+        every = (1 << len(self.api.versions)) - 1
+        three = self.api.words_known
+        asked = self.api.wanted if self.api.requirement.known else every
+        for group in (three, every & ~three):
+            tried = parameter.known & group
+            if asked & group and (not tried or parameter.refusal(kind, tried)[0] != tried):
+                return False
+        return True
 
     def class_name(self, kind: str, word: str) -> Refusal | None:
         """Return why Keras has no class of this name for objects of a kind.
