@@ -99,7 +99,7 @@ def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Exp
             continue
         for item in _items(expr) if parameter.kind else (expr,):
             value = _plain(item)
-            refusal = judge.of(parameter, value) if value is not _ABSENT else None
+            refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
             # A float for an integer has checks of its own.
             if refusal is not None and not (
                 isinstance(value, float) and refusal.takes.startswith("an integer")
