@@ -73,7 +73,9 @@ def data_source(function: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(
         (
             click.option(
-                "--dataset", metavar="MODULE:FUNCTION", help="Your function that returns a tf.data.Dataset."
+                "--dataset",
+                metavar="MODULE:FUNCTION",
+                help="Your dataset, or the function that returns it: tf.data, PyDataset, a generator of batches.",
             ),
             click.option(
                 "--data-path",
@@ -212,7 +214,7 @@ def data(
 @click.option(
     "--step",
     metavar="MODULE:FUNCTION",
-    help="Your function that returns (model, loss, optimizer), or a function of one batch.",
+    help="Your compiled Keras model, or a function that returns it, or (model, loss, optimizer), or a function of one batch.",
 )
 @click.option(
     "--rounds", default=20, show_default=True, type=click.IntRange(3), help="How often each part is timed."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,8 +24,8 @@ from cfgfix.measure.sampling import (
     UserCodeError,
     call_with_config,
     iterate,
-    load_callable,
     load_config,
+    load_object,
     silent,
     user_code,
 )
@@ -448,13 +448,64 @@ def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> P
 
 
 def _made(make: DatasetMaker) -> Any:
-    dataset = make()
+    dataset = _read(make)
     if not hasattr(dataset, "element_spec") or not hasattr(dataset, "with_options"):
         raise CfgfixError(
             f"the dataset function returned {type(dataset).__name__}, not a tf.data.Dataset",
-            hint="return the dataset itself, before it is distributed or iterated",
+            hint="return a tf.data.Dataset, a keras PyDataset or a generator of batches, before it is distributed or iterated",
         )
     return dataset
+
+
+def _read(make: DatasetMaker) -> Any:
+    """Return what a maker makes, a `PyDataset` or a generator as the dataset that Keras makes of it."""
+    made = make()
+    rows = _rows_of(make, made)
+    return made if rows is None else _from_rows(rows)
+
+
+def _rows_of(make: DatasetMaker, made: Any) -> Callable[[], Iterator[Any]] | None:
+    """Return what gives the batches of a `PyDataset`, a `Sequence` or a generator anew; None for anything else."""
+    import inspect
+
+    kinds = {kind.__name__ for kind in type(made).__mro__}
+    if kinds & {"PyDataset", "Sequence"} and hasattr(made, "__getitem__") and "keras" in _modules_of(made):
+
+        def items() -> Iterator[Any]:
+            for place in range(len(made)):
+                yield made[place]
+
+        return items
+    if inspect.isgenerator(made):
+        # One that has ended gives nothing again, so each run asks for a new one.
+        return lambda: iter(make())
+    return None
+
+
+def _modules_of(made: Any) -> set[str]:
+    return {part for kind in type(made).__mro__ for part in kind.__module__.split(".")}
+
+
+def _from_rows(rows: Callable[[], Iterator[Any]]) -> Any:
+    """Return the dataset that Keras makes of such batches: a generator with their types, sizes left open."""
+    import tensorflow as tf
+
+    def plain(batch: Any) -> Any:
+        # A list is a tensor to tf.data, and a part of a batch to Keras.
+        return tuple(batch) if isinstance(batch, list) else batch
+
+    def spec(part: Any) -> Any:
+        value = tf.convert_to_tensor(part)
+        return tf.TensorSpec([None, *value.shape[1:]] if value.shape.rank else [], value.dtype)
+
+    with user_code("iterating the dataset"):
+        first = next(iter(rows()), None)
+        if first is None:
+            raise UserCodeError("the dataset gives no batch", hint="is the data folder empty?")
+        signature = tf.nest.map_structure(spec, plain(first))
+    return tf.data.Dataset.from_generator(
+        lambda: (plain(batch) for batch in rows()), output_signature=signature
+    ).prefetch(tf.data.AUTOTUNE)
 
 
 def measure_differential(
@@ -1090,8 +1141,11 @@ def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
     config = load_config(options.get("config"), options.get("config_loader"))
     spec = options.get("dataset")
     if spec:
-        function = load_callable(spec)
-        return (lambda: call_with_config(function, config, spec)), spec
+        named = load_object(spec)
+        if not callable(named):
+            # The dataset itself: a tf.data.Dataset, a PyDataset.
+            return (lambda: _read(lambda: named)), spec
+        return (lambda: _read(lambda: call_with_config(named, config, spec))), spec
     if options.get("data_path"):
         from cfgfix.measure import speech
 

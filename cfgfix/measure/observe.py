@@ -553,7 +553,7 @@ def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
             users, name = place_of(frame), code.co_name
         elif not users and not file.startswith(_OWN):
             module = str(frame.f_globals.get("__name__", ""))
-            called = f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
+            called = module and f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
         frame = frame.f_back
     return name, users, called
 
