@@ -82,6 +82,8 @@ class Loop:
     epochs: int = 0
     dataset: Any = None
     """The last that it iterated over."""
+    fresh: bool = False
+    """Whether an epoch has begun and gave no batch yet."""
     eager: bool = False
     """Whether Keras was told to run eagerly."""
 
@@ -216,6 +218,7 @@ class Observation:
                 self._state = state
             loop = self._home()
             loop.epochs += 1
+            loop.fresh = True
             loop.dataset = dataset
             self._homes[id(iterator)] = loop
             self._kept.append(iterator)
@@ -412,7 +415,8 @@ class Observation:
                 self.stopped = True
                 raise StopObservation
         self.tracings.step, self.tracings.context = len(loop.steps), f"{loop.kind} {loop.place}"
-        self._open, self._open_loop = Step(now), loop
+        self._open, self._open_loop = Step(now, starts=loop.fresh), loop
+        loop.fresh = False
         loop.steps.append(self._open)
         if training and self._training is None:
             self._training = loop
@@ -429,6 +433,7 @@ class Observation:
         if before is not None:
             before.starts = True
             before.wait += step.wait
+            before.call += step.call
             self.done -= before.trains
             self._open = before
         else:
