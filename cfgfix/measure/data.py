@@ -838,7 +838,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
             else "make the whole pipeline cheaper: see the time inside each stage"
         )
         fed = replace(fed, rules=rules, change=change)
-    made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is Outcome.GOOD), _settled(found)]
+    made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM), _settled(found)]
     return tuple(verdict for verdict in made if verdict is not None)
 
 
@@ -1059,7 +1059,7 @@ def _oscillates(found: DataProfile, *, keeps_up: bool) -> Verdict:
     likely = [cause for cause in found.causes if cause.matches]
     evidence += [f"{cause.name}: {cause.note}" for cause in likely]
     named = f"; agrees with {likely[0].name}" if likely else "; no known interval agrees"
-    if keeps_up:
+    if keeps_up and found.consumer is not None and found.consumer.idle.value < INPUT_BOUND[0]:
         evidence.append("a device with this step does not wait for it: what is prefetched bridges it")
     outcome = (
         Outcome.PROBLEM

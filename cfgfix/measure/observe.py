@@ -82,6 +82,8 @@ class Loop:
     epochs: int = 0
     dataset: Any = None
     """The last that it iterated over."""
+    waited: float = 0.0
+    """For its batches, within steps that start no epoch."""
     fresh: bool = False
     """Whether an epoch has begun and gave no batch yet."""
     eager: bool = False
@@ -256,7 +258,10 @@ class Observation:
             finally:
                 self._state = state
                 if self._open is not None:
-                    self._open.wait += time.perf_counter() - begin
+                    spent = time.perf_counter() - begin
+                    self._open.wait += spent
+                    if loop is not None and not self._open.starts:
+                        loop.waited += spent
             if self._open is not None and self._open_loop is loop:
                 self._open.samples, self._open.shape = rows_of(element), shape_number(element)
             return element
@@ -345,6 +350,7 @@ class Observation:
                         inside = max(0.0, _value(self._clock) - waited)
                         step.samples, step.shape = int(_value(self._rows)), int(_value(self._shape))
                         step.wait += min(inside, spent)
+                        loop.waited += 0.0 if step.starts else inside
                         spent = max(0.0, spent - inside)
                     step.calls += 1
                     step.trains = step.trains or id(function) in self._trainers

@@ -287,6 +287,20 @@ def period_of(places: Sequence[int]) -> float | None:
     return float(gaps[alike].mean()) if float(alike.mean()) >= REGULAR and middle >= 2 else None
 
 
+def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], float | None]:
+    """Return the stalls that come at a period, with it; all of them, without one, where none do.
+
+    Among the disturbances of a busy machine the planned ones are the long ones.
+    """
+    sizes = np.array([size for _, size in hits])
+    for cut in (0.0, 0.3, 0.5, 0.7):
+        kept = [hit for hit in hits if hit[1] >= cut * float(np.quantile(sizes, 0.9))]
+        period = period_of([place for place, _ in kept])
+        if period is not None and len(kept) >= 3:
+            return kept, period
+    return hits, None
+
+
 def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple[list[Stall], np.ndarray]:
     """Return what makes single steps longer than the others, and which steps those are."""
     usual = np.array([not step.starts and not step.trace for step in steps])
@@ -310,10 +324,11 @@ def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple
             events.setdefault((when, key), []).append((int(place), float(series[place]) - level))
             stalled[place] = True
     made = []
-    for (when, key), hits in events.items():
+    for (when, key), seen in events.items():
         who, at, what = _named(found, key) if key in found.called else ("the compiled step", "", "")
         if when == "between steps" and not key[0]:
             who = "Python"
+        hits, period = regular(seen)
         cost = [size for _, size in hits]
         made.append(
             Stall(
@@ -322,7 +337,7 @@ def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple
                 what,
                 when,
                 len(hits),
-                period_of([place for place, _ in hits]),
+                period,
                 float(np.median(cost)),
                 sum(cost) / total if total else 0.0,
             )
@@ -437,13 +452,21 @@ def analyse(
     profile: dict[str, Any] | None = None
     wait_share = sum(step.wait for step in usual) / max(sum(step.seconds for step in usual), 1e-9)
     floor = 0.0
+    dataset = loop.dataset
+    if shares["wait"] >= shares["epochs"]:
+        # Of several datasets that a step takes batches from, the one it waits for.
+        dataset = max(
+            (each for each in loops if each.kind in ("fit", "loop") and each.dataset is not None),
+            key=lambda each: each.waited,
+            default=loop,
+        ).dataset
     if (
         plan.data_seconds
-        and loop.dataset is not None
+        and dataset is not None
         and (wait_share >= INPUT_BOUND[0] or shares["epochs"] >= INPUT_BOUND[0])
     ):
-        floor = _floor(loop.dataset, busy)
-        profile = _measure_data(loop.dataset, busy, plan, notes, progress)
+        floor = _floor(dataset, busy)
+        profile = _measure_data(dataset, busy, plan, notes, progress)
     retraces = [trace for trace in observation.tracings.retraces() if trace.step > 0]
     steady_shapes = len({step.shape for step in loop.steps if step.shape})
     context = f"{loop.kind} {loop.place}"
