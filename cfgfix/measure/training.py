@@ -683,21 +683,32 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
         if doubtful and stall.when != "at the end of an epoch":
             continue
         often = (
-            f"every {stall.period:.3g} steps" if stall.period is not None else counted(stall.count, "time")
+            f"every {_steps(stall.period)} steps"
+            if stall.period is not None
+            else counted(stall.count, "time")
         )
         if stall.when == "at the end of an epoch":
             often = "at the end of an epoch"
         compiled = stall.who == "the compiled step"
+        # A pipeline that is built anew for each epoch costs its tracing; short epochs make it look large.
+        building = stall.what.startswith("tensorflow.python.data")
         yield Verdict(
             "stall",
-            Outcome.PROBLEM if stall.share >= NOTABLE else Outcome.INFO,
+            Outcome.PROBLEM if stall.share >= NOTABLE and not building else Outcome.INFO,
             f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
             (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
             change="look at what the step does then: other shapes, a branch, Python inside it"
             if compiled
+            else "build the dataset once, before the loop over the epochs"
+            if building
             else "do it less often, or in a thread of its own",
             worth=gain(stall.share),
         )
+
+
+def _steps(period: float) -> str:
+    """Write a period; one that a disturbed stall has moved a little is the whole number."""
+    return f"{round(period)}" if abs(period - round(period)) < 0.25 else f"{period:.3g}"
 
 
 def _ms(seconds: float) -> str:
