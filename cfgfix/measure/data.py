@@ -13,8 +13,8 @@ import numpy as np
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.terminal import figure
 from cfgfix.core.wording import counted
+from cfgfix.measure import content, storage, verdicts
 from cfgfix.measure import pace as pacing
-from cfgfix.measure import storage, verdicts
 from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.pace import Load, Lock, Pace, judge_stage
@@ -226,6 +226,8 @@ class DataProfile:
     """What the stages' times add up to, beside the time of a batch; None without stages."""
     start: EpochStart | None = None
     """None where an epoch does not begin again, or nobody knows."""
+    order: content.ClassOrder | None = None
+    """None where the batches have no classes."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -238,6 +240,7 @@ class DataProfile:
             "causes": [cause.as_dict() for cause in self.causes],
             "stages": [stage.as_dict() for stage in self.stages],
             "pace": self.pace.as_dict() if self.pace else None,
+            "class_order": self.order.as_dict() if self.order else None,
             "epoch_start": self.start.as_dict() if self.start else None,
             "interpreter_lock": self.lock.as_dict() if self.lock else None,
             "consumer": self.consumer.as_dict() if self.consumer else None,
@@ -659,6 +662,9 @@ def measure(
         line = iterate(
             _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"
         )
+    inner = content.inner_batches(graph)
+    if inner > 1:
+        line = replace(line, samples=line.samples * inner)
     rates, rest = measure_rates(line, elsewhere=load.elsewhere())
     series = rest.periods
     oscillation = find_oscillation(series)
@@ -712,6 +718,7 @@ def measure(
         data_share=consumer.idle.value if consumer else None,
         batch_seconds=rates.batch.mean,
     )
+    order = content.class_order(content.read_labels(dataset)) if plan.stages else None
     lock = measure_lock(rates, stages, differential.delivery_cpu)
     found = DataProfile(
         source,
@@ -737,6 +744,7 @@ def measure(
             starts=bool(rates.restarts) or any(normal(node.operation) == "repeat" for node in walk(graph)),
         ),
         start,
+        order,
     )
     return replace(found, verdicts=judge(found, graph, cpus))
 
@@ -839,6 +847,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         )
         fed = replace(fed, rules=rules, change=change)
     made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM), _settled(found)]
+    made += [*content.judge_order(found.order), *content.judge_graph(graph)]
     return tuple(verdict for verdict in made if verdict is not None)
 
 

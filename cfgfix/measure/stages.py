@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,9 @@ from cfgfix.core.wording import callable_name
 from cfgfix.measure.sampling import Progress, UserCodeError, silent, user_code
 
 _PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+_RANDOM_OPS = re.compile(
+    r"(Stateless|Stateful)?(Random(?!Dataset)|TruncatedNormal|Multinomial|StandardNormal|Uniform(Full)?Int|Uniform$|ParameterizedTruncatedNormal)"
+)
 _METHODS = (
     "map",
     "flat_map",
@@ -213,6 +216,8 @@ class Node:
     python: bool
     inputs: list[Node]
     constants: list[Any]
+    random: bool = False
+    """Whether a function of it draws random numbers."""
     unbounded: bool = False
     """Whether its calls run in a pool that grows with them."""
 
@@ -254,7 +259,8 @@ def read_graph(dataset: Any) -> Node | None:
         graph = tf.compat.v1.GraphDef.FromString(text.numpy())
     except (tf.errors.OpError, AttributeError, TypeError):
         return None
-    python = _python_functions(graph)
+    python = _functions_with(graph, _PYTHON_OPS.__contains__)
+    drawing = _functions_with(graph, lambda name: _RANDOM_OPS.match(name) is not None)
     nodes = {node.name: node for node in graph.node}
     made: dict[str, Node] = {}
 
@@ -272,6 +278,7 @@ def read_graph(dataset: Any) -> Node | None:
             any(function in python for function in functions),
             [],
             [],
+            any(function in drawing for function in functions),
             node.attr["use_unbounded_threadpool"].b,
         )
         made[name] = found
@@ -293,12 +300,10 @@ def read_graph(dataset: Any) -> Node | None:
     return make(returned[0]) if returned and make(returned[0]) else (make(last[-1]) if last else None)
 
 
-def _python_functions(graph: Any) -> frozenset[str]:
-    """Return the names of the graph's functions that call Python, directly or through others."""
+def _functions_with(graph: Any, wanted: Callable[[str], bool]) -> frozenset[str]:
+    """Return the names of the graph's functions that hold such an operation, directly or through others."""
     library = {entry.signature.name: entry for entry in graph.library.function}
-    direct = {
-        name for name, entry in library.items() if any(node.op in _PYTHON_OPS for node in entry.node_def)
-    }
+    direct = {name for name, entry in library.items() if any(wanted(node.op) for node in entry.node_def)}
     while True:
         more = {
             name

@@ -671,6 +671,7 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
         yield replace(start, worth=gain(found.shares["epochs"]))
     elif start is not None and start.outcome is not Outcome.PROBLEM:
         yield start
+    yield from (verdict for verdict in nested if verdict.name in ("order", "repeats", "batches"))
 
 
 def _stalls(found: RunProfile) -> Iterator[Verdict]:
