@@ -237,6 +237,34 @@ def step(
     _finish(_run("cfgfix.measure.step:job", shared, plan=plan, step=step), shared)
 
 
+@profile.command("compare")
+@click.argument("before", type=click.Path(exists=True, dir_okay=False))
+@click.argument("after", type=click.Path(exists=True, dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compare(*, before: str, after: str, as_json: bool) -> None:
+    """Hold two profiles against each other, BEFORE and AFTER, as --json wrote them: figures, and which problems went and came.
+
+    Exit code 0: no new problem; 1: there is one; 2: the files are no profiles of one kind.
+    """
+    from cfgfix.measure.compare import compare as held
+    from cfgfix.measure.compare import render
+
+    found = held(_form(before), _form(after))
+    click.echo(json.dumps({"version": VERSION, **found}, indent=2) if as_json else render(found), nl=as_json)
+    raise SystemExit(int(ExitCode.FINDINGS if found["came"] else ExitCode.CLEAN))
+
+
+def _form(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            form = json.load(stream)
+    except (OSError, ValueError, RecursionError) as error:
+        raise CfgfixError(f"is not JSON: {error}", path=path, hint="write one with --json") from error
+    if not isinstance(form, dict):
+        raise CfgfixError("is no profile", path=path, hint="write one with --json")
+    return form
+
+
 @profile.command("devices")
 @data_source
 @_shared
