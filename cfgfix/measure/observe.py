@@ -27,6 +27,8 @@ SAMPLE_SECONDS = 0.004
 """Between two looks at the training thread. A look takes some twenty microseconds."""
 MEMORY_SECONDS = 0.25
 """Between two readings of the memory."""
+FEW_STEPS = 20
+"""Steps below which the time given is stretched."""
 KEPT_STEPS = 20_000
 """Steps of a loop that are kept; the observation ends there."""
 DEPTH = 60
@@ -414,8 +416,11 @@ class Observation:
         if training:
             if self.first_step is None:
                 self.first_step = now
+            spent = now - self.first_step
+            # A few slow steps say nothing; they get more time, within bounds.
+            limit = self._seconds if self.done >= FEW_STEPS else 4 * (self._seconds or 0.0)
             enough = (self._steps is not None and self.done >= self._steps) or (
-                self._seconds is not None and now - self.first_step >= self._seconds
+                limit is not None and self._seconds is not None and spent >= limit
             )
             if enough or len(loop.steps) >= KEPT_STEPS:
                 self.stopped = True

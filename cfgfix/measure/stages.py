@@ -613,14 +613,21 @@ class _Cost:
     elements: int = 0
     parallelism: int = 1
     autotuned: bool = False
-    each: list[float] = field(default_factory=list)
-    """Seconds per element, of each reading that saw some."""
+    each: list[tuple[float, int]] = field(default_factory=list)
+    """Seconds and elements of each reading."""
 
     def quiet(self, elements: float) -> float | None:
         """Return the time of so many elements in the lower fifth of the readings."""
-        if len(self.each) < _QUIET_READINGS:
-            return None
-        return float(np.quantile(self.each, 0.2)) * elements
+        # Calls at once end between readings: only several rounds of them together have time and elements that match.
+        least = 1 if self.parallelism == 1 else 4 * self.parallelism
+        rates = []
+        spent, count = 0.0, 0
+        for seconds, number in self.each:
+            spent, count = spent + seconds, count + number
+            if count >= least:
+                rates.append(spent / count)
+                spent, count = 0.0, 0
+        return float(np.quantile(rates, 0.2)) * elements if len(rates) >= _QUIET_READINGS else None
 
 
 class _Costs:
@@ -724,8 +731,7 @@ class _Costs:
         spent += sum(self._inside(model, child) for child in extra)
         cost.nanoseconds += spent
         cost.elements += elements
-        if elements:
-            cost.each.append(spent / 1e9 / elements)
+        cost.each.append((spent / 1e9, elements))
         parallel = next((value for value in entry.parameters if value.name == "parallelism"), None)
         if parallel is not None:
             cost.parallelism, cost.autotuned = max(1, round(parallel.value)), bool(parallel.tunable)
