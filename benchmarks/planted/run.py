@@ -120,7 +120,7 @@ CASES: dict[str, Case] = {
         "data", says("epoch start", "Shuffle", stage="Map(fetch)"), 0.005, start, slept(0.004, 200)
     ),
     "before_full_shuffle_repeated": Case(
-        "data", says("epoch start|input", "Shuffle|Map"), 0.005, stage("Map"), slept(0.004, 4)
+        "data", says("epoch start", "Shuffle|Map"), 0.005, stage("Map"), slept(0.004, 4)
     ),
     "pool_too_small": Case("data", says("stage", "2 threads"), 0.01, stage("ParallelMap"), slept(0.01, 4)),
     "default_pool": Case(

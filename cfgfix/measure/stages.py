@@ -616,10 +616,10 @@ class _Cost:
     each: list[tuple[float, int]] = field(default_factory=list)
     """Seconds and elements of each reading."""
 
-    def quiet(self, elements: float) -> float | None:
+    def quiet(self, elements: float, at_once: int) -> float | None:
         """Return the time of so many elements in the lower fifth of the readings."""
         # Calls at once end between readings: only several rounds of them together have time and elements that match.
-        least = 1 if self.parallelism == 1 else 4 * self.parallelism
+        least = 1 if at_once == 1 else 4 * at_once
         rates = []
         spent, count = 0.0, 0
         for seconds, number in self.each:
@@ -795,6 +795,8 @@ class _Costs:
             elements = flow.get(place, cost.elements / batches)
             spent = cost.nanoseconds / 1e9
             generator = cost.function == "flat_map_fn" and cost.python
+            unbounded = cost.node is not None and cost.node.unbounded
+            pool = self._pool if cost.function is not None and not unbounded else None
             made.append(
                 Stage(
                     operation="FromGenerator" if generator else cost.operation,
@@ -809,10 +811,10 @@ class _Costs:
                         order.index(child) for child in dict.fromkeys(cost.inputs) if child in order
                     ),
                     phase="start" if cost.node is not None and id(cost.node) in held else "running",
-                    pool=self._pool
-                    if cost.function is not None and not (cost.node is not None and cost.node.unbounded)
-                    else None,
-                    quiet_seconds=cost.quiet(elements),
+                    pool=pool,
+                    quiet_seconds=cost.quiet(
+                        elements, min(cost.parallelism, pool) if pool else cost.parallelism
+                    ),
                 )
             )
         total = sum(stage.seconds for stage in made)

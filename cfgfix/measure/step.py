@@ -36,6 +36,8 @@ from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings
 
 PARTS = ("forward", "loss", "backward", "optimizer")
+LEAST_ROUNDS = 6
+"""Rounds that the interval of a part takes, where so many were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,8 +456,13 @@ def measure(
             times = time_in_turn(
                 runs, rounds=plan.rounds, seconds=plan.seconds, progress=progress, what="timing the parts"
             )
-            parts = split_parts(times)
             whole = times["optimizer"]
+            if whole.size >= min(plan.rounds, LEAST_ROUNDS):
+                parts = split_parts(times)
+            else:
+                notes.append(
+                    f"the step is not parted: {counted(int(whole.size), 'round')} in {plan.seconds:g} s are too few for an interval; --seconds gives more"
+                )
         else:
             subject.whole(batch)
             times = time_in_turn(
