@@ -503,7 +503,7 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
 def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> Outcome:
     if not subject.has_pipeline:
         return _skipped("pipeline", NO_PIPELINE)
-    step_seconds, timed = _step_seconds(subject, compilation, progress)
+    step_seconds, timed = _step_seconds(subject, compilation)
     plan = {"batches": subject.batches, "seconds": 20.0, "step_seconds": step_seconds, "trace": False}
     found = _child("cfgfix.measure.data:job", subject, progress, plan=plan)
     from cfgfix.measure import verdicts
@@ -544,19 +544,14 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
     return _outcome("pipeline", State.PASS, figures, evidence=tuple(others), data=found)
 
 
-def _step_seconds(
-    subject: Subject, compilation: Outcome | None, progress: Tell
-) -> tuple[float | None, str | None]:
-    """Return what a step takes, and how that is known: as the user says, else timed where there is a step that runs."""
+def _step_seconds(subject: Subject, compilation: Outcome | None) -> tuple[float | None, str | None]:
+    """Return what a step takes, and how that is known: as the user says, else as it was timed where it runs."""
     if subject.step_seconds is not None:
         return subject.step_seconds, None
-    if not subject.has_step or compilation is None or compilation.state is not State.PASS:
+    seconds = compilation.data.get("step_seconds") if compilation is not None else None
+    # The built-in step is no one's own.
+    if seconds is None or not subject.options.get("step"):
         return None, None
-    plan = {"rounds": 5, "steps": 20, "seconds": 15.0, "compare": False}
-    try:
-        seconds = _child("cfgfix.measure.step:job", subject, progress, plan=plan)["step_seconds"]["median"]
-    except CfgfixError as error:
-        return None, f"the step could not be timed: {error.message}"
     return float(seconds), f"judged for the step, which takes {seconds * 1e3:.3g} ms on this machine"
 
 

@@ -250,7 +250,8 @@ def _sync() -> None:
     tf.test.experimental.sync_devices()
 
 
-def _timed(function: Callable[[Any], Any], batch: Any) -> float:
+def timed(function: Callable[[Any], Any], batch: Any) -> float:
+    """Return the seconds that a function takes for a batch, the device's work included."""
     _sync()
     begin = time.perf_counter()
     function(batch)
@@ -511,7 +512,7 @@ def measure(
 
 
 def _runner(function: Callable[[Any], Any], batch: Any) -> Callable[[], float]:
-    return lambda: _timed(function, batch)
+    return lambda: timed(function, batch)
 
 
 def _watch(
@@ -596,8 +597,8 @@ def _compare(
         try:
             keras.mixed_precision.set_global_policy(precision)
             changed = subject.rebuild(xla)
-            first = _timed(changed, batch)
-            second = _timed(changed, batch)
+            first = timed(changed, batch)
+            second = timed(changed, batch)
             plain = _runner(baseline, batch)
             times = time_in_turn(
                 {"plain": plain, "changed": _runner(changed, batch)},
