@@ -67,6 +67,7 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
     if len(present) > 1:
         links = " · ".join(f'<a href="#{name}">{sections[name][0]}</a>' for name in present)
         body.append(f'<p class="dim">{links}</p>')
+    body += _causes(parts.get("causes") or parts.get("diagnosis", {}).get("causes", ()))
     if missing:
         body.append(
             '<section class="card"><h3>What could not run</h3><ul>'
@@ -84,6 +85,19 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
         + "\n".join(body)
         + "\n</main></body></html>\n"
     )
+
+
+def _causes(ranked: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """Yield what to change first: cause, worth, evidence, change."""
+    if not ranked:
+        return
+    rows = []
+    for cause in ranked:
+        worth = f" <b>x {cause['worth']:.2g}</b>" if cause["worth"] and cause["worth"] >= 1.02 else ""
+        evidence = f'<p class="dim">{_text(cause["evidence"])}</p>' if cause["evidence"] else ""
+        change = f"<p>change: {_text(cause['change'])}</p>" if cause["change"] else ""
+        rows.append(f"<li>{_text(cause['name'])}: {_text(cause['cause'])}{worth}{evidence}{change}</li>")
+    yield f'<section class="card"><h3>What to change, in this order</h3><ol>{"".join(rows)}</ol></section>'
 
 
 def _text(value: object) -> str:
