@@ -24,13 +24,14 @@ from cfgfix.code.inference.entry_points import (
 )
 from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
+from cfgfix.code.inference.releases import requirement_of
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
 from cfgfix.code.model.summary import Place, Scope
-from cfgfix.code.tensorflow.requirements import FILES, find_requirement
+from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
 from cfgfix.core.edits import Fix, ReplaceText, Safety
 from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
@@ -173,11 +174,13 @@ class Check:
         function: Yields what the rule finds in a program.
         needles: Byte strings of which a file must hold one.
         passed_over: Which modules, by identity, the function's room says nothing of; None for no such room.
+        by_release: Whether what it finds depends on the releases that a project asks for.
     """
 
     function: Callable[[Program], Iterable[Hit]]
     needles: tuple[bytes, ...]
     passed_over: Callable[[Program, object], frozenset[int]] | None
+    by_release: bool
 
 
 def check_function(rule: Rule) -> Check:
@@ -186,7 +189,10 @@ def check_function(rule: Rule) -> Check:
     name, _, function = rule.check[len(PREFIX) :].partition(".")
     module = importlib.import_module(f"cfgfix.code.checks.{name}")
     return Check(
-        getattr(module, function or "check"), tuple(module.NEEDLES), getattr(module, "passed_over", None)
+        getattr(module, function or "check"),
+        tuple(module.NEEDLES),
+        getattr(module, "passed_over", None),
+        getattr(module, "BY_RELEASE", False),
     )
 
 
@@ -264,11 +270,14 @@ def scan(
         conditions = conditions or [(None, Conditions(program, None))]
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         maker = _Maker(program, conditions, severity, folder)
-        for rule, check in checks:
-            passed_over = check.passed_over(program, check.function) if check.passed_over else ()
-            for hit in check.function(program):
-                if id(hit.scope.module) not in passed_over:
-                    maker.add(rule, hit)
+        projects = _projects(program, requirement)
+        apart = frozenset().union(*(modules for _, modules in projects))
+        _run(program, checks, maker, apart)
+        for asked, modules in projects:
+            # Each project of a collection has its own releases: what depends on them is asked again.
+            program.facts = {"requirement": asked, "configs": tuple(configs)}
+            others = frozenset(id(module) for module in program.modules) - modules
+            _run(program, [item for item in checks if item[1].by_release], maker, others)
         for items in maker.findings.values():
             items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         marked = tuple(module.path for module in program.modules if module.summary.suppressions)
@@ -282,6 +291,37 @@ def scan(
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )
+
+
+MAX_PROJECTS = 12
+"""Most projects of a collection that are judged by requirements of their own."""
+
+
+def _projects(program: Program, requirement: Requirement) -> list[tuple[Requirement, frozenset[int]]]:
+    """Return the projects below with requirements of their own: what each asks for, and its modules by identity."""
+    below = dict(requirement.below)
+    found: dict[str, set[int]] = {}
+    for module in program.modules:
+        folder = os.path.dirname(os.path.abspath(module.path))
+        while folder not in below and folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+        if folder in below:
+            found.setdefault(folder, set()).add(id(module))
+    largest = sorted(found, key=lambda folder: (-len(found[folder]), folder))[:MAX_PROJECTS]
+    return [(below[folder], frozenset(found[folder])) for folder in sorted(largest)]
+
+
+def _run(
+    program: Program, checks: Iterable[tuple[Rule, Check]], maker: _Maker, apart: frozenset[int]
+) -> None:
+    """Run checks over a program; what depends on releases says nothing of some modules."""
+    for rule, check in checks:
+        passed_over = check.passed_over(program, check.function) if check.passed_over else frozenset()
+        if check.by_release:
+            passed_over |= apart
+        for hit in check.function(program):
+            if id(hit.scope.module) not in passed_over:
+                maker.add(rule, hit)
 
 
 def _jobs() -> int:
@@ -520,6 +560,7 @@ class _Maker:
             notes=(*hit.notes, *notes),
             flow=tuple(self._location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
+            unpinned=rule.together == "unpinned" and requirement_of(self._program).unpinned,
         )
 
     def _fix(self, rule: Rule, hit: Hit, module: Module, scope: _Values) -> tuple[Fix | None, str | None]:
@@ -617,14 +658,27 @@ def _pack(item: Finding) -> tuple[Any, ...]:
     return (
         item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
         [_pack_location(other) for other in item.related], item.state.value, fix, item.no_fix_reason, item.notes,
-        [_pack_location(step) for step in item.flow], item.context,
+        [_pack_location(step) for step in item.flow], item.context, item.unpinned,
     )  # fmt: skip
 
 
 def _unpack(data: tuple[Any, ...]) -> Finding:
-    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
-        data
-    )
+    (
+        rule,
+        name,
+        severity,
+        confidence,
+        message,
+        location,
+        related,
+        state,
+        fix,
+        reason,
+        notes,
+        flow,
+        context,
+        unpinned,
+    ) = data
     return Finding(
         rule=rule,
         name=name,
@@ -641,6 +695,7 @@ def _unpack(data: tuple[Any, ...]) -> Finding:
         notes=notes,
         flow=tuple(Location(*item) for item in flow),
         context=context,
+        unpinned=unpinned,
     )
 
 

@@ -92,6 +92,8 @@ class Finding:
     """For code: the way from the hot root to the place, in order."""
     context: str = field(default="", compare=False)
     """Line-independent text that identifies the place for fingerprints and baselines."""
+    unpinned: bool = field(default=False, compare=False)
+    """Whether it is about what the newest TensorFlow lacks, in a project that pins no release."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from cfgfix.core.visible import visible
 from cfgfix.lint.request import UNKNOWN_CONFIG
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.sentences import legible, message
+from cfgfix.output.shown import shown
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -23,7 +24,7 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
     """Return the full report with code frames."""
     report = legible(report)
     lines: list[str] = []
-    for file in report.files:
+    for file in shown(report).report.files:
         for finding in file.findings:
             lines += _finding(finding, file, paint)
             lines.append("")
@@ -36,7 +37,7 @@ def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: b
 def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
     """Return one line per finding."""
     report = legible(report)
-    lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
+    lines = [concise_line(finding, paint) for file in shown(report).report.files for finding in file.findings]
     if report.diff:
         lines += _diffs(report, paint)
     lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
@@ -211,7 +212,8 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             )
     for error in report.errors:
         lines.append(f"{paint('error', 'error')}: {error}")
-    findings = report.findings()
+    reduced = shown(report)
+    findings = reduced.report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     checked = [file for file in report.files if file.passed_over is None and file.language != "python"]
     passed = [file for file in report.files if file.passed_over is not None]
@@ -262,7 +264,9 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         )
     else:
         lines.append("no configs found")
-    lines += _fix_hint(findings, report, paint)
+    if reduced.left_out:
+        lines.append(f"{_plural(reduced.left_out, 'note')} not shown (--min-severity info shows them)")
+    lines += _fix_hint(report.findings(), report, paint)
     lines += [f"stale in the baseline: {entry}" for entry in report.stale]
     hidden = sum(len(file.hidden) for file in report.files)
     if hidden:

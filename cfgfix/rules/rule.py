@@ -65,6 +65,8 @@ class Rule:
     severity: Severity
     confidence: Confidence
     preview: bool
+    together: str
+    """What is one line of text: the places of a `file`, of a `project`, or those `unpinned`; empty for one line each."""
     dialects: frozenset[str]
     """Dialects it is for; empty means all."""
     check: str | None

@@ -44,6 +44,8 @@ from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.requirements import LATER_MINORS
 
+BY_RELEASE = True
+"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = IMPORTS
 
 

@@ -27,6 +27,8 @@ from cfgfix.code.model.summary import Place, Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import dataclass
 
+BY_RELEASE = True
+"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = (b"from keras", b"import keras")
 
 _INSTEAD = {

@@ -23,6 +23,8 @@ from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirements import LATER_MINORS
 
+BY_RELEASE = True
+"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = (b"apply_gradients", b"minimize", *IMPORTS)
 
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w*")
