@@ -84,7 +84,7 @@ def _joined(group: list[Finding]) -> Finding:
     first = group[0]
     files = len({finding.location.path for finding in group})
     among = f"in {len(group)} places" + (f" of {files} files" if files > 1 else "")
-    if first.unpinned:
+    if first.unpinned and "nothing here pins" not in first.message:
         among += "; nothing here pins an older release"
     return replace(
         first,
