@@ -26,6 +26,7 @@ from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
 from cfgfix.code.inference.releases import requirement_of
 from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
@@ -37,47 +38,9 @@ from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.expression import Missing
-from cfgfix.rules.rule import Rule
+from cfgfix.rules.rule import About, Notebooks, Rule
 
 PREFIX = "source."
-TEACHING = frozenset(
-    {
-        "TFD001",
-        "TFD003",
-        "TFD004",
-        "TFD005",
-        "TFD006",
-        "TFD008",
-        "TFD013",
-        "TFD027",
-        "TFD035",
-        "TFD037",
-        "TFD042",
-    }
-    | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
-)
-"""Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
-SHOWN = frozenset(
-    {
-        "TFD033",
-        "TFF002",
-        "TFF005",
-        "TFF006",
-        "TFF007",
-        "TFF008",
-        "TFF009",
-        "TFF013",
-        "TFF020",
-        "TFF021",
-        "TFF028",
-        "DEP010",
-        "GPU001",
-        "GPU003",
-        "GPU005",
-        "GPU008",
-    }
-)
-"""Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
 PUT_ASIDE = frozenset(
     {
         "archive",
@@ -174,13 +137,11 @@ class Check:
         function: Yields what the rule finds in a program.
         needles: Byte strings of which a file must hold one.
         passed_over: Which modules, by identity, the function's room says nothing of; None for no such room.
-        by_release: Whether what it finds depends on the releases that a project asks for.
     """
 
     function: Callable[[Program], Iterable[Hit]]
     needles: tuple[bytes, ...]
     passed_over: Callable[[Program, object], frozenset[int]] | None
-    by_release: bool
 
 
 def check_function(rule: Rule) -> Check:
@@ -192,7 +153,6 @@ def check_function(rule: Rule) -> Check:
         getattr(module, function or "check"),
         tuple(module.NEEDLES),
         getattr(module, "passed_over", None),
-        getattr(module, "BY_RELEASE", False),
     )
 
 
@@ -207,6 +167,7 @@ def scan(
     use_cache: bool = True,
     progress: Callable[[int, int], None] | None = None,
     tensorflow: str = FILES,
+    under: Sequence[UnderConfigs] = (),
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
 
@@ -220,6 +181,7 @@ def scan(
         use_cache: Whether to keep and use results between runs.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
+        under: What configs give to calls; what is found only then says under which.
     """
     chosen = source_rules(rules)
     if not chosen or not files:
@@ -239,6 +201,7 @@ def scan(
                     [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
                     repr(key),
                     repr(replace(requirement, looked_in=())),
+                    [item.question for item in under],
                 )
             )
         )
@@ -259,25 +222,38 @@ def scan(
     with contextlib.closing(
         cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
     ) as store:
-        program = Program(files, store, needles, overlay or {})
-        program.facts["requirement"] = requirement
-        program.facts["configs"] = tuple(configs)
-        program.scan(_jobs(), progress)
-        Flow(program).run()
-        conditions: list[tuple[ConfigFacts | None, Conditions]] = [
-            (config, Conditions(program, config.lookup())) for config in configs
-        ]
-        conditions = conditions or [(None, Conditions(program, None))]
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
-        maker = _Maker(program, conditions, severity, folder)
-        projects = _projects(program, requirement)
-        apart = frozenset().union(*(modules for _, modules in projects))
-        _run(program, checks, maker, apart)
-        for asked, modules in projects:
-            # Each project of a collection has its own releases: what depends on them is asked again.
-            program.facts = {"requirement": asked, "configs": tuple(configs)}
-            others = frozenset(id(module) for module in program.modules) - modules
-            _run(program, [item for item in checks if item[1].by_release], maker, others)
+        edited = {os.path.abspath(path) for path in overlay or ()}
+
+        def judged(given: UnderConfigs | None) -> tuple[_Maker, list[Replaced]]:
+            program = Program(files, store, needles, overlay or {})
+            program.facts["requirement"] = requirement
+            program.facts["configs"] = tuple(configs)
+            program.scan(_jobs(), progress if given is None else None)
+            replaced = put_in_place(program, given, edited) if given is not None else []
+            if given is not None and not replaced:
+                return _Maker(program, [], severity, folder), []
+            Flow(program).run()
+            conditions: list[tuple[ConfigFacts | None, Conditions]] = [
+                (config, Conditions(program, config.lookup()))
+                for config in configs
+                if given is None or config.path in given.configs
+            ]
+            conditions = conditions or [(None, Conditions(program, None))]
+            maker = _Maker(program, conditions, severity, folder)
+            projects = _projects(program, requirement)
+            _run(program, checks, maker, frozenset().union(*(modules for _, modules in projects)))
+            for asked, modules in projects:
+                # Each project of a collection has its own releases: what depends on them is asked again.
+                program.facts = {"requirement": asked, "configs": tuple(configs)}
+                others = frozenset(id(module) for module in program.modules) - modules
+                about = [item for item in checks if item[0].policy.about is About.RELEASE]
+                _run(program, about, maker, others)
+            return maker, replaced
+
+        maker, _ = judged(None)
+        program = maker.program
+        maker.add_under([(*judged(item), item) for item in under[:MAX_UNDER]])
         for items in maker.findings.values():
             items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         marked = tuple(module.path for module in program.modules if module.summary.suppressions)
@@ -317,7 +293,7 @@ def _run(
     """Run checks over a program; what depends on releases says nothing of some modules."""
     for rule, check in checks:
         passed_over = check.passed_over(program, check.function) if check.passed_over else frozenset()
-        if check.by_release:
+        if rule.policy.about is About.RELEASE:
             passed_over |= apart
         for hit in check.function(program):
             if id(hit.scope.module) not in passed_over:
@@ -344,7 +320,7 @@ class _Maker:
         severity: Callable[[Rule, Severity], Severity],
         folder: str,
     ) -> None:
-        self._program = program
+        self.program = self._program = program
         self._folder = folder
         """What the program's files have in common; the folders above it say nothing of them."""
         self.findings: dict[str, list[Finding]] = {}
@@ -399,15 +375,52 @@ class _Maker:
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
         items.append(finding)
 
+    def add_under(self, found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]]) -> None:
+        """Add what is found only with the values that configs give, each with where those stand."""
+        holding: dict[tuple[str, str, int], tuple[Finding, list[str], list[Given]]] = {}
+        for other, replaced, under in found:
+            for path, items in other.findings.items():
+                known = {(finding.rule, finding.location.start) for finding in self.findings.get(path, ())}
+                for finding in items:
+                    if (finding.rule, finding.location.start) in known:
+                        continue
+                    key = finding.rule, path, finding.location.start
+                    shown = holding.setdefault(key, (finding, [], []))
+                    shown[1].extend(under.configs)
+                    shown[2].extend(other.causes(finding, replaced))
+        for (_, path, _), (finding, configs, givens) in holding.items():
+            origins = list(dict.fromkeys(map(_origin, givens)))[:MAX_ORIGINS]
+            names = ", ".join(configs[:MAX_ORIGINS]) + (" ..." if len(configs) > MAX_ORIGINS else "")
+            self.findings.setdefault(path, []).append(
+                replace(
+                    finding,
+                    related=(*finding.related, *origins),
+                    notes=(f"holds under {names}", *finding.notes),
+                    fix=None,
+                    no_fix_reason=f"the value stands in {origins[0].path}" if origins else None,
+                )
+            )
+
+    def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
+        """Return the values that a finding rests on, as far as its places and words tell."""
+        at = finding.location
+        exact = [item.given for item in replaced if _lies_in(at, self.location(item.scope, item.place))]
+        if exact:
+            return exact
+        places = (at, *finding.related, *finding.flow)
+        near = [
+            item.given
+            for item in replaced
+            if any(_lies_in(place, self.location(item.scope, item.call.place)) for place in places)
+        ]
+        named = [given for given in near if str(given.value) in finding.message]
+        return named or near or [item.given for item in replaced]
+
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        if (
-            not rule.id.startswith("DEP")
-            and hit.flow
-            and is_test(hit.flow[0].scope.module.path)
-            and not is_test(path)
-        ):
+        of_release = rule.policy.about is About.RELEASE
+        if not of_release and hit.flow and is_test(hit.flow[0].scope.module.path) and not is_test(path):
             # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
             return Severity.INFO
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
@@ -415,9 +428,8 @@ class _Maker:
         if _KEPT_COPY.search(path):
             return Severity.INFO
         if path.endswith(".ipynb") and (
-            rule.id in SHOWN
-            # A warning about a name: some release of those that may be meant has it, and a notebook ran with one of its day.
-            or (severity is Severity.WARNING and (rule.id in TEACHING or rule.id.startswith("DEP")))
+            rule.policy.notebooks is Notebooks.INFO
+            or (severity is Severity.WARNING and rule.policy.notebooks is Notebooks.ERRORS_ONLY)
         ):
             return Severity.INFO
         if severity is not Severity.INFO and (self._unused(hit) or for_python_two(hit.scope.module)):
@@ -425,7 +437,7 @@ class _Maker:
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
-        fails = severity is Severity.ERROR or rule.id.startswith("DEP")
+        fails = severity is Severity.ERROR or of_release
         if severity is not Severity.INFO:
             given = behind_a_default(hit.scope, hit.block, hit.place)
             if given and never_given(self._program, hit.scope, given):
@@ -433,10 +445,10 @@ class _Maker:
                 return Severity.INFO
         if severity is not Severity.INFO and self._out_of_reach(hit, fails=fails):
             # It would fail or be slow, and nothing in the program comes to it.
-            return Severity.WARNING if fails and not rule.id.startswith("DEP") else Severity.INFO
+            return Severity.WARNING if fails and not of_release else Severity.INFO
         if (
             severity is Severity.ERROR
-            and rule.id.startswith("DEP")
+            and of_release
             and hit.scope is hit.scope.module.scope
             and never_imported(self._program, hit.scope.module)
         ):
@@ -524,7 +536,8 @@ class _Maker:
             self._sources[module.path] = found
         return found
 
-    def _location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+    def location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+        """Return where something stands."""
         module: Module = scope.module
         start, end = self._offsets_of(module).span(place)
         return self._source_of(module).location(start, max(start, end), label)
@@ -534,7 +547,7 @@ class _Maker:
         state, way = best.state, best.way
         notes = self._notes(verdicts)
         source = self._source_of(module)
-        location = self._location(hit.scope, hit.place)
+        location = self.location(hit.scope, hit.place)
         own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
         if way.via:
             own["via"] = way.via
@@ -553,12 +566,12 @@ class _Maker:
             confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
             message=str(rule.message(scope)),
             location=location,
-            related=tuple(self._location(step.scope, step.place, step.label) for step in hit.related),
+            related=tuple(self.location(step.scope, step.place, step.label) for step in hit.related),
             state=state,
             fix=fix,
             no_fix_reason=reason,
             notes=(*hit.notes, *notes),
-            flow=tuple(self._location(step.scope, step.place, step.label) for step in way.steps),
+            flow=tuple(self.location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
             unpinned=rule.together == "unpinned" and requirement_of(self._program).unpinned,
         )
@@ -576,6 +589,25 @@ class _Maker:
         safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
         title = hit.title or (str(spec.title(scope)) if spec else "")
         return Fix(title, safety, found, spec.why if spec else ""), None
+
+
+MAX_UNDER = 3
+"""Most sets of values of configs that a program is judged with."""
+MAX_ORIGINS = 3
+"""Most places in configs that a finding names."""
+
+
+def _lies_in(place: Location, call: Location) -> bool:
+    return place.path == call.path and call.start <= place.start and place.end <= call.end
+
+
+def _origin(given: Given) -> Location:
+    label = (
+        f"`{given.key}` is {given.value!r} here"
+        if given.unchanged
+        else f"made from `{given.key}`: {given.value!r}"
+    )
+    return replace(given.origin, label=label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.suppressing import about_suppressions, apply, in_document
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import Code, Missing, evaluate
-from cfgfix.rules.rule import FixSpec, Rule
+from cfgfix.rules.rule import DEPENDS_ON, About, FixSpec, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.config.dialects.parameters import Reached, Told
     from cfgfix.usage.code_beside import Around
     from cfgfix.usage.project_code import CodeSays
     from cfgfix.usage.reads import Usage
@@ -36,18 +37,12 @@ MAX_FIXED = 25_000
 """Most findings of one rule in a file that is repaired; all must be known to tell which ones a fix brings."""
 _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
-_OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
-"""Rules about the YAML of a file, whatever reads it."""
 MAX_LEVELS = 20
 """Deepest level at which keys are looked for by their name."""
 MAX_COMMENT_LINES = 20
 """Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
-_ABOUT_KERAS = frozenset({"int_learning_rate"})
-"""Checks of what Keras takes: another framework may take it."""
-_REFUSED = frozenset({"SCH001", "REF001", "REF002"})
-"""Rules about a key that the program does not take."""
-_SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
-"""Schema rules that stay silent where a more telling rule has found the same value."""
+
+_NO_POLICY = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +97,8 @@ class Target:
     """What the project's code does with its config, where that is known."""
     own_schema: bool = False
     """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
+    told: Told | None = None
+    """What the code that opens the file says of its keys; the dialect has those keys already."""
     around: Around | None = None
     """What the text of the code around a config says of it, where a finding depends on it."""
 
@@ -124,6 +121,10 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._depending = {
+            fact: frozenset(rule.id for rule in chosen if fact in rule.policy.depends_on)
+            for fact in DEPENDS_ON
+        }
         self._known_skips: dict[tuple[object, ...], list[Skip]] = {}
         self._names = frozenset(
             name
@@ -138,6 +139,10 @@ class Judge:
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
         }
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
+        self._of_document = frozenset(
+            rule.id for rule in (*self._yaml.values(), *self._schema.values(), *self._about.values())
+        )
+        """Rules that judge a document by its YAML or by its schema."""
         self.code = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("code.")}
 
     def document(
@@ -154,6 +159,7 @@ class Judge:
         shown = self.by_runs(says.hits, document.source) if says is not None else []
         converted = says.converted if says is not None else frozenset()
         findings: list[Finding] = []
+        sure: set[int] = set()
         skips: dict[str, str] = {}
         room = _Room(most)
         findings += self._pitfalls(document, target, converted, room)
@@ -176,6 +182,7 @@ class Judge:
                     else None,
                     missing=MISSING,
                     hardware=target.hardware,
+                    told=target.told,
                 )
                 present = view.top.keys()
                 for rule, heads in self._applicable(target.dialect):
@@ -183,21 +190,22 @@ class Judge:
                         continue
                     places = _targets(rule, view, self._names)
                     if places:
-                        self._declared(rule, places, view, target, skips, findings, room)
-        findings = _without_echoes(findings)
+                        self._declared(rule, places, view, target, skips, findings, sure, room)
+        findings = self._without_echoes(findings)
         if shown:
+            shown = self.unless_meant(shown, findings)
             told = {(item.location.start, item.location.end) for item in shown}
             findings = [item for item in findings if (item.location.start, item.location.end) not in told]
         if target.dialect.confidence == "low":
             # What YAML itself says of a file does not depend on which program reads it.
             findings = [
                 finding
-                if finding.rule in _OF_YAML_ALONE or finding.confidence is Confidence.LOW
+                if self.policy(finding).about is About.TEXT or id(finding) in sure
                 else replace(finding, confidence=Confidence.LOW)
                 for finding in findings
             ]
         findings += shown
-        told_skips = self._skips(skips, coded=target.usage is not None)
+        told_skips = self._skips(skips, coded=target.usage is not None or says is not None)
         suppressions = in_document(document)
         hidden: list[Finding] = []
         if suppressions:
@@ -216,7 +224,7 @@ class Judge:
             reasons = dict(found)
             if not coded:
                 for rule in self.code.values():
-                    reasons.setdefault(rule.id, "no class and no source root of the config is known")
+                    reasons.setdefault(rule.id, "no program here is known to open the config")
             known = self._known_skips[key] = [Skip(rule, reason) for rule, reason in sorted(reasons.items())]
         return known
 
@@ -235,6 +243,64 @@ class Judge:
             found = self._rules_of[id(dialect)] = (dialect, rules)
         return found[1]
 
+    def policy(self, finding: Finding) -> Policy:
+        """Return the policy of the rule of a finding."""
+        rule = self.catalogue.find(finding.rule)
+        return rule.policy if rule is not None else _NO_POLICY
+
+    def depending_on(self, *facts: str) -> frozenset[str]:
+        """Return the rules whose findings hold or not by one of some facts, of `DEPENDS_ON`."""
+        return frozenset().union(*(self._depending[fact] for fact in facts))
+
+    def _without_echoes(self, findings: list[Finding]) -> list[Finding]:
+        """Leave out what says again what another finding tells better: one cause, one finding."""
+        if len(findings) < 2:
+            return findings
+        policies = [self.policy(finding) for finding in findings]
+        told_places: set[tuple[int, int]] = set()
+        told_keys: set[KeyPath | None] = set()
+        refused: set[KeyPath | None] = set()
+        renamed: set[KeyPath] = set()
+        for finding, policy in zip(findings, policies, strict=True):
+            if policy.yields_to is not YieldsTo.SAME_PLACE:
+                told_places.add((finding.location.start, finding.location.end))
+            if finding.rule in self._of_document:
+                told_keys.add(finding.key_path)
+            if policy.refuses_key and finding.severity is Severity.ERROR:
+                refused.add(finding.key_path)
+            for change in finding.fix.changes if policy.refuses_key and finding.fix is not None else ():
+                if isinstance(change, RenameKey):
+                    renamed.add((*change.path[:-1], change.new))
+
+        def echo(finding: Finding, policy: Policy) -> bool:
+            if policy.yields_to is YieldsTo.RENAME and finding.key_path in renamed:
+                return True
+            if policy.yields_to is YieldsTo.SAME_KEY and finding.key_path in told_keys:
+                return True
+            place = (finding.location.start, finding.location.end)
+            if policy.yields_to is YieldsTo.SAME_PLACE and place in told_places:
+                return True
+            return bool(finding.key_path) and finding.key_path in refused and not policy.refuses_key
+
+        return [
+            finding for finding, policy in zip(findings, policies, strict=True) if not echo(finding, policy)
+        ]
+
+    def unless_meant(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
+        """Leave out that a call refuses a value where a rule about the setting says so too: it knows what to write."""
+        settings = {rule.id for rule in self._declarative}
+        meant: dict[tuple[int, int], Severity] = {}
+        for item in findings:
+            if item.rule in settings and item.confidence is Confidence.HIGH:
+                place = (item.location.start, item.location.end)
+                meant[place] = max(item.severity, meant.get(place, item.severity))
+        return [
+            item
+            for item in shown
+            if self.policy(item).yields_to is not YieldsTo.SAME_PLACE
+            or meant.get((item.location.start, item.location.end), Severity.INFO) < item.severity
+        ]
+
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
         return self._severities.get(rule.id, severity)
@@ -251,7 +317,11 @@ class Judge:
         schema = target.schema
         dialect = target.dialect
         around = target.around
-        wanted = self._wanted - _ABOUT_KERAS if around is not None and around.elsewhere else self._wanted
+        wanted = self._wanted
+        if around is not None and around.elsewhere:
+            wanted = frozenset(
+                name for name in wanted if self._yaml[name].id not in self._depending["framework"]
+            )
         concept_of, tails = self._lookup(dialect)
         context = Context(
             document=document,
@@ -446,19 +516,23 @@ class Judge:
         target: Target,
         skips: dict[str, str],
         findings: list[Finding],
+        sure: set[int],
         room: _Room,
     ) -> None:
-        """Add what a rule finds at its places."""
+        """Add what a rule finds at its places, to `sure` those of keys of which the code says what they are."""
         assert rule.when is not None
         for concept, binding in places:
             own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
                 own["comment"] = _comment_beside(view, binding)
             own["own_schema"] = target.own_schema
+            reached = _reached_by(rule, view, concept, binding)
+            own["by_code"] = reached is not None
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
             scope = RuleScope(view, own, rule.lets, rule.tables, partial(_place_names, view, binding))
+            view.facts_asked, view.named_asked = {}, False
             try:
                 holds = evaluate(rule.when, scope)
             except Missing as missing:
@@ -472,9 +546,14 @@ class Judge:
                 continue
             if not room.take(rule.id):
                 return
-            findings.append(self._finding(rule, view, binding, scope))
+            finding = self._finding(rule, view, binding, scope, reached)
+            findings.append(finding)
+            if reached is not None and not view.named_asked:
+                sure.add(id(finding))
 
-    def _finding(self, rule: Rule, view: View, binding: Binding, scope: RuleScope) -> Finding:
+    def _finding(
+        self, rule: Rule, view: View, binding: Binding, scope: RuleScope, reached: Reached | None
+    ) -> Finding:
         severity = rule.severity
         for other, condition in rule.escalate:
             if _true(condition, scope):
@@ -482,17 +561,30 @@ class Judge:
                 break
         fix, reason = _first_fix(rule, view, binding, scope)
         related: list[Location] = []
+        if reached is not None:
+            name = format_key_path((binding.path or ("",))[-1:])
+            related.append(replace(reached.location, label=f"`{name}` reaches {reached.shown}"))
+            if fix is not None:
+                fix, reason = _careful(fix, reached, view)
+        facts = dict(view.facts_asked)
         own_place = place_of(view, binding)
         for item in rule.related:
             for other_binding in view.bindings(item.target)[:3]:
                 if other_binding.node is not None and other_binding.node is not binding.node:
                     place = place_of(view, other_binding)
                     related.append(replace(place, label=str(item.label(scope))))
+            if item.target in facts:
+                place = facts.pop(item.target).location
+                related.append(replace(place, label=str(item.label(scope))))
+        related += [
+            replace(said.location, label=f"{concept.replace('_', ' ')}: {said.shown}")
+            for concept, said in facts.items()
+        ]
         return Finding(
             rule=rule.id,
             name=rule.name,
             severity=self.severity(rule, severity),
-            confidence=rule.confidence,
+            confidence=rule.confidence_by_code if reached is not None else rule.confidence,
             message=str(rule.message(scope)),
             location=own_place,
             related=tuple(related),
@@ -502,6 +594,29 @@ class Judge:
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -> Reached | None:
+    """Return what in the code says that the key a rule is judged at is the concept it is about, or None."""
+    if view.told is None or binding.path is None:
+        return None
+    concepts = (concept,) if concept is not None else rule.at
+    found = (view.told.keys.get((name, binding.path)) for name in concepts)
+    return next((reached for reached in found if reached is not None), None)
+
+
+def _careful(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
+    """Return a fix of a key as far as the code allows it, and why not where it does not.
+
+    What the program also does with the key would change with it.
+    """
+    assert view.told is not None
+    others = [other.shown for other in view.told.also(reached)]
+    if others:
+        return None, f"the key is also {others[0]}, which a new value would change as well"
+    if not reached.alone and fix.safety is Safety.SAFE:
+        return replace(fix, safety=Safety.UNSAFE), None
+    return fix, None
 
 
 def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
@@ -764,43 +879,6 @@ def _first_path(view: View, concept: str) -> KeyPath:
         if len(path) == len(pattern):
             return path
     raise Missing(concept)
-
-
-def _without_echoes(findings: list[Finding]) -> list[Finding]:
-    """Leave out what says again what another finding tells better: one cause, one finding.
-
-    What the schema says of a value goes where a more telling rule speaks of it; what rules say of the value of a
-    key goes where the program refuses the key itself.
-    """
-    if len(findings) < 2:
-        return findings
-    spoken = {
-        (finding.location.start, finding.location.end)
-        for finding in findings
-        if finding.rule not in _SPEAKS_LAST
-    }
-    refused = {
-        finding.key_path
-        for finding in findings
-        if finding.rule in _REFUSED and finding.severity == Severity.ERROR
-    }
-    # A required key is missing because it is misspelt.
-    meant = {
-        (*change.path[:-1], change.new)
-        for finding in findings
-        if finding.rule == "SCH001" and finding.fix is not None
-        for change in finding.fix.changes
-        if isinstance(change, RenameKey)
-    }
-    told = {finding.key_path for finding in findings if finding.rule.startswith(("YML", "SCH"))}
-    return [
-        finding
-        for finding in findings
-        if not (finding.rule == "SCH005" and finding.key_path in meant)
-        and (finding.rule != "REF004" or finding.key_path not in told)
-        and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
-        and (finding.key_path not in refused or finding.rule in _REFUSED or not finding.key_path)
-    ]
 
 
 def ignored_by_path(

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from cfgfix.code.inference.interpreter.library import SHELL
+from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 
@@ -78,6 +78,17 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
             inner = os.path.join(os.path.dirname(path) or ".", entered.group(1))
             folder = inner if os.path.isdir(inner) else folder
         yield from _of_line(path, number, line, values, folder, names)
+
+
+def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
+    """Yield the commands that one line says, as it stands in a file of another form.
+
+    Args:
+        path: The file.
+        number: The line's 1-based number there.
+        line: What is run.
+    """
+    yield from _of_line(path, number, line, {}, os.path.dirname(path) or ".", frozenset())
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:

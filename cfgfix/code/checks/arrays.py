@@ -25,8 +25,6 @@ from cfgfix.code.tensorflow.numpy_names import BACK, BUILTINS, CALLS, GONE, LATE
 from cfgfix.code.tensorflow.requirements import Requirement, Version
 from cfgfix.core.records import dataclass
 
-BY_RELEASE = True
-"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = IMPORTS
 
 _BESIDE: tuple[tuple[Version, Version, Version], ...] = (

@@ -650,6 +650,18 @@ def method_of(site: Site) -> str:
     return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
 
 
+_KERAS_MODEL = re.compile(
+    r"keras\.(?:Model|Sequential|applications\.(?:\w+\.)?[A-Z]\w*"
+    r"|(?:models|saving)\.(?:load_model|clone_model|model_from_json|model_from_config|model_from_yaml))\.(\w+)"
+)
+
+
+def keras_model_method(name: str) -> str:
+    """Return which method of a Keras model a canonical name is, whatever made the model; empty text for anything else."""
+    found = _KERAS_MODEL.fullmatch(name)
+    return found[1] if found else ""
+
+
 TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})
 """Methods by which Keras and TensorFlow train."""
 

@@ -15,7 +15,7 @@ from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b".fit(",)
 
-_FITS = ("keras.Model.fit", "keras.Sequential.fit")
+FITS = ("keras.Model.fit", "keras.Sequential.fit")
 _SETS_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
 _DEPTH = 4
 
@@ -23,12 +23,12 @@ _DEPTH = 4
 def rate_set_twice(program: Program) -> Iterator[Hit]:
     """A callback that sets the learning rate of an optimizer that follows a schedule."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named(*_FITS):
+    for fit in program.flow.named(*FITS):
         scope = fit.scope
         given = fit.call.argument(5, "callbacks")
         if given is None or in_tests(scope) or written_for_one(program, scope):
             continue
-        numbers = _calls_of(given, scope, _DEPTH)
+        numbers = calls_of(given, scope)
         callback = next(
             (
                 site
@@ -58,7 +58,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         )
 
 
-def _calls_of(expr: Expr, scope: Scope, depth: int) -> set[int]:
+def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
     """Return the numbers of the calls in an expression, in what its names were given, and in what was appended to them."""
     found: set[int] = set()
     for part in walk(expr, scope):
@@ -67,11 +67,11 @@ def _calls_of(expr: Expr, scope: Scope, depth: int) -> set[int]:
         elif part[0] == NAME and depth > 0:
             for event in scope.binding(part[1]):
                 if event.value is not None and event.kind in ("assign", "annotate", "augment"):
-                    found |= _calls_of(event.value, scope, depth - 1)
+                    found |= calls_of(event.value, scope, depth - 1)
             for call in scope.calls:
                 if call.method in ("append", "extend") and call.func[1][:2] == part[:2]:
                     for arg in call.args:
-                        found |= _calls_of(arg, scope, depth - 1)
+                        found |= calls_of(arg, scope, depth - 1)
     return found
 
 
@@ -109,7 +109,7 @@ def _schedules(program: Program, fit: Site) -> list[Site]:
 def trainable_since(program: Program) -> Iterator[Hit]:
     """`trainable` set between two calls of `fit` without another `compile`: the step that was compiled keeps what it had."""
     seen: set[tuple[int, str]] = set()
-    for later in program.flow.named(*_FITS):
+    for later in program.flow.named(*FITS):
         scope = later.scope
         model = dotted(later.call.func[1]) if later.call.func[0] == ATTRIBUTE else None
         if model is None or (id(scope), model) in seen or in_tests(scope) or written_for_one(program, scope):
@@ -237,7 +237,7 @@ def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> 
     sites: list[Site] = program.flow.within(scope)
     for site in sites:
         if (
-            site.name in _FITS
+            site.name in FITS
             and dotted(site.call.func[1]) == model
             and site.call.place[2:] <= event.place[:2]
             and inside(scope, event.block, site.call.block)

@@ -41,8 +41,6 @@ from cfgfix.code.model.summary import (
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass
 
-BY_RELEASE = True
-"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = IMPORTS
 _MODELS = frozenset({"keras.Model", "keras.Sequential"})
 _INNER = "tensorflow.python."

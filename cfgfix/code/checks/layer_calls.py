@@ -50,8 +50,6 @@ from cfgfix.code.model.values import (
 )
 from cfgfix.core.records import dataclass
 
-BY_RELEASE = True
-"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = IMPORTS
 
 

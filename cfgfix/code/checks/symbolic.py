@@ -21,8 +21,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Many, Site
 
-BY_RELEASE = True
-"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = IMPORTS
 
 _OPERATION = re.compile(

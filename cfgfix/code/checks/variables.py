@@ -33,8 +33,6 @@ from cfgfix.code.model.summary import (
 )
 from cfgfix.code.model.values import Site
 
-BY_RELEASE = True
-"""What these checks find depends on the releases that a project asks for."""
 NEEDLES = (b"Variable",)
 
 _VARIABLE = "tensorflow.Variable"
