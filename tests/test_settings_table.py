@@ -98,6 +98,7 @@ VALUES = {
     "per-file-ignores": ({"speech.yaml": ["YML001"]}, {}),
     "severity": ({"YML001": "info"}, {}),
     "fail-on": ("never", {}),
+    "min-severity": ("error", {}),
     "preview": (True, {"rules": ["rules"]}),
     "rules": (["rules"], {"preview": True}),
     "show-skipped": (True, {}),

@@ -47,6 +47,7 @@ TABLE: tuple[Row, ...] = (
     _of_setting("ignore"),
     _of_setting("extend-select"),
     _of_setting("fail-on"),
+    _of_setting("min-severity"),
     ("exit_zero", ("--exit-zero",), FLAG, (), "Exit 0 whatever is found; errors of use still count."),
     (
         "output_format",

@@ -24,6 +24,7 @@ from cfgfix.code.inference.entry_points import (
 )
 from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
+from cfgfix.code.inference.releases import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
@@ -31,7 +32,7 @@ from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
 from cfgfix.code.model.summary import Place, Scope
 from cfgfix.code.model.summary_cache import SummaryStore
-from cfgfix.code.tensorflow.requirements import FILES, find_requirement
+from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
 from cfgfix.core import cache
 from cfgfix.core.edits import Fix
 from cfgfix.core.finding_data import pack_finding, unpack_finding
@@ -151,7 +152,9 @@ def check_function(rule: Rule) -> Check:
     name, _, function = rule.check[len(PREFIX) :].partition(".")
     module = importlib.import_module(f"cfgfix.code.checks.{name}")
     return Check(
-        getattr(module, function or "check"), tuple(module.NEEDLES), getattr(module, "passed_over", None)
+        getattr(module, function or "check"),
+        tuple(module.NEEDLES),
+        getattr(module, "passed_over", None),
     )
 
 
@@ -237,11 +240,14 @@ def scan(
             ]
             conditions = conditions or [(None, Conditions(program, None))]
             maker = _Maker(program, conditions, severity, folder)
-            for rule, check in checks:
-                passed_over = check.passed_over(program, check.function) if check.passed_over else ()
-                for hit in check.function(program):
-                    if id(hit.scope.module) not in passed_over:
-                        maker.add(rule, hit)
+            projects = _projects(program, requirement)
+            _run(program, checks, maker, frozenset().union(*(modules for _, modules in projects)))
+            for asked, modules in projects:
+                # Each project of a collection has its own releases: what depends on them is asked again.
+                program.facts = {"requirement": asked, "configs": tuple(configs)}
+                others = frozenset(id(module) for module in program.modules) - modules
+                about = [item for item in checks if item[0].policy.about is About.RELEASE]
+                _run(program, about, maker, others)
             return maker, replaced
 
         maker, _ = judged(None)
@@ -260,6 +266,37 @@ def scan(
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )
+
+
+MAX_PROJECTS = 12
+"""Most projects of a collection that are judged by requirements of their own."""
+
+
+def _projects(program: Program, requirement: Requirement) -> list[tuple[Requirement, frozenset[int]]]:
+    """Return the projects below with requirements of their own: what each asks for, and its modules by identity."""
+    below = dict(requirement.below)
+    found: dict[str, set[int]] = {}
+    for module in program.modules:
+        folder = os.path.dirname(os.path.abspath(module.path))
+        while folder not in below and folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+        if folder in below:
+            found.setdefault(folder, set()).add(id(module))
+    largest = sorted(found, key=lambda folder: (-len(found[folder]), folder))[:MAX_PROJECTS]
+    return [(below[folder], frozenset(found[folder])) for folder in sorted(largest)]
+
+
+def _run(
+    program: Program, checks: Iterable[tuple[Rule, Check]], maker: _Maker, apart: frozenset[int]
+) -> None:
+    """Run checks over a program; what depends on releases says nothing of some modules."""
+    for rule, check in checks:
+        passed_over = check.passed_over(program, check.function) if check.passed_over else frozenset()
+        if rule.policy.about is About.RELEASE:
+            passed_over |= apart
+        for hit in check.function(program):
+            if id(hit.scope.module) not in passed_over:
+                maker.add(rule, hit)
 
 
 def _jobs() -> int:
@@ -539,6 +576,7 @@ class _Maker:
             notes=(*hit.notes, *notes),
             flow=tuple(self.location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
+            unpinned=rule.together == "unpinned" and requirement_of(self._program).unpinned,
         )
 
     def _fix(self, rule: Rule, hit: Hit, module: Module, scope: Operands) -> tuple[Fix | None, str | None]:

@@ -23,15 +23,28 @@ def pack_finding(item: Finding) -> tuple[Any, ...]:
     return (
         item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
         [_pack_location(other) for other in item.related], item.state.value, fix, item.no_fix_reason, item.notes,
-        [_pack_location(step) for step in item.flow], item.context,
+        [_pack_location(step) for step in item.flow], item.context, item.unpinned,
     )  # fmt: skip
 
 
 def unpack_finding(data: tuple[Any, ...]) -> Finding:
     """Return the finding that `pack_finding` has written."""
-    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
-        data
-    )
+    (
+        rule,
+        name,
+        severity,
+        confidence,
+        message,
+        location,
+        related,
+        state,
+        fix,
+        reason,
+        notes,
+        flow,
+        context,
+        unpinned,
+    ) = data
     return Finding(
         rule=rule,
         name=name,
@@ -48,6 +61,7 @@ def unpack_finding(data: tuple[Any, ...]) -> Finding:
         notes=notes,
         flow=tuple(Location(*item) for item in flow),
         context=context,
+        unpinned=unpinned,
     )
 
 

@@ -94,6 +94,8 @@ class Finding:
     """Other files in which it holds for the same cause, where it is told once for all of them."""
     context: str = field(default="", compare=False)
     """Line-independent text that identifies the place for fingerprints and baselines."""
+    unpinned: bool = field(default=False, compare=False)
+    """Whether it is about what the newest TensorFlow lacks, in a project that pins no release."""
 
 
 @dataclass(frozen=True, slots=True)

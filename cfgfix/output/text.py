@@ -12,6 +12,7 @@ from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message
+from cfgfix.output.shown import shown
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -27,7 +28,7 @@ def render(report: Report, style: Style = PLAIN) -> str:
     """Return the full report with code frames."""
     report = legible(report)
     lines: list[str] = []
-    for file in report.files:
+    for file in shown(report).report.files:
         for finding in file.findings:
             lines += _finding(finding, file, style.paint)
             lines.append("")
@@ -40,7 +41,9 @@ def render(report: Report, style: Style = PLAIN) -> str:
 def concise(report: Report, style: Style = PLAIN) -> str:
     """Return one line per finding."""
     report = legible(report)
-    lines = [concise_line(finding, style.paint) for file in report.files for finding in file.findings]
+    lines = [
+        concise_line(finding, style.paint) for file in shown(report).report.files for finding in file.findings
+    ]
     if report.diff:
         lines += _diffs(report, style.paint)
     lines += summary(report, style)
@@ -227,7 +230,8 @@ def summary(report: Report, style: Style) -> list[str]:
             )
     for error in report.errors:
         lines.append(f"{style.paint('error', 'error')}: {error}")
-    findings = report.findings()
+    reduced = shown(report)
+    findings = reduced.report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     checked = [file for file in report.files if file.passed_over is None and file.language != "python"]
     passed = [file for file in report.files if file.passed_over is not None]
@@ -278,7 +282,9 @@ def summary(report: Report, style: Style) -> list[str]:
         lines.append(f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why)")
     else:
         lines.append("no configs found")
-    lines += _fix_hint(findings, report, style.paint)
+    if reduced.left_out:
+        lines.append(f"{_plural(reduced.left_out, 'note')} not shown (--min-severity info shows them)")
+    lines += _fix_hint(report.findings(), report, style.paint)
     lines += [f"stale in the baseline: {entry}" for entry in report.stale]
     hidden = sum(len(file.hidden) for file in report.files)
     if hidden:

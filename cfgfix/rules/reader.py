@@ -21,6 +21,7 @@ MAX_BYTES = 256 * 1024
 SEVERITIES = ("info", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
 SAFETIES = ("display", "unsafe", "safe")
+TOGETHER = ("file", "project", "unpinned")
 
 KEYS = frozenset(
     [
@@ -31,6 +32,7 @@ KEYS = frozenset(
         "confidence",
         "confidence_by_code",
         "preview",
+        "together",
         "dialects",
         "dialect",
         "check",
@@ -233,6 +235,8 @@ def _check_shapes(path: str, data: dict[str, Any]) -> None:
             raise rule_error(path, f"`{key}` is not text")
     if not isinstance(data.get("preview", False), bool):
         raise rule_error(path, "`preview` is not true or false")
+    if data.get("together", "file") not in TOGETHER:
+        raise rule_error(path, f"`together` is none of {', '.join(TOGETHER)}")
     for key in ("at", "dialects", "references"):
         if data.get(key) is not None and not _is_texts(data[key]):
             raise rule_error(path, f"`{key}` is not a list of texts")

@@ -65,6 +65,7 @@ def make_finding(
     notes: tuple[str, ...] = (),
     flow: tuple[Location, ...] = (),
     context: str = "",
+    unpinned: bool = False,
 ) -> Finding:
     """Return the finding of a rule at a place.
 
@@ -85,6 +86,7 @@ def make_finding(
         notes: Further lines for a reader.
         flow: The way to the place.
         context: What identifies the place whatever its line.
+        unpinned: Whether it speaks of the newest release because nothing pins one.
     """
     if message is None:
         assert scope is not None
@@ -106,6 +108,7 @@ def make_finding(
         notes=notes,
         flow=flow,
         context=context,
+        unpinned=unpinned,
     )
 
 

@@ -120,6 +120,8 @@ class Rule:
     confidence_by_code: Confidence
     """The same where the code shows what the keys are."""
     preview: bool
+    together: str
+    """What is one line of text: the places of a `file`, of a `project`, or those `unpinned`; empty for one line each."""
     dialects: frozenset[str]
     """Dialects it is for; empty means all."""
     check: str | None

@@ -62,6 +62,7 @@ class Settings:
     per_file_ignores: Mapping[str, tuple[str, ...]] = default("per-file-ignores")
     severity: Mapping[str, str] = default("severity")
     fail_on: str = default("fail-on")
+    min_severity: str | None = default("min-severity")
     preview: bool = default("preview")
     rules: tuple[str, ...] = default("rules")
     show_skipped: bool = default("show-skipped")

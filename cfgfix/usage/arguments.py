@@ -115,8 +115,8 @@ class Arguments:
             or for_others(self.program, scope.module)
         )
 
-    def _grade(self, name: str) -> str:
-        """Return the severity of what only some of the releases refuse that may be meant."""
+    def _grade(self, name: str) -> str | None:
+        """Return the severity of what only some of the releases refuse that may be meant; None where nothing pins one."""
         return (where_keras_known if name.startswith("keras.") else where_known)(self.api, _WARNING)
 
     # Names
@@ -155,7 +155,7 @@ class Arguments:
                 item.meant or "",
                 "the call raises" if not mask else f"TensorFlow {table.without(mask)} refuses it",
                 "",
-                _ERROR if slip or known else self._grade(name),
+                _ERROR if slip or known else self._grade(name) or _WARNING,
             )
         for argument, key in written.items():
             if bound.signature.ignores(argument, table.newest):
@@ -207,7 +207,7 @@ class Arguments:
             meant,
             f"TensorFlow {self.api.without(mask)} does not have it" if mask else "AttributeError",
             "",
-            _ERROR if not mask else self._grade(f"{package}."),
+            _ERROR if not mask else self._grade(f"{package}.") or _WARNING,
         )
 
     # Values
@@ -256,7 +256,7 @@ class Arguments:
             refusal.meant,
             refusal.error,
             refusal.takes,
-            _ERROR if refusal.always else self._grade(bound.callable),
+            _ERROR if refusal.always else self._grade(bound.callable) or _ERROR,
         )
 
     def _class_name(

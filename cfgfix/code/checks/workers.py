@@ -541,13 +541,19 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
             seen.add(key)
             yield hit_at(
                 batch,
-                values={"line": made[0].call.name_place[0], "user": user.call.method or "the step"},
+                # A program that may run on other devices as well leaves no example out there.
+                severity="info" if all(_chosen(site) for site in made) else None,
+                values={"line": made[0].call.name_place[0]},
                 needs=((made[0].scope, made[0].call.block),),
                 related=(at(made[0], label="the TPUs"), at(user, label="gets the batches")),
                 rewrites=(Rewrite("keyword", batch.scope, batch.call.place, "True", "drop_remainder"),)
                 if dropped is None or batch.call.keyword("drop_remainder") is not None
                 else (),
             )
+
+
+def _chosen(site: Site) -> bool:
+    return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
 
 
 def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:
