@@ -6,8 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import bound_once, in_tests, together
+from cfgfix.code.checks.common import bound_once, few_turns, in_tests, keras_model_method, together
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import (
     IMPORTS,
     api,
@@ -320,6 +321,8 @@ def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
     if sum(len(item.bases) for item in classes) > len(classes) - 1 + len(outside):
         # A base that is not known may be one of the old ones.
         return None
+    if not all(name.startswith(("keras.", "abc.", "typing.", "builtins.")) for name in outside):
+        return None
     if any(not _NEW_HOOKS.isdisjoint(item.children) for item in classes):
         return None
     found: tuple[str, str] | None = None
@@ -334,3 +337,112 @@ def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
             if _OPTIMIZER.fullmatch(fold(raw)):
                 found = raw, fold(raw)
     return found if found is not None and found[1] in outside else None
+
+
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
+
+
+def shared_in_loop(program: Program) -> Iterator[Hit]:
+    """One optimizer that compiles another model in each turn of a loop: it is built for the variables of the first."""
+    table = api(program)
+    requirement = table.requirement
+    if table.silent:
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        if site.call.method != "compile" or keras_model_method(site.name) != "compile":
+            continue
+        scope = site.scope
+        key = id(scope), site.call.number
+        if key in seen or in_tests(scope) or written_for_one(program, scope):
+            continue
+        made = alternatives(site.argument(0, "optimizer"))
+        if not made or not all(
+            isinstance(value, Made) and _is_new(value) and value.site is not None for value in made
+        ):
+            continue
+        optimizer = made[0]
+        assert isinstance(optimizer, Made)
+        assert optimizer.site is not None
+        found = _models_in_turns(program, site, optimizer.site)
+        if found is None:
+            continue
+        where, loop = found
+        since = first_new(optimizer.site)
+        if requirement.text and not requirement.of_two(range(since, LATER_MINORS)):
+            continue
+        if not keras_of_release(program, scope) or expects_absence(scope, site.call.block, site.call.place):
+            continue
+        seen.add(key)
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "line": optimizer.site.call.name_place[0],
+                "loop_line": where.blocks[loop].line,
+                "since": f"2.{since}",
+                "asked": asked_for(table),
+            },
+            severity="warning" if requirement.text and requirement.of_two(range(since)) else None,
+            needs=((optimizer.site.scope, optimizer.site.call.block),),
+            related=(at(optimizer.site, label="the one optimizer"),),
+        )
+
+
+def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Scope, int] | None:
+    """Return the loop in whose turns new models are compiled and trained with an optimizer that is made outside of it."""
+    scope = site.scope
+    loop = innermost_loop(scope, site.call.block)
+    if loop is not None:
+        if (
+            (optimizer.scope is not scope or not inside(scope, optimizer.call.block, loop))
+            and (optimizer.scope is scope or _around(program, optimizer.scope, scope))
+            and _made_here(site, loop)
+            and _several(program, scope, loop)
+            and any(call.method in _TRAINS and inside(scope, call.block, loop) for call in scope.calls)
+        ):
+            return scope, loop
+        return None
+    if optimizer.scope is scope or scope.kind != "function" or not _made_here(site, 0):
+        return None
+    if not any(call.method in _TRAINS for call in scope.calls):
+        return None
+    for caller in program.flow.callers(scope):
+        outer = innermost_loop(caller.scope, caller.call.block)
+        if outer is None or in_tests(caller.scope) or not _several(program, caller.scope, outer):
+            continue
+        if optimizer.scope is caller.scope and inside(caller.scope, optimizer.call.block, outer):
+            continue
+        if optimizer.scope is caller.scope or _around(program, optimizer.scope, scope):
+            return caller.scope, outer
+    return None
+
+
+def _around(program: Program, outer: Scope, scope: Scope) -> bool:
+    """Tell whether a scope is one around another, whose names it sees."""
+    here: Scope | None = scope
+    while here is not None:
+        if here is outer:
+            return True
+        here = program.outer(here)
+    return False
+
+
+def _made_here(site: Site, block: int) -> bool:
+    """Tell whether the model that is compiled is made anew in a block: its name is given what a call returns there."""
+    scope = site.scope
+    model = site.call.func[1]
+    if model[0] != NAME:
+        return bool(model[0] == CALL)
+    return any(
+        event.kind == "assign"
+        and event.value is not None
+        and event.value[0] == CALL
+        and inside(scope, event.block, block)
+        and event.place[:2] < site.call.place[:2]
+        for event in scope.binding(model[1])
+    )
+
+
+def _several(program: Program, scope: Scope, loop: int) -> bool:
+    return not few_turns(program, scope, loop, 1)
