@@ -17,6 +17,11 @@ from cfgfix.usage.code_beside import Surroundings
 
 CONFIG = "optimizer:\n  learning_rate: 1e-4\nbatch_size: 8\nepochs: 3\n"
 HYDRA = '@hydra.main(config_path="conf", config_name="a")\ndef main(cfg):\n    pass\n'
+OWN_LOADER = (
+    "import re, yaml\nloader = yaml.SafeLoader\n"
+    "loader.add_implicit_resolver(\n    'tag:yaml.org,2002:float', re.compile('^[0-9]+e[-+]?[0-9]+$'), list('0123456789')\n)\n"
+    "def load(path):\n    return yaml.load(open(path), Loader=loader)\n"
+)
 PLAIN = "import yaml\n\nconfig = yaml.safe_load(open('conf/a.yaml'))\n"
 
 
@@ -61,6 +66,23 @@ def told(report: FileReport) -> list[tuple[str, str]]:
         ({"train.py": "def f(c):\n    return float(c['model']['learning_rate'])\n" + PLAIN}, "pyyaml", "info"),
         ({"config.py": "from yacs.config import CfgNode\n", "other.py": PLAIN}, "pyyaml", "info"),
         ({"train.py": "def f(c):\n    return float(c.max_learning_rates)\n" + PLAIN}, "pyyaml", "error"),
+        ({"train.py": "def f(c):\n    return float(\n        c['learning_rate']\n    )\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    return np.float32(c['learning_rate'])\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    return ast.literal_eval(c['learning_rate'])\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    lr = c['learning_rate']\n    return float(lr)\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    lr = c.get('learning_rate', 1)\n    return float(lr)\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    lr = c['learning_rate']\n    rate = float(c['decay'])\n    return lr, rate\n" + PLAIN}, "pyyaml", "error"),
+        ({"train.py": "def f(c):\n    for k in ('decay', 'learning_rate'):\n        c[k] = float(c[k])\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "RATES = [\n    'decay',\n    'learning_rate',\n]\ndef f(c):\n    for k in RATES:\n        c[k] = float(c[k])\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "def f(c):\n    for k in ('learning_rate',):\n        print(k, float(c['decay']))\n" + PLAIN}, "pyyaml", "error"),
+        ({"model.py": "import pydantic\nclass C(pydantic.BaseModel):\n    learning_rate: float = 1.0\n", "train.py": PLAIN}, "pyyaml", "info"),
+        ({"model.py": "class C:\n    learning_rate: float = 1.0\n", "train.py": PLAIN}, "pyyaml", "error"),
+        ({"train.py": "p.add_argument('--learning-rate', type=float)\np.set_defaults(**c)\n" + PLAIN}, "pyyaml", "info"),
+        ({"train.py": "p.add_argument('--learning_rate', type=float)\n" + PLAIN}, "pyyaml", "error"),
+        # A loader that is told what else is a float reads a number; another one may be what reads this file.
+        ({"train.py": OWN_LOADER}, "pyyaml-floats", None),
+        ({"train.py": OWN_LOADER.replace("tag:yaml.org,2002:float", "!path")}, "pyyaml", "error"),
+        ({"train.py": OWN_LOADER, "other.py": PLAIN}, "pyyaml", "info"),
     ],
 )  # fmt: skip
 def test_the_code_around_tells_what_reads_a_config(

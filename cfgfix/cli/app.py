@@ -195,7 +195,9 @@ def call(arguments: Sequence[str]) -> int:
         error.show(file=shown)
         tell(visible_lines(shown.getvalue().rstrip("\n")))
         return 2
-    except click.exceptions.Abort:
+    except click.exceptions.Abort as abort:
+        if isinstance(abort.__cause__, KeyboardInterrupt):
+            raise abort.__cause__ from None
         return 130
     except ReaderGoneError as error:
         raise BrokenPipeError from error

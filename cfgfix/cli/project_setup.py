@@ -619,17 +619,10 @@ def write(plan: Plan) -> None:
         CfgfixError: A link leads out of the project.
         UnreadableError: A file cannot be written, or has changed since it was read.
     """
-    written: list[str] = []
     for planned in plan.files:
         # Looked at again: between a question and its answer a link may have come.
         require_inside(planned.path)
-        try:
-            put(planned.path, planned.after, planned.source)
-        except UnreadableError as error:
-            if written:
-                error.hint = f"written before that: {', '.join(written)}"
-            raise
-        written.append(planned.path)
+        put(planned.path, planned.after, planned.source)
 
 
 def put(path: str, text: str, source: SourceFile | None) -> None:

@@ -14,10 +14,19 @@ from collections.abc import Sequence
 from cfgfix.cli.options import parse
 from cfgfix.cli.streams import runner_reads, settle, silence, tell
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
-from cfgfix.core.visible import no_commands, visible_lines
+from cfgfix.core.visible import no_commands, visible, visible_lines
 
 _NEED_NOTHING = (["--version"], ["-V"], ["--help"], ["-h"])
 """Arguments that are answered wherever the command is run."""
+_WRITE = ("fix", "init")
+_WRITE_WITH = ("--fix", "--add-ignores", "--write-baseline", "--output-format", "--output-file")
+"""Options with which a check writes files."""
+SHORT = 3
+"""Most names of written files that stand on one line."""
+
+
+class _Terminated(KeyboardInterrupt):
+    """The system or another process asks this one to end."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -27,31 +36,61 @@ def run(arguments: Sequence[str]) -> int:
     except CfgfixError as error:
         _tell(f"cfgfix: error: {_near(error)}{_after_writing()}")
         return int(error.code)
-    except KeyboardInterrupt:
-        _tell("cfgfix: interrupted")
-        return 130
+    except KeyboardInterrupt as error:
+        terminated = isinstance(error, _Terminated)
+        done = _after_writing() or ("; nothing was written" if _tells_what_it_writes(arguments) else "")
+        _tell(f"cfgfix: {'terminated' if terminated else 'interrupted'}{done}")
+        return 143 if terminated else 130
     except BrokenPipeError:
         # The reader of our output has gone.
         silence(sys.stdout)
         return 141
     except OSError as error:
         if error.errno is None:
-            return _internal(error)
+            return _internal(error, arguments)
         return _system(error)
     except RecursionError as error:
-        return _internal(error)
+        return _internal(error, arguments)
     except Exception as error:  # noqa: BLE001 - the one handler: what arrives here is a fault of cfgfix
-        return _internal(error)
+        return _internal(error, arguments)
 
 
 def _answer(arguments: list[str]) -> int:
     settle()
     if arguments[:1] not in _NEED_NOTHING:
         _require_working_folder()
+    if arguments[:1] in ([name] for name in _WRITE) or any(
+        _is_one_of(_WRITE_WITH, text) for text in arguments
+    ):
+        _heed_termination()
     code = _dispatch(arguments)
     # What cannot be written any more is told by the handler and not by Python as it ends.
     sys.stdout.flush()
     return code
+
+
+def _is_one_of(options: Sequence[str], argument: str) -> bool:
+    return argument.partition("=")[0] in options
+
+
+def _heed_termination() -> None:
+    """End as an interruption does where the system ends this process, so that it says what it has written."""
+    import signal
+
+    def stop(_number: int, _frame: object) -> None:
+        raise _Terminated
+
+    try:
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Only the main thread receives signals.
+        return
+
+
+def _tells_what_it_writes(arguments: Sequence[str]) -> bool:
+    """Tell whether a command runs no program of the user, which might write anything."""
+    return bool(arguments) and arguments[0] in ("check", *_WRITE)
 
 
 def _normal(arguments: list[str]) -> list[str]:
@@ -107,14 +146,15 @@ def _require_working_folder() -> None:
 
 
 def _after_writing() -> str:
-    """Return a sentence that says what was written before an error, or nothing where nothing was."""
+    """Return a line that says what was written before an error, or nothing where nothing was."""
     from cfgfix.core.source_file import written
 
-    if not written:
+    names = [visible(name) for name in dict.fromkeys(written)]
+    if not names:
         return ""
-    shown = ", ".join(written[:3])
-    more = f" and {len(written) - 3} more" if len(written) > 3 else ""
-    return f"\ncfgfix: written before that: {shown}{more}"
+    return "\ncfgfix: written before that:" + (
+        " " + ", ".join(names) if len(names) <= SHORT else "".join(f"\n  {name}" for name in names)
+    )
 
 
 def _system(error: OSError) -> int:
@@ -131,7 +171,7 @@ def _system(error: OSError) -> int:
     return int(told.code)
 
 
-def _internal(error: BaseException) -> int:
+def _internal(error: BaseException, arguments: Sequence[str]) -> int:
     import platform
     import traceback
 
@@ -139,8 +179,9 @@ def _internal(error: BaseException) -> int:
 
     frames = traceback.format_exception(type(error), error, error.__traceback__)
     done = _after_writing()
+    nothing = "; nothing was written" if not done and _tells_what_it_writes(arguments) else ""
     _tell(
-        f"cfgfix: internal error - this is a fault in cfgfix, not in your files{'' if done else '; nothing was written'}.{done}\n"
+        f"cfgfix: internal error - this is a fault in cfgfix, not in your files{nothing}.{done}\n"
         "Please report it with the following lines:\n"
         f"  cfgfix {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         + "".join("  " + line for part in frames for line in part.splitlines(keepends=True))

@@ -36,47 +36,9 @@ from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.expression import Missing
-from cfgfix.rules.rule import Rule
+from cfgfix.rules.rule import About, Notebooks, Rule
 
 PREFIX = "source."
-TEACHING = frozenset(
-    {
-        "TFD001",
-        "TFD003",
-        "TFD004",
-        "TFD005",
-        "TFD006",
-        "TFD008",
-        "TFD013",
-        "TFD027",
-        "TFD035",
-        "TFD037",
-        "TFD042",
-    }
-    | {"TFF001", "TFF004", "TFF010", "TFF011", "TFF012", "TFF022", "TFF029", "DEP004", "DEP011"}
-)
-"""Rules about speed, debugging and style. A notebook shows things step by step and small: there they are only info."""
-SHOWN = frozenset(
-    {
-        "TFD033",
-        "TFF002",
-        "TFF005",
-        "TFF006",
-        "TFF007",
-        "TFF008",
-        "TFF009",
-        "TFF013",
-        "TFF020",
-        "TFF021",
-        "TFF028",
-        "DEP010",
-        "GPU001",
-        "GPU003",
-        "GPU005",
-        "GPU008",
-    }
-)
-"""Rules about what a guide shows on purpose, and about the order of cells, which a reader runs one by one: info in notebooks."""
 PUT_ASIDE = frozenset(
     {
         "archive",
@@ -362,12 +324,8 @@ class _Maker:
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        if (
-            not rule.id.startswith("DEP")
-            and hit.flow
-            and is_test(hit.flow[0].scope.module.path)
-            and not is_test(path)
-        ):
+        of_release = rule.policy.about is About.RELEASE
+        if not of_release and hit.flow and is_test(hit.flow[0].scope.module.path) and not is_test(path):
             # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
             return Severity.INFO
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
@@ -375,9 +333,8 @@ class _Maker:
         if _KEPT_COPY.search(path):
             return Severity.INFO
         if path.endswith(".ipynb") and (
-            rule.id in SHOWN
-            # A warning about a name: some release of those that may be meant has it, and a notebook ran with one of its day.
-            or (severity is Severity.WARNING and (rule.id in TEACHING or rule.id.startswith("DEP")))
+            rule.policy.notebooks is Notebooks.INFO
+            or (severity is Severity.WARNING and rule.policy.notebooks is Notebooks.ERRORS_ONLY)
         ):
             return Severity.INFO
         if severity is not Severity.INFO and (self._unused(hit) or for_python_two(hit.scope.module)):
@@ -385,7 +342,7 @@ class _Maker:
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
             return Severity.INFO
-        fails = severity is Severity.ERROR or rule.id.startswith("DEP")
+        fails = severity is Severity.ERROR or of_release
         if severity is not Severity.INFO:
             given = behind_a_default(hit.scope, hit.block, hit.place)
             if given and never_given(self._program, hit.scope, given):
@@ -393,10 +350,10 @@ class _Maker:
                 return Severity.INFO
         if severity is not Severity.INFO and self._out_of_reach(hit, fails=fails):
             # It would fail or be slow, and nothing in the program comes to it.
-            return Severity.WARNING if fails and not rule.id.startswith("DEP") else Severity.INFO
+            return Severity.WARNING if fails and not of_release else Severity.INFO
         if (
             severity is Severity.ERROR
-            and rule.id.startswith("DEP")
+            and of_release
             and hit.scope is hit.scope.module.scope
             and never_imported(self._program, hit.scope.module)
         ):

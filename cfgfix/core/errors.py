@@ -95,3 +95,25 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) 
     """Return the hint for a name that does not exist: the known name nearest to it, or `otherwise` where none is near."""
     near = nearest(name, known)
     return f"did you mean {near!r}?" if near else otherwise
+
+
+def internal_fault(error: Exception, path: str) -> CfgfixError:
+    """Return what to tell of a fault of cfgfix that costs a part of a check.
+
+    Args:
+        error: The fault.
+        path: The file that it was found at.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        parts = trace.tb_frame.f_code.co_filename.replace("\\", "/").split("/")
+        place = f" in {'/'.join(parts[-3:])}:{trace.tb_lineno}"
+    return CfgfixError(
+        f"internal error: {type(error).__name__}: {str(error)[:200]}{place}",
+        code=ExitCode.INTERNAL,
+        path=path,
+        hint="this is a fault in cfgfix, please report it; the check went on without this",
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
@@ -14,6 +13,7 @@ from itertools import accumulate
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Finding, Location
 from cfgfix.core.records import dataclass
+from cfgfix.core.temporary_files import TemporaryFile
 
 MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read by default, in bytes.
@@ -33,7 +33,7 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
 
 
 written: list[str] = []
-"""Files that this process has replaced, in order: whatever goes wrong later, a message can say so."""
+"""Files that this process has written, in order: whatever goes wrong later, a message can say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,6 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
         stamp = _replace(target, name, data, status, expected)
     except OSError as error:
         raise _os_error(error, name, "write") from None
-    written.append(name)
     return stamp
 
 
@@ -376,32 +375,14 @@ def _require_unchanged(status: os.stat_result, expected: Stamp, name: str) -> No
 
 def _replace(target: str, name: str, data: bytes, status: os.stat_result, expected: Stamp) -> Stamp:
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".cfgfix-{os.urandom(8).hex()}.tmp")
-    flags = (
-        os.O_WRONLY
-        | os.O_CREAT
-        | os.O_EXCL
-        | getattr(os, "O_NOFOLLOW", 0)
-        | getattr(os, "O_CLOEXEC", 0)
-        | getattr(os, "O_BINARY", 0)
-    )
-    handle = os.open(temporary, flags, 0o600)
-    try:
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
-            _keep_attributes(handle, target, name, status)
-            os.fsync(handle)
-            replaced = os.fstat(handle)
-        finally:
-            os.close(handle)
+    with TemporaryFile(folder, 0o600) as temporary:
+        temporary.write(data)
+        _keep_attributes(temporary.handle, target, name, status)
+        os.fsync(temporary.handle)
+        replaced = os.fstat(temporary.handle)
         # As late as can be: someone may have saved the file meanwhile.
         _require_unchanged(os.stat(target), expected, name)
-        os.replace(temporary, target)
-    except BaseException:
-        _remove_quietly(temporary)
-        raise
+        temporary.replace(target, name, written)
     _flush_folder(folder)
     return Stamp.of(replaced)
 
@@ -433,11 +414,6 @@ def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result
             pass
     if hasattr(os, "fchmod"):
         os.fchmod(handle, stat_module.S_IMODE(status.st_mode))
-
-
-def _remove_quietly(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
 
 
 def _flush_folder(folder: str) -> None:

@@ -7,7 +7,9 @@ import os
 import re
 import stat
 
+from cfgfix.core import source_file
 from cfgfix.core.errors import UnreadableError
+from cfgfix.core.temporary_files import TemporaryFile, remove_leftovers
 
 OPEN_ALREADY = re.compile(r"/dev/(stdin|stdout|stderr|fd/.*)|/proc/.*")
 """Names of what is open already, such as `/dev/fd/63` of a shell's `>(command)`."""
@@ -120,30 +122,15 @@ def _replace(target: str, name: str, data: bytes, *, new: bool) -> None:
                 "cannot be written: the file is read-only", path=name, hint="check the permissions"
             )
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".cfgfix-{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    for flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
-        flags |= getattr(os, flag, 0)
-    handle = os.open(temporary, flags, 0o666)
+    remove_leftovers(folder)
     try:
-        try:
-            _write_all(handle, data)
+        with TemporaryFile(folder, 0o666) as temporary:
+            temporary.write(data)
             if status is not None and hasattr(os, "fchmod"):
                 with contextlib.suppress(OSError):
-                    os.fchown(handle, status.st_uid, status.st_gid)
-                os.fchmod(handle, stat.S_IMODE(status.st_mode))
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        if new:
-            # Unlike a renaming, a link is refused where the name has been taken meanwhile.
-            os.link(temporary, target)
-            os.unlink(temporary)
-        else:
-            os.replace(temporary, target)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, FileExistsError):
-            raise UnreadableError("is there already; it was not touched", path=name) from error
-        raise
+                    os.fchown(temporary.handle, status.st_uid, status.st_gid)
+                os.fchmod(temporary.handle, stat.S_IMODE(status.st_mode))
+            os.fsync(temporary.handle)
+            temporary.replace(target, name, source_file.written, new=new)
+    except FileExistsError as error:
+        raise UnreadableError("is there already; it was not touched", path=name) from error

@@ -20,7 +20,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.suppressing import about_suppressions, apply, in_document
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import Code, Missing, evaluate
-from cfgfix.rules.rule import FixSpec, Rule
+from cfgfix.rules.rule import DEPENDS_ON, About, FixSpec, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,18 +36,12 @@ MAX_FIXED = 25_000
 """Most findings of one rule in a file that is repaired; all must be known to tell which ones a fix brings."""
 _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
-_OF_YAML_ALONE = frozenset({"YML007", "YML008", "YML011", "YML019", "YML020"})
-"""Rules about the YAML of a file, whatever reads it."""
 MAX_LEVELS = 20
 """Deepest level at which keys are looked for by their name."""
 MAX_COMMENT_LINES = 20
 """Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
-_ABOUT_KERAS = frozenset({"int_learning_rate"})
-"""Checks of what Keras takes: another framework may take it."""
-_REFUSED = frozenset({"SCH001", "REF001", "REF002"})
-"""Rules about a key that the program does not take."""
-_SPEAKS_LAST = frozenset({"SCH001", "SCH002", "SCH003", "SCH004", "SCH006"})
-"""Schema rules that stay silent where a more telling rule has found the same value."""
+
+_NO_POLICY = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +118,10 @@ class Judge:
             rule.check[7:]: rule for rule in chosen if rule.check and rule.check.startswith("schema.")
         }
         self._wanted = frozenset(self._yaml)
+        self._depending = {
+            fact: frozenset(rule.id for rule in chosen if fact in rule.policy.depends_on)
+            for fact in DEPENDS_ON
+        }
         self._known_skips: dict[tuple[object, ...], list[Skip]] = {}
         self._names = frozenset(
             name
@@ -138,6 +136,10 @@ class Judge:
             rule.check[8:]: rule for rule in chosen if rule.check and rule.check.startswith("cluster.")
         }
         self._about = {rule.check: rule for rule in chosen if rule.check and rule.check.startswith("engine.")}
+        self._of_document = frozenset(
+            rule.id for rule in (*self._yaml.values(), *self._schema.values(), *self._about.values())
+        )
+        """Rules that judge a document by its YAML or by its schema."""
         self.code = {rule.check[5:]: rule for rule in chosen if rule.check and rule.check.startswith("code.")}
 
     def document(
@@ -184,7 +186,7 @@ class Judge:
                     places = _targets(rule, view, self._names)
                     if places:
                         self._declared(rule, places, view, target, skips, findings, room)
-        findings = _without_echoes(findings)
+        findings = self._without_echoes(findings)
         if shown:
             told = {(item.location.start, item.location.end) for item in shown}
             findings = [item for item in findings if (item.location.start, item.location.end) not in told]
@@ -192,7 +194,7 @@ class Judge:
             # What YAML itself says of a file does not depend on which program reads it.
             findings = [
                 finding
-                if finding.rule in _OF_YAML_ALONE or finding.confidence is Confidence.LOW
+                if self.policy(finding).about is About.TEXT or finding.confidence is Confidence.LOW
                 else replace(finding, confidence=Confidence.LOW)
                 for finding in findings
             ]
@@ -235,6 +237,49 @@ class Judge:
             found = self._rules_of[id(dialect)] = (dialect, rules)
         return found[1]
 
+    def policy(self, finding: Finding) -> Policy:
+        """Return the policy of the rule of a finding."""
+        rule = self.catalogue.find(finding.rule)
+        return rule.policy if rule is not None else _NO_POLICY
+
+    def depending_on(self, *facts: str) -> frozenset[str]:
+        """Return the rules whose findings hold or not by one of some facts, of `DEPENDS_ON`."""
+        return frozenset().union(*(self._depending[fact] for fact in facts))
+
+    def _without_echoes(self, findings: list[Finding]) -> list[Finding]:
+        """Leave out what says again what another finding tells better: one cause, one finding."""
+        if len(findings) < 2:
+            return findings
+        policies = [self.policy(finding) for finding in findings]
+        told_places: set[tuple[int, int]] = set()
+        told_keys: set[KeyPath | None] = set()
+        refused: set[KeyPath | None] = set()
+        renamed: set[KeyPath] = set()
+        for finding, policy in zip(findings, policies, strict=True):
+            if policy.yields_to is not YieldsTo.SAME_PLACE:
+                told_places.add((finding.location.start, finding.location.end))
+            if finding.rule in self._of_document:
+                told_keys.add(finding.key_path)
+            if policy.refuses_key and finding.severity is Severity.ERROR:
+                refused.add(finding.key_path)
+            for change in finding.fix.changes if policy.refuses_key and finding.fix is not None else ():
+                if isinstance(change, RenameKey):
+                    renamed.add((*change.path[:-1], change.new))
+
+        def echo(finding: Finding, policy: Policy) -> bool:
+            if policy.yields_to is YieldsTo.RENAME and finding.key_path in renamed:
+                return True
+            if policy.yields_to is YieldsTo.SAME_KEY and finding.key_path in told_keys:
+                return True
+            place = (finding.location.start, finding.location.end)
+            if policy.yields_to is YieldsTo.SAME_PLACE and place in told_places:
+                return True
+            return bool(finding.key_path) and finding.key_path in refused and not policy.refuses_key
+
+        return [
+            finding for finding, policy in zip(findings, policies, strict=True) if not echo(finding, policy)
+        ]
+
     def severity(self, rule: Rule, severity: Severity) -> Severity:
         """Return a severity as the settings want it."""
         return self._severities.get(rule.id, severity)
@@ -251,7 +296,11 @@ class Judge:
         schema = target.schema
         dialect = target.dialect
         around = target.around
-        wanted = self._wanted - _ABOUT_KERAS if around is not None and around.elsewhere else self._wanted
+        wanted = self._wanted
+        if around is not None and around.elsewhere:
+            wanted = frozenset(
+                name for name in wanted if self._yaml[name].id not in self._depending["framework"]
+            )
         concept_of, tails = self._lookup(dialect)
         context = Context(
             document=document,
@@ -764,43 +813,6 @@ def _first_path(view: View, concept: str) -> KeyPath:
         if len(path) == len(pattern):
             return path
     raise Missing(concept)
-
-
-def _without_echoes(findings: list[Finding]) -> list[Finding]:
-    """Leave out what says again what another finding tells better: one cause, one finding.
-
-    What the schema says of a value goes where a more telling rule speaks of it; what rules say of the value of a
-    key goes where the program refuses the key itself.
-    """
-    if len(findings) < 2:
-        return findings
-    spoken = {
-        (finding.location.start, finding.location.end)
-        for finding in findings
-        if finding.rule not in _SPEAKS_LAST
-    }
-    refused = {
-        finding.key_path
-        for finding in findings
-        if finding.rule in _REFUSED and finding.severity == Severity.ERROR
-    }
-    # A required key is missing because it is misspelt.
-    meant = {
-        (*change.path[:-1], change.new)
-        for finding in findings
-        if finding.rule == "SCH001" and finding.fix is not None
-        for change in finding.fix.changes
-        if isinstance(change, RenameKey)
-    }
-    told = {finding.key_path for finding in findings if finding.rule.startswith(("YML", "SCH"))}
-    return [
-        finding
-        for finding in findings
-        if not (finding.rule == "SCH005" and finding.key_path in meant)
-        and (finding.rule != "REF004" or finding.key_path not in told)
-        and (finding.rule not in _SPEAKS_LAST or (finding.location.start, finding.location.end) not in spoken)
-        and (finding.key_path not in refused or finding.rule in _REFUSED or not finding.key_path)
-    ]
 
 
 def ignored_by_path(

@@ -113,10 +113,11 @@ class Report:
 
     def exit_code(self) -> ExitCode:
         """Return the exit code of this report, the same for every output format."""
+        codes = [error.code for error in self.errors]
         if any(report.refused or report.cycle for report in self.files):
-            return ExitCode.UNREADABLE
-        if self.errors:
-            return max(error.code for error in self.errors)
+            codes.append(ExitCode.UNREADABLE)
+        if codes:
+            return max(codes)
         if any(self.fails(report, finding) for report in self.files for finding in report.findings):
             return ExitCode.FINDINGS
         if any(self.threshold_of(report) is not None for report in self.pending()):

@@ -20,6 +20,8 @@ from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
+from cfgfix.core.temporary_files import remove_leftovers
+from cfgfix.core.writing import require_inside
 from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip, Target, ignored_by_path
 from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Report, Request
 from cfgfix.lint.session import (
@@ -227,7 +229,7 @@ def _run(request: Request) -> Report:
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
             for report in reports
         ),
-        errors=(*runs.problems, *errors),
+        errors=(*runs.problems, *runs.failures(), *errors),
         skipped=tuple(skips.values()),
         hardware="; ".join(dict.fromkeys(lines)),
         settings=base,
@@ -521,12 +523,6 @@ def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     return runs.code_says(source.path, source)
 
 
-_DEPENDS_ON_OTHER_READERS = frozenset({"YML011"})
-_DEPENDS_ON_FRAMEWORK = frozenset({"YML015", *_DEPENDS_ON_OTHER_READERS})
-_DEPENDS_ON_READER = frozenset({"YML001", *_DEPENDS_ON_FRAMEWORK})
-"""Rules whose findings hold for what reads the config, which only a dialect of a known program tells."""
-
-
 def _judged(
     runs: Runs,
     run: Run,
@@ -593,7 +589,9 @@ def _judged(
         return _permitted(run, _of_tests(run, findings, source.path), source.path)
 
     findings: list[Finding] | None = None
-    doubtful = _DEPENDS_ON_READER if dialect.name == "generic" else _DEPENDS_ON_FRAMEWORK
+    # Only a dialect of a known program tells which loader reads the file.
+    unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
+    doubtful = run.judge.depending_on(*unknown)
     if not request.fix or dialect.name == "generic":
         findings = judge(document)
         found_now = {finding.rule for finding in findings}
@@ -606,7 +604,7 @@ def _judged(
                     replace(new, loader=old.loader) if new is not old else old
                     for new, old in zip(told, targets, strict=True)
                 ]
-        elif not _DEPENDS_ON_OTHER_READERS.isdisjoint(found_now):
+        elif not run.judge.depending_on("other-readers").isdisjoint(found_now):
             told = [told_of_ruamel(run, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
@@ -642,10 +640,13 @@ def _judged(
         findings = judge(document)
     language = Yaml(document, loader)
     fixed = _too_many(source.path, findings, cut, request)
+    failures = len(runs.failures())
     if fixed is None:
         fixed = fix_file(
             source.path, source.text, judge, language, unsafe=request.unsafe_fixes, findings=findings
         )
+        if len(runs.failures()) > failures:
+            fixed = _unproven(source.path, findings, request)
     report = _fixed_report(source, dialect, loader, fixed)
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
@@ -680,6 +681,17 @@ def _too_many(path: str, findings: list[Finding], cut: Collection[str], request:
     from cfgfix.core.fix_loop import Fixed
 
     return Fixed({}, {path: findings}, {}, {path: list(refused.values())}, {})
+
+
+def _unproven(path: str, findings: list[Finding], request: Request) -> Fixed:
+    """Return what to say of a file whose fixes could not be judged, by a fault of cfgfix."""
+    from cfgfix.core.fix_loop import Fixed
+
+    reason = "an internal error kept its effect from being judged"
+    refused = [
+        Refused(finding, reason) for finding in findings if fixable(finding, unsafe=request.unsafe_fixes)
+    ]
+    return Fixed({}, {path: findings}, {}, {path: refused}, {})
 
 
 def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
@@ -792,6 +804,8 @@ def _listed(findings: list[Finding]) -> Iterator[Finding]:
 
 def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
     """Write all proven results; the file must still be what was read."""
+    for folder in sorted({os.path.dirname(report.path) for report in reports}):
+        _clean(folder)
     written = False
     for position, report in enumerate(reports):
         if report.after is None or report.encoded is None or report.before is None:
@@ -811,6 +825,15 @@ def _write(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
     return written
 
 
+def _clean(folder: str) -> None:
+    """Remove what a killed run has left in a folder that no link outside of the project leads to."""
+    try:
+        inside = os.path.dirname(require_inside(os.path.join(folder, "x")))
+    except (OSError, UnreadableError):
+        return
+    remove_leftovers(inside)
+
+
 def _changed(path: str) -> UnreadableError:
     return UnreadableError(
         "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
@@ -821,21 +844,21 @@ _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
 
 
 def _of_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
-    """Return the findings of a file; in a config of the project's tests those about chosen values are information.
+    """Return the findings of a file, with the severity that their rules give them in a config of the project's tests.
 
     A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
     """
     folders = os.path.dirname(os.path.relpath(path, run.settings.root)).split(os.sep)
     if _TEST_FOLDERS.isdisjoint(folders):
         return findings
-    return [
-        replace(finding, severity=Severity.INFO)
-        if finding.rule.startswith("CFG")
-        and finding.severity is not Severity.INFO
-        and not run.judge.severity_is_set(finding.rule)
-        else finding
-        for finding in findings
-    ]
+
+    def lowered(finding: Finding) -> Finding:
+        severity = run.judge.policy(finding).in_tests
+        if severity is None or finding.severity <= severity or run.judge.severity_is_set(finding.rule):
+            return finding
+        return replace(finding, severity=severity)
+
+    return [lowered(finding) for finding in findings]
 
 
 def _permitted(run: Run, findings: list[Finding], path: str) -> list[Finding]:

@@ -13,9 +13,9 @@ from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.baseline import Baseline, Key
 from cfgfix.core.baseline import read as read_baseline
-from cfgfix.core.errors import CfgfixError, UnreadableError, did_you_mean, nearest
+from cfgfix.core.errors import CfgfixError, UnreadableError, did_you_mean, internal_fault, nearest
 from cfgfix.core.findings import Severity
-from cfgfix.core.records import dataclass, replace
+from cfgfix.core.records import dataclass, field, replace
 from cfgfix.core.source_file import SourceFile, is_inside, project, read_source
 from cfgfix.lint.document_checker import Judge, Target
 from cfgfix.lint.request import Request
@@ -77,6 +77,8 @@ class Run:
     """The Python files that the usage rests on."""
     surroundings: Surroundings | None = None
     """The code around the configs, once a finding depended on it."""
+    failures: list[CfgfixError] = field(default_factory=list)
+    """Faults of cfgfix that cost what the code says."""
 
 
 class Kept:
@@ -140,6 +142,12 @@ class Runs:
     def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code around a config says of it, or None where no code opens it."""
         return self.code_around(path).of(path, source)
+
+    def failures(self) -> list[CfgfixError]:
+        """Return the faults of cfgfix that cost what the code says, each once."""
+        found = [error for run in self.all() for error in run.failures]
+        found += [error for code in self.codes() for error in code.failures]
+        return list({str(error): error for error in found}.values())
 
     def codes(self) -> list[ProjectCode]:
         """Return the code that was asked for, by repository."""
@@ -460,9 +468,14 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     if known or dialect.name != "generic":
         told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
         return replace(target, around=told) if told.elsewhere or told.ruamel else target
-    if not (around.omegaconf or around.elsewhere or around.yacs or around.converted or around.ruamel):
+    if around == Around():
         return target
-    return replace(target, around=around, loader=LOADERS["omegaconf"] if around.omegaconf else target.loader)
+    loader = target.loader
+    if around.omegaconf:
+        loader = LOADERS["omegaconf"]
+    elif around.floats:
+        loader = LOADERS["pyyaml-floats"]
+    return replace(target, around=around, loader=loader)
 
 
 def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
@@ -500,14 +513,19 @@ def usage_for(run: Run) -> Usage | None:
                 paths += key_paths(compose(read_source(path)))
             except UnreadableError:
                 continue
-    run.usage = usage_of(
-        files,
-        settings,
-        run.inferred if by_class else None,
-        paths,
-        stamp_of(()),
-        shared=run.judge.rules,
-    )
+    try:
+        run.usage = usage_of(
+            files,
+            settings,
+            run.inferred if by_class else None,
+            paths,
+            stamp_of(()),
+            shared=run.judge.rules,
+        )
+    except CfgfixError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+        run.failures.append(internal_fault(error, settings.root))
     return run.usage
 
 

@@ -19,7 +19,7 @@ from cfgfix.rules.reader import (
     rule_error,
     template_source,
 )
-from cfgfix.rules.rule import Each, FixSpec, Related, Rule
+from cfgfix.rules.rule import About, Each, FixSpec, Notebooks, Policy, Related, Rule, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ SCOPE: dict[str, Any] = {
     "Each": Each,
     "FixSpec": FixSpec,
     "Related": Related,
+    "Policy": Policy,
+    "About": About,
+    "Notebooks": Notebooks,
+    "YieldsTo": YieldsTo,
     "Severity": Severity,
     "Confidence": Confidence,
     "Safety": Safety,
@@ -230,7 +234,24 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
         f"escalate=({''.join(f'(Severity.{severity.upper()}, {code}), ' for severity, code in escalate)}), "
         f"message={message}, related=({''.join(f'{item}, ' for item in related)}), "
         f"fixes=({''.join(f'{item}, ' for item in fixes)}), no_fix={data.get('no_fix') and ' '.join(str(data['no_fix']).split())!r}, "
-        f"notes=({''.join(f'({item}), ' for item in notes)}), tables={_plain(data.get('tables') or {})!r}, path=folder + '/' + {relative!r})"
+        f"notes=({''.join(f'({item}), ' for item in notes)}), tables={_plain(data.get('tables') or {})!r}, path=folder + '/' + {relative!r}, "
+        f"policy={_render_policy(data.get('policy') or {})})"
+    )
+
+
+def _render_policy(policy: Mapping[str, Any]) -> str:
+    """Return the Python source of a rule's policy; what it does not state has the usual value."""
+    depends_on = policy.get("depends-on") or []
+    parts = {
+        "about": f"About({policy.get('about', 'run')!r})",
+        "notebooks": f"Notebooks({policy.get('notebooks', 'same')!r})",
+        "in_tests": f"Severity.{policy['in-tests'].upper()}" if "in-tests" in policy else "None",
+        "depends_on": f"frozenset({sorted([depends_on] if isinstance(depends_on, str) else depends_on)!r})",
+        "refuses_key": repr(bool(policy.get("refuses-key", False))),
+        "yields_to": f"YieldsTo({policy.get('yields-to', 'nothing')!r})",
+    }
+    return (
+        f"Policy({', '.join(f'{name}={value}' for name, value in parts.items())})" if policy else "Policy()"
     )
 
 

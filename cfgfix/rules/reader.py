@@ -9,6 +9,7 @@ import re
 from cfgfix.core.errors import CfgfixError, ExitCode, did_you_mean
 from cfgfix.core.source_file import read_regular
 from cfgfix.rules.expression import MAX_INTEGER, ExpressionError, Translated, translate, translate_template
+from cfgfix.rules.rule import DEPENDS_ON, About, Notebooks, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ KEYS = frozenset(
         "cases",
         "references",
         "formula",
+        "policy",
     ]
 )
 _CHOSEN = re.compile(r"\{'([^'{}]*)' if [^{}]* else '([^'{}]*)'\}")
@@ -159,6 +161,7 @@ def read_rule(path: str) -> dict[str, Any]:
     elif "at" not in data and "each" not in data:
         raise rule_error(path, "has neither `at` nor `each`")
     _check_shapes(path, data)
+    _check_policy(path, data.get("policy") or {})
     for fix in fixes_of(data):
         _check_fix(path, fix, code="check" in data)
     if not fixes_of(data) and not data.get("no_fix"):
@@ -177,6 +180,28 @@ def read_rule(path: str) -> dict[str, Any]:
     if not (any(finds) and not all(finds)):
         raise rule_error(path, "needs a case that finds and a case that does not")
     return data
+
+
+POLICY: dict[str, tuple[str, ...]] = {
+    "about": tuple(item.value for item in About),
+    "notebooks": tuple(item.value for item in Notebooks),
+    "in-tests": SEVERITIES,
+    "depends-on": DEPENDS_ON,
+    "refuses-key": ("true", "false"),
+    "yields-to": tuple(item.value for item in YieldsTo),
+}
+"""The keys of `policy` and the words that each takes."""
+
+
+def _check_policy(path: str, policy: object) -> None:
+    if not isinstance(policy, dict):
+        raise rule_error(path, "`policy` is not a mapping")
+    for key, value in policy.items():
+        if key not in POLICY:
+            raise rule_error(path, f"`policy` has the unknown key {key!r}", did_you_mean(str(key), POLICY))
+        for word in value if isinstance(value, list) and key == "depends-on" else [value]:
+            text = str(word).lower() if isinstance(word, bool) else word
+            _one_of(path, f"policy {key}", text, POLICY[key])
 
 
 _TEXT_KEYS = ("summary", "message", "why", "dialect", "check", "no_fix", "formula", "false_positives")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 
 from cfgfix.core.edits import Safety
 from cfgfix.core.findings import Confidence, Severity
@@ -55,6 +56,58 @@ class Related:
     label: Code
 
 
+class About(Enum):
+    """What a finding of a rule speaks of: what decides where it holds."""
+
+    RUN = "run"
+    """What happens while the program runs: where the place is not reached, it does not happen."""
+    RELEASE = "release"
+    """What a release of the library lacks or refuses: it does so in a test as well."""
+    TEXT = "text"
+    """The text of a file, whatever reads it."""
+
+
+class Notebooks(Enum):
+    """How severe the findings of a rule are in a notebook, which shows things step by step and small."""
+
+    SAME = "same"
+    ERRORS_ONLY = "errors-only"
+    """A warning is information: about speed, debugging, style, or a name that the release of its day had."""
+    INFO = "info"
+    """All is information: what a guide shows on purpose, or the order of cells, which a reader runs one by one."""
+
+
+class YieldsTo(Enum):
+    """What makes a finding an echo of another one, which is told in its place."""
+
+    NOTHING = "nothing"
+    SAME_PLACE = "same-place"
+    """Any finding at the same place of a rule that does not yield to it too."""
+    SAME_KEY = "same-key"
+    """A finding about the YAML or the schema of the same key."""
+    RENAME = "rename"
+    """A finding whose fix gives a key the name that this one misses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the runner does with the findings of a rule, which no check has to know."""
+
+    about: About = About.RUN
+    notebooks: Notebooks = Notebooks.SAME
+    in_tests: Severity | None = None
+    """The severity in a config of the project's tests; None for the usual one."""
+    depends_on: frozenset[str] = frozenset()
+    """What else decides whether a finding about a config holds: of `DEPENDS_ON`."""
+    refuses_key: bool = False
+    """Whether its errors say that the program does not take a key: then nothing else is told of that key."""
+    yields_to: YieldsTo = YieldsTo.NOTHING
+
+
+DEPENDS_ON = ("loader", "framework", "other-readers")
+"""The loader that reads a config, the framework that takes its values, and which other programs read it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of the catalogue."""
@@ -82,6 +135,7 @@ class Rule:
     tables: Mapping[str, Mapping[str, Any]]
     path: str
     """Where the rule file stands."""
+    policy: Policy = Policy()
 
     @property
     def family(self) -> str:

@@ -42,7 +42,34 @@ _RUAMEL = re.compile(rb"^[ \t]*(?:import|from) ruamel\b", re.MULTILINE)
 _REQUIRES_RUAMEL = re.compile(rb"^[ \t\"'-]*ruamel[._-]yaml(?![\w.-])", re.MULTILINE | re.IGNORECASE)
 _CONFIG_PATH = re.compile(rb"config_path\s*=\s*[\"']([^\"'\n]{1,200})")
 _WORD = re.compile(r"[^\W\d]\w*")
-_FLOAT = re.compile(rb"\bfloat\(([^\n]{1,120})")
+_FLOAT = re.compile(
+    rb"\b(?:float(?:16|32|64)?|double|Decimal|literal_eval|eval|to_number)\(\s{0,80}([^\n]{1,120})"
+)
+"""What makes a number of a text: Python's own, NumPy's and TensorFlow's."""
+_TAKEN = re.compile(
+    rb"^[ \t]*(\w+)[ \t]*=[ \t]*[\w.]{1,80}(?:\[[\"'](\w+)[\"']\]|\.get\([\"'](\w+)[\"'][^\n]{0,80}\))[ \t]*(?:#[^\n]*)?\r?$",
+    re.MULTILINE,
+)
+"""A key's value under a name of its own: `rate = config["learning_rate"]`."""
+_FOR_EACH = re.compile(
+    rb"\bfor[ \t]+(\w+)[ \t]+in[ \t]+(?:([A-Za-z_]\w*)[ \t]*:|[(\[{]([^)\]}:=]{1,800})[)\]}])"
+)
+_LISTED = re.compile(rb"^[ \t]*(\w+)[ \t]*=[ \t]*[(\[{]([^)\]}:=]{1,800})[)\]}]", re.MULTILINE)
+"""Names of keys in a row: `for key in ("learning_rate", "decay"):` or such a row under a name."""
+_FLOAT_FIELD = re.compile(
+    rb"^[ \t]+(\w+)[ \t]{0,8}:[ \t]{0,8}(?:(?:typing\.)?Optional\[)?(?:float|PositiveFloat)\b",
+    re.MULTILINE,
+)
+"""A field of a pydantic model, which makes a number of a text that is one (pydantic 2.11, conversion table)."""
+_FLOAT_OPTION = re.compile(
+    rb"add_argument\(\s{0,80}[\"']-{0,2}([\w-]+)[\"'][^\n]{0,200}\btype[ \t]*=[ \t]*float\b"
+)
+"""An option whose default, where it is a text, goes through its `type` (Python's documentation of argparse, `default`)."""
+_FLOAT_RULE = re.compile(
+    rb"\badd_implicit_resolver\(\s{0,80}(?:tag[ \t]*=[ \t]*)?[uU]?[\"'](?:tag:yaml\.org,2002:|!!)float[\"']"
+)
+"""A loader that is told what else is a float."""
+_PLAIN = re.compile(rb"\byaml\.(?:safe|full|unsafe)_load(?:_all)?\(")
 _TENSORFLOW = re.compile(rb"^[ \t]*(?:import|from) (?:tensorflow|keras|tf_keras)\b", re.MULTILINE)
 _TORCH = re.compile(rb"^[ \t]*(?:import|from) torch\b", re.MULTILINE)
 _LISTS = re.compile(
@@ -61,6 +88,8 @@ class Around:
         yacs: Whether YACS reads it, which makes a number of a text that is one (yacs 0.1.8, `config.py`: `literal_eval`).
         converted: The words that stand behind `float(` in the code.
         ruamel: Whether the code around imports ruamel.yaml, or asks for it.
+        floats: Whether it reads YAML only with loaders that are told what else is a float.
+        floats_too: Whether one of its loaders is told that.
     """
 
     omegaconf: bool = False
@@ -68,10 +97,12 @@ class Around:
     yacs: bool = False
     converted: frozenset[str] = frozenset()
     ruamel: bool = False
+    floats: bool = False
+    floats_too: bool = False
 
     def converts(self, name: str) -> bool:
         """Tell whether the code may make a number of what it reads under a name by itself: `float(params["lr"])`."""
-        return self.yacs or name in self.converted
+        return self.yacs or self.floats_too or name in self.converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +120,16 @@ class _Level:
     torch: bool
     converted: frozenset[str]
     ruamel: bool
+    float_rule: bool
+    """Whether a loader is told what else is a float."""
+    plain: bool
+    """Whether YAML is read with loaders that are none of the project's own."""
 
 
 _NOTHING = _Level(
     python=False, hydra=False, mentioned=False, yacs=False, others=False,
     folders=frozenset(), tensorflow=False, torch=False, converted=frozenset(), ruamel=False,
+    float_rule=False, plain=False,
 )  # fmt: skip
 
 
@@ -132,6 +168,8 @@ class Surroundings:
                     yacs=level.yacs,
                     converted=level.converted,
                     ruamel=ruamel,
+                    floats=level.float_rule and not level.plain,
+                    floats_too=level.float_rule,
                 )
             here = os.path.dirname(here)
         return Around(omegaconf=_OF_HYDRA.search(text) is not None, ruamel=ruamel)
@@ -144,6 +182,7 @@ class Surroundings:
 
     def _look(self, folder: str) -> _Level:
         hydra = mentioned = yacs = others = tensorflow = torch = python = ruamel = False
+        float_rule = plain = False
         folders: set[str] = set()
         converted: set[str] = set()
         for path in self._files(folder):
@@ -166,15 +205,16 @@ class Surroundings:
                 yacs = yacs or _YACS.search(data) is not None
             if b"yaml" in data or b"YAML" in data:
                 others = others or _OTHERS.search(data) is not None
+                plain = plain or _PLAIN.search(data) is not None
+                float_rule = float_rule or _FLOAT_RULE.search(data) is not None
             if b"tensorflow" in data or b"keras" in data:
                 tensorflow = tensorflow or _TENSORFLOW.search(data) is not None
             if b"ruamel" in data:
                 ruamel = ruamel or _RUAMEL.search(data) is not None
             if b"torch" in data:
                 torch = torch or _TORCH.search(data) is not None
-            if b"float(" in data and len(converted) < MAX_CONVERTED:
-                for found in _FLOAT.findall(data):
-                    converted.update(_WORD.findall(found.decode("utf-8", "replace")))
+            if len(converted) < MAX_CONVERTED:
+                converted |= _made_numbers(data)
         return _Level(
             python,
             hydra,
@@ -186,6 +226,8 @@ class Surroundings:
             torch,
             frozenset(converted),
             ruamel,
+            float_rule,
+            plain,
         )
 
     def _files(self, folder: str) -> Iterator[str]:
@@ -213,6 +255,33 @@ class Surroundings:
                     left -= 1
                     self.looked.append(entry.path)
                     yield entry.path
+
+
+def _made_numbers(data: bytes) -> set[str]:
+    """Return the words for values that a module may make a number of."""
+    found: set[str] = set()
+    if any(word in data for word in (b"float", b"eval(", b"double(", b"Decimal(", b"to_number(")):
+        for rest in _FLOAT.findall(data):
+            found.update(_words(rest))
+    if found:
+        for name, item, got in _TAKEN.findall(data):
+            if name.decode("utf-8", "replace") in found:
+                found.update(_words(item or got))
+        rows = dict(_LISTED.findall(data))
+        for name, row, written in _FOR_EACH.findall(data):
+            if name.decode("utf-8", "replace") in found:
+                found.update(_words(written or rows.get(row, b"")))
+    if b"pydantic" in data:
+        for name in _FLOAT_FIELD.findall(data):
+            found.update(_words(name))
+    if b"set_defaults(" in data:
+        for name in _FLOAT_OPTION.findall(data):
+            found.update(_words(name.replace(b"-", b"_")))
+    return found
+
+
+def _words(data: bytes) -> list[str]:
+    return _WORD.findall(data.decode("utf-8", "replace"))
 
 
 def _top(folder: str) -> str:

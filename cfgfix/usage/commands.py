@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from cfgfix.code.inference.interpreter.library import SHELL
+from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cfgfix.code.inference.interpreter.events import Loading
-from cfgfix.code.inference.interpreter.library import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     ConfigKey,

@@ -110,6 +110,7 @@ class _About:
                     if name is not None:
                         self.calls.append((scope, call, name))
         unknown = self._unknown_keys() if self.calls else "free"
+        told = self._told_of_floats() if self.calls else frozenset()
         hydra = [
             Loading(
                 spot_of(scope, scope.place, scope.name),
@@ -128,7 +129,7 @@ class _About:
                 name,
                 found.role[scope.module.path],
                 unknown,
-                _kind(name, call, scope),
+                "pyyaml-floats" if told & self._loaders_of(name, call, scope) else _kind(name, call, scope),
             )
             for scope, call, name in self.calls
         ]
@@ -144,6 +145,45 @@ class _About:
                 if atom[0] == "x" and atom[1] in YAML_LOADS:
                     return str(atom[1])
         return None
+
+    def _told_of_floats(self) -> frozenset[str]:
+        """Return the last names of the YAML loaders that the program tells what else is a float."""
+        found: set[str] = set()
+        for module in self.found.modules:
+            for scope in module.summary.scopes:
+                for call in scope.calls:
+                    if call.func[0] != ATTRIBUTE or call.func[2] != "add_implicit_resolver":
+                        continue
+                    tag = call.argument(0, "tag")
+                    stated = constant(tag) if tag is not None else None
+                    if not isinstance(stated, str) or not stated.endswith("float"):
+                        continue
+                    owner: Expr | None = call.func[1]
+                    if owner is not None and dotted(owner) == "yaml":
+                        owner = call.argument(3, "Loader")
+                    found |= (
+                        {"Loader", "FullLoader", "UnsafeLoader"}
+                        if owner is None
+                        else self._last_names(owner, scope)
+                    )
+        return frozenset(found)
+
+    def _loaders_of(self, name: str, call: Call, scope: Scope) -> set[str]:
+        """Return the last names of the loader that a call reads YAML with."""
+        stated = call.argument(1, "Loader") if name.startswith("yaml.load") else None
+        if stated is not None:
+            return self._last_names(stated, scope)
+        last = name.rsplit(".", 1)[-1].removesuffix("_all")
+        return {{"safe_load": "SafeLoader", "unsafe_load": "UnsafeLoader"}.get(last, "FullLoader")}
+
+    def _last_names(self, expr: Expr, scope: Scope) -> set[str]:
+        names = {dotted(expr) or ""}
+        for atom in self.follower.of(expr, scope):
+            if atom[0] == "x":
+                names.add(str(atom[1]))
+            elif atom[0] == "C":
+                names.add(atom[1].name)
+        return {name.rsplit(".", 1)[-1] for name in names if name}
 
     def _unknown_keys(self) -> str:
         """Return what an unknown key does: whether a class takes a section as `Class(**section)`."""

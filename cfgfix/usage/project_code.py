@@ -13,6 +13,7 @@ from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
+from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
@@ -20,8 +21,9 @@ from cfgfix.usage.config_files import ConfigFile, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.usage.judge import Verdict
     from cfgfix.usage.program_runs import ProjectRuns
-    from cfgfix.usage.verdicts import Judged, Verdict
+    from cfgfix.usage.verdicts import Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class ProjectCode:
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
+        self.failures: list[CfgfixError] = []
+        """Faults of cfgfix: what they cut off is not known, and files are judged without it."""
 
     def of(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code says of a config, or None where none of it opens the file."""
@@ -83,7 +87,11 @@ class ProjectCode:
     def all(self) -> dict[str, CodeSays]:
         """Return what the code says of every config that it opens, by its path relative to the root."""
         if self._known is None:
-            self._known = self._made()
+            try:
+                self._known = self._made()
+            except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+                self.failures.append(internal_fault(error, self.root))
+                self._known = {}
         return self._known
 
     def _files(self) -> list[Any]:
@@ -119,7 +127,7 @@ class ProjectCode:
         from cfgfix.usage.verdicts import judged
 
         found = {path: _says(item) for path, item in judged(runs).items()}
-        if self._keep:
+        if self._keep and not self.failures:
             cache.store_result(f"runs-{tree}", question, _packed(found))
         return found
 
@@ -133,6 +141,7 @@ class ProjectCode:
             program = Program(files, store, [])
             program.scan()
             runs = ProjectRuns(program, self.root)
+            runs.failures = self.failures
             runs.run()
             self._runs = runs
             store.keep_only(set(program.files))
@@ -146,12 +155,19 @@ class ProjectCode:
         """Return what the code says of a config whose text is another one than on disk."""
         key = (name, digest)
         if key not in self._again:
-            from cfgfix.usage.verdicts import judged
-
-            runs = self._runs or self._run(self._files())
-            found = judged(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
-            self._again[key] = _says(found) if found is not None else None
+            try:
+                self._again[key] = self._said(name, source)
+            except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+                self.failures.append(internal_fault(error, source.path))
+                self._again[key] = None
         return self._again[key]
+
+    def _said(self, name: str, source: SourceFile) -> CodeSays | None:
+        from cfgfix.usage.verdicts import judged
+
+        runs = self._runs or self._run(self._files())
+        found = judged(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
+        return _says(found) if found is not None else None
 
 
 def _says(found: Judged) -> CodeSays:

@@ -81,7 +81,46 @@ def test_killed_at_random_points_no_file_is_half_written_and_a_rerun_finishes(tm
     result = cfgfix("fix", "many")
     assert result.code == ExitCode.CLEAN, result.out[-500:]
     assert {path.read_text() for path in paths} == {AFTER}
+    assert not leftovers(folder)
     assert cfgfix("check", "many").code == ExitCode.CLEAN
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_an_interrupted_run_lists_what_it_wrote(tmp_path, number, code, word):
+    folder = tmp_path / "many"
+    paths = many(folder, 400)
+    process = start(
+        tmp_path, "fix", "many",
+        # A job in the background of a shell ignores the interruption, and hands that on to its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )  # fmt: skip
+    while process.poll() is None and paths[3].stat().st_size == len(BEFORE):
+        time.sleep(0.001)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    if process.returncode == ExitCode.CLEAN:
+        pytest.skip("not on this platform: the run was over before it was interrupted")
+    assert process.returncode == code, err
+    first, second, *listed = err.decode().splitlines()
+    assert (first, second) == (f"cfgfix: {word}", "cfgfix: written before that:")
+    changed = [os.path.join("many", path.name) for path in paths if path.read_text() == AFTER]
+    assert [line.strip() for line in listed] == changed
+    assert not leftovers(folder)
+
+
+def test_a_run_that_is_interrupted_early_says_that_nothing_was_written(monkeypatch, capsys):
+    from cfgfix.cli import start as cli
+    from cfgfix.core import source_file
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_dispatch", interrupt)
+    monkeypatch.setattr(source_file, "written", [])
+    assert cli.run(["fix"]) == 130
+    assert capsys.readouterr().err == "cfgfix: interrupted; nothing was written\n"
 
 
 def test_a_full_disk_leaves_every_file_as_it_was(tmp_path):

@@ -75,11 +75,50 @@ def test_an_internal_error_after_a_fix_does_not_deny_it(tmp_path, monkeypatch, c
     monkeypatch.setattr(files, "written", [])
     assert start.run(["fix"]) == ExitCode.INTERNAL
     assert "nothing was written" in capsys.readouterr().err
-    monkeypatch.setattr(files, "written", ["a\x1b.yaml", "b", "c", "d"])
+    monkeypatch.setattr(files, "written", ["a\x1b.yaml", "b\nc", "b\nc"])
     assert start.run(["fix"]) == ExitCode.INTERNAL
     told = capsys.readouterr().err
     assert "nothing was written" not in told
-    assert "written before that: a\\x1b.yaml, b, c and 1 more" in told
+    assert "written before that: a\\x1b.yaml, b\\nc\n" in told
+    monkeypatch.setattr(files, "written", ["a", "b", "c", "d"])
+    assert start.run(["fix"]) == ExitCode.INTERNAL
+    assert "written before that:\n  a\n  b\n  c\n  d\n" in capsys.readouterr().err
+
+
+def test_an_internal_error_of_a_program_that_was_run_says_nothing_of_its_files(monkeypatch, capsys):
+    from cfgfix.cli import start
+    from cfgfix.core import source_file as files
+
+    def fault(_):
+        raise AssertionError("a fault")
+
+    monkeypatch.setattr(start, "_dispatch", fault)
+    monkeypatch.setattr(files, "written", [])
+    assert start.run(["diagnose", "train.py"]) == ExitCode.INTERNAL
+    assert "written" not in capsys.readouterr().err.split("Please report")[0]
+
+
+@pytest.mark.parametrize("arguments", [["init", "--yes"], ["check", ".", "--write-baseline", "known.json"]])
+def test_an_internal_error_after_other_files_were_written_does_not_deny_it(
+    tmp_path, monkeypatch, capsys, arguments
+):
+    from cfgfix.cli import start
+    from cfgfix.core import source_file as files
+
+    real = start._dispatch
+
+    def late(given):
+        real(given)
+        raise AssertionError("a fault")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.yaml").write_text(BEFORE)
+    monkeypatch.setattr(start, "_dispatch", late)
+    monkeypatch.setattr(files, "written", [])
+    assert start.run(arguments) == ExitCode.INTERNAL
+    told = capsys.readouterr().err
+    assert "nothing was written" not in told
+    assert "written before that: " in told
 
 
 @pytest.mark.parametrize(

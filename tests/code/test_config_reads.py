@@ -201,6 +201,34 @@ def test_guards_are_the_settings_without_which_no_use_is_reached(tmp_path):
             "omegaconf",
         ),
         ("from omegaconf import OmegaConf\nraw = OmegaConf.load('x')\n", "omegaconf"),
+        (
+            (
+                "import yaml\nloader = yaml.SafeLoader\n"
+                "loader.add_implicit_resolver('tag:yaml.org,2002:float', None, ['1'])\nraw = yaml.load(open('x'), Loader=loader)\n"
+            ),
+            "pyyaml-floats",
+        ),
+        (
+            (
+                "import yaml\nclass Own(yaml.FullLoader):\n    pass\n"
+                "Own.add_implicit_resolver('tag:yaml.org,2002:float', None, ['1'])\nraw = yaml.load(open('x'), Loader=Own)\n"
+            ),
+            "pyyaml-floats",
+        ),
+        (
+            (
+                "import yaml\nyaml.add_implicit_resolver('tag:yaml.org,2002:float', None, ['1'], Loader=yaml.SafeLoader)\n"
+                "raw = yaml.safe_load(open('x'))\n"
+            ),
+            "pyyaml-floats",
+        ),
+        (
+            (
+                "import yaml\nyaml.FullLoader.add_implicit_resolver('tag:yaml.org,2002:float', None, ['1'])\n"
+                "raw = yaml.safe_load(open('x'))\n"
+            ),
+            "pyyaml",
+        ),
     ],
 )
 def test_the_loader_is_found(tmp_path, call, loader):

@@ -226,3 +226,52 @@ def test_a_run_that_is_cut_off_inside_an_import_ends_in_order(tmp_path: Path) ->
         },
     )
     assert found == {}
+
+
+FLOAT_RULE = '"tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")'
+
+
+@pytest.mark.parametrize(
+    ("made", "load", "number"),
+    [
+        ("", "yaml.safe_load(stream)", False),
+        ("class L(yaml.SafeLoader):\n    pass\n", "yaml.load(stream, Loader=L)", False),
+        (f"L = yaml.SafeLoader\nL.add_implicit_resolver({FLOAT_RULE})\n", "yaml.load(stream, L)", True),
+        (f"yaml.SafeLoader.add_implicit_resolver({FLOAT_RULE})\n", "yaml.safe_load(stream)", True),
+        (f"yaml.FullLoader.add_implicit_resolver({FLOAT_RULE})\n", "yaml.safe_load(stream)", False),
+        (
+            f"yaml.add_implicit_resolver({FLOAT_RULE}, Loader=yaml.SafeLoader)\n",
+            "yaml.safe_load(stream)",
+            True,
+        ),
+        (f"yaml.add_implicit_resolver({FLOAT_RULE})\n", "yaml.safe_load(stream)", False),
+        (f"yaml.add_implicit_resolver({FLOAT_RULE})\n", "yaml.full_load(stream)", True),
+        (
+            f"def made():\n    loader = yaml.FullLoader\n    loader.add_implicit_resolver({FLOAT_RULE})\n    return loader\n",
+            "yaml.load(stream, Loader=made())",
+            True,
+        ),
+        (
+            f"class L(yaml.SafeLoader):\n    pass\nL.add_implicit_resolver({FLOAT_RULE})\nclass M(L):\n    pass\n",
+            "yaml.load(stream, Loader=M)",
+            True,
+        ),
+        (
+            f"class L(yaml.SafeLoader):\n    pass\nyaml.add_implicit_resolver({FLOAT_RULE}, L)\n",
+            "yaml.load(stream, Loader=L)",
+            True,
+        ),
+        (
+            "class L(yaml.SafeLoader):\n    pass\nL.add_implicit_resolver('!x', re.compile('^x'), ['x'])\n",
+            "yaml.load(stream, Loader=L)",
+            False,
+        ),
+    ],
+)
+def test_a_loader_that_is_told_what_else_is_a_float_reads_numbers(tmp_path, made, load, number):
+    code = (
+        f"import re\n{HEAD}{made}with open('run.yaml') as stream:\n    config = {load}\n"
+        "tf.keras.optimizers.Adam(config['learning_rate'])\n"
+    )
+    found = told(tmp_path, {"train.py": code, "run.yaml": "learning_rate: 1e-3\n"})
+    assert found["run.yaml"] == ([] if number else [("refused-value", "learning_rate")])

@@ -95,7 +95,6 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                         "what": "loads" if _LOADS.fullmatch(made.name) else "makes",
                         "loop_line": scope.blocks[loop].line,
                     },
-                    severity="info" if scope.module.path.endswith(".ipynb") else None,
                 )
 
 

@@ -191,7 +191,6 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
                 few_turns(program, scope, loop, 100)
                 and innermost_loop(scope, scope.blocks[loop].parent) is None
             )
-            or scope.module.path.endswith(".ipynb")
             else None,
             values={
                 "function": scope.qualname or "the module",

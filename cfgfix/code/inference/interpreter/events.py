@@ -94,7 +94,7 @@ class Loading:
         how: The function, such as `yaml.safe_load`, `json.load`, `omegaconf.load`.
         path: The path as a value of the run.
         spot: Where.
-        loader: Facts about the loader, by name: `class` (its canonical name), `resolvers` (added patterns).
+        loader: Facts about the loader, by name: `class` (its canonical name), `resolvers` (tags of added patterns).
     """
 
     how: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,8 +9,6 @@ if TYPE_CHECKING:
 
 KeyPath = tuple[str | int, ...]
 NOTHING: frozenset[ConfigKey] = frozenset()
-MAX_CHOICES = 6
-"""Most alternatives of one value; beyond it the value is unknown."""
 
 
 class Spot:
@@ -434,95 +431,3 @@ class Choice(Value):
 
 UNKNOWN = Unknown()
 NONE = Scalar(None)
-
-
-def alternatives(value: Value) -> tuple[Value, ...]:
-    """Return what a value may be."""
-    return value.values if type(value) is Choice else (value,)
-
-
-def choice(values: Iterable[Value]) -> Value:
-    """Return a value that may be any of some values."""
-    found: list[Value] = []
-    for value in values:
-        for item in alternatives(value):
-            if not any(same(item, other) for other in found):
-                found.append(item)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        return UNKNOWN
-    if len(found) > MAX_CHOICES:
-        return Unknown(frozenset().union(*(item.origins for item in found)))
-    return Choice(tuple(found))
-
-
-def same(first: Value, second: Value) -> bool:
-    """Tell whether two values are certainly the same."""
-    if first is second:
-        return True
-    if type(first) is Scalar and type(second) is Scalar:
-        return (
-            type(first.value) is type(second.value)
-            and first.value == second.value
-            and first.key is second.key
-            and first.origins == second.origins
-        )
-    if type(first) is Unknown and type(second) is Unknown:
-        return first.origins == second.origins
-    return False
-
-
-def origins_of(values: Iterable[Value]) -> frozenset[ConfigKey]:
-    """Return the config keys that some values come from."""
-    found = NOTHING
-    for value in values:
-        if value.origins:
-            found = found | value.origins
-    return found
-
-
-def held(value: Value, depth: int = 12) -> Iterator[Value]:
-    """Yield a value and what it holds: entries, items, attributes."""
-    pending = [(value, depth)]
-    seen: set[int] = set()
-    while pending:
-        here, left = pending.pop()
-        if id(here) in seen:
-            continue
-        seen.add(id(here))
-        yield here
-        if left <= 0:
-            continue
-        inner: Iterable[Value] = ()
-        if isinstance(here, Mapping):
-            inner = here.entries.values()
-        elif isinstance(here, Sequence):
-            inner = here.items
-        elif isinstance(here, Instance):
-            inner = [*here.attributes.values(), *([here.entries] if here.entries is not None else ())]
-        elif isinstance(here, Choice):
-            inner = here.values
-        elif isinstance(here, FunctionObject):
-            inner = [*here.args, *here.keywords.values(), *([here.receiver] if here.receiver else ())]
-        elif isinstance(here, Made):
-            inner = here.attributes.values()
-        pending.extend((item, left - 1) for item in inner)
-
-
-def truth(value: Value) -> bool | None:
-    """Return whether a value is true, or None where that is not known."""
-    if type(value) is Scalar:
-        return None if value.optional else bool(value.value)
-    if isinstance(value, Mapping):
-        return None if value.open else bool(value.entries)
-    if isinstance(value, Sequence):
-        return None if value.open else bool(value.items)
-    if isinstance(value, (FunctionObject, ClassObject, ModuleObject, FilePath)):
-        return True
-    if isinstance(value, PartialText):
-        return True if any(part for part in value.parts) else None
-    if isinstance(value, Choice):
-        found = {truth(item) for item in value.values}
-        return found.pop() if len(found) == 1 else None
-    return None

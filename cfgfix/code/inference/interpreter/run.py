@@ -1,42 +1,85 @@
-"""What one run of a program is to those who act in it: its frames, its options, and what it can be asked to do."""
+"""One run of a program: its state and notes, its frames, and the calls that its models answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
-from cfgfix.code.inference.interpreter.events import Asked, Host, Loading
+from cfgfix.code.inference.interpreter.events import Refusal
 from cfgfix.code.inference.interpreter.objects import (
+    UNKNOWN,
     ClassObject,
     ConfigKey,
+    External,
     FunctionObject,
     Instance,
+    Made,
     Mapping,
+    Method,
+    ModuleObject,
     Namespace,
+    Scalar,
     Sequence,
     Spot,
+    Unknown,
     Value,
 )
-from cfgfix.code.model import summary as model
-from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import Scope
-from cfgfix.core.records import dataclass
+from cfgfix.code.inference.interpreter.values import held, key_of, keys_of, truth
+from cfgfix.code.model.program import Module, Program, absolute, fold
+from cfgfix.core.records import dataclass, replace
+
+if TYPE_CHECKING:
+    from cfgfix.code.inference.interpreter.events import Asked, Host, LibraryCall, Loading
+    from cfgfix.code.model.summary import Event, Place, Scope
+
+NORMAL, RETURN, BREAK, CONTINUE, RAISE = range(5)
+"""How a statement ends."""
+MAX_STEPS = 100_000
+"""Most statements and expressions read in one run, so that a program made to be slow ends."""
+MAX_TURNS = 64
+"""Most turns of a loop over known items that are run one by one."""
+MAX_USES = 8
+"""Most uses of one key that are noted."""
+SAYS_NO = frozenset({"no", "n", "off", "false", "none", "null", "0"})
+"""Texts that say no, and are true."""
+_BASES = {"KeyError": ("LookupError",), "IndexError": ("LookupError",)}
+"""Exceptions that a handler may name instead."""
+
+
+class Exhausted(Exception):  # noqa: N818 - no error: the run is long enough
+    """The run has taken all the steps it may take."""
 
 
 class Frame:
-    """One run of a scope."""
+    """One run of a scope.
 
-    __slots__ = ("caught", "depth", "names", "owner", "receiver", "returned", "scope", "way", "yielded")
+    Attributes:
+        run: The run of the program.
+        scope: Its code.
+        names: Its names.
+        way: The calls on the way to it, outermost first.
+        depth: How many calls it is inside.
+        receiver: The object whose method it is, or None.
+        owner: The class that defines this method, or None.
+        returned, yielded: What it gives.
+        caught: Names of the exceptions that each `try` around the run catches.
+    """
+
+    __slots__ = (
+        "caught", "depth", "names", "owner", "receiver", "returned", "run", "scope", "way", "yielded",
+    )  # fmt: skip
 
     def __init__(
         self,
+        run: Run,
         scope: Scope,
         names: Namespace,
-        way: tuple[tuple[Scope, model.Place], ...],
-        depth: int,
+        way: tuple[tuple[Scope, Place], ...] = (),
+        depth: int = 0,
         receiver: Value | None = None,
         owner: ClassObject | None = None,
     ) -> None:
+        self.run = run
         self.scope = scope
         self.names = names
         self.way = way
@@ -46,6 +89,15 @@ class Frame:
         self.returned: list[Value] = []
         self.yielded: list[Value] = []
         self.caught: list[frozenset[str]] = []
+
+    def spot(self, place: Place, block: int = 0) -> Spot:
+        """Return a place of the run."""
+        return Spot(self.scope, place, block, self.way, self.run.conditions)
+
+    def catches(self, error: str) -> bool:
+        """Tell whether the code around is ready for an exception."""
+        wanted = {error, "Exception", "BaseException", "*", *_BASES.get(error, ())}
+        return any(not wanted.isdisjoint(names) for names in self.caught)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,72 +127,288 @@ class Option:
     spot: Spot
 
 
-class Run(Protocol):
-    """One run of a program, as the models of Python and of libraries use it."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that a program makes.
 
-    program: Program
-    host: Host
-    asked: list[Asked]
-    loadings: list[Loading]
-    options: dict[str, Option]
-    parsers: dict[int, list[Option]]
-    kept: list[Value]
-    added: dict[str, Sequence]
-    pydantic: int
+    Attributes:
+        frame: The run of the scope that makes it.
+        callee: What is called.
+        args: Positional arguments.
+        keywords: Named arguments.
+        spot: Where.
+        spread: The mapping that `**mapping` gave its named arguments from, or None.
+        opaque: Whether further arguments may be given that are not known.
+    """
+
+    frame: Frame
+    callee: Value
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+    spot: Spot
+    spread: Mapping | None = None
+    opaque: bool = False
+
+    @property
+    def run(self) -> Run:
+        """The run of the program."""
+        return self.frame.run
+
+    @property
+    def name(self) -> str:
+        """The name of the method, or the dotted name of what is called outside the project; else empty."""
+        callee = self.callee
+        return callee.name if isinstance(callee, (Method, External, Made)) else ""
+
+    @property
+    def receiver(self) -> Value | None:
+        """The object whose method is called; None for a function."""
+        return self.callee.owner if isinstance(self.callee, Method) else None
+
+    @property
+    def mapping(self) -> Mapping:
+        """The mapping whose method is called."""
+        assert isinstance(self.receiver, Mapping)
+        return self.receiver
+
+    @property
+    def sequence(self) -> Sequence:
+        """The list, tuple or set whose method is called."""
+        assert isinstance(self.receiver, Sequence)
+        return self.receiver
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All arguments."""
+        return (*self.args, *self.keywords.values())
+
+    @property
+    def first(self) -> Value:
+        """The first positional argument; nothing is known of one that is not there."""
+        return self.args[0] if self.args else UNKNOWN
+
+    def argument(self, place: int, name: str) -> Value | None:
+        """Return the argument of a parameter, or None where it is not given."""
+        return self.args[place] if len(self.args) > place else self.keywords.get(name)
+
+    def on(self, callee: Value) -> Call:
+        """Return the same call of another thing."""
+        return replace(self, callee=callee)
+
+    def then(
+        self,
+        callee: Value,
+        args: tuple[Value, ...] = (),
+        keywords: dict[str, Value] | None = None,
+        *,
+        spread: Mapping | None = None,
+        opaque: bool = False,
+    ) -> Value:
+        """Call another thing from the same place, and return what it gives."""
+        return self.run.call(Call(self.frame, callee, args, keywords or {}, self.spot, spread, opaque=opaque))
+
+    def use(self, value: Value, *, deep: bool = False) -> None:
+        """Note that the call does something with a value."""
+        self.run.use(value, self.spot, deep=deep)
+
+    def escape(self) -> None:
+        """Note that the arguments go to code that is not known."""
+        self.run.escape(self.frame, self.values, self.spot)
+
+
+Model = Callable[[Call], "Value | None"]
+"""What a function or method outside the project does: what its call gives, or None where that is not modelled."""
+
+
+class Run:
+    """What is known and noted while a program runs.
+
+    Args:
+        program: The linked program.
+        host: What the run asks of the world outside the code.
+        every_way: Whether both ways are taken at conditions on values of a config, too.
+
+    Attributes:
+        asked: Keys that were asked for and are not there.
+        refusals: Keys and values that something does not take.
+        calls: Calls of what is outside the project.
+        loadings: Files that were turned into values.
+        options: Options of the command line, by their attribute.
+        parsers: Options by the identity of the parser that declares them; those of `absl` under 0.
+        kept: Objects whose identity something is kept by.
+        resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
+        pydantic: The major release of pydantic that the project means; 0 where that is not known.
+        config_conditions: Conditions that the values of a config decide, as they are written.
+        of_unknown: Names that were asked of values of which nothing is known.
+        assumed: What must hold for the run to be where it is, where that is not known.
+        entered: Scopes that were run, by identity.
+        running: How many times a scope is inside itself, by its identity.
+        times_entered: How many times a scope was entered, by its identity.
+        loops: How many loops over items that are not known the run is inside.
+        waiting: Functions and objects that libraries may call, with the frame that handed them over.
+        called_back: Functions that were run as a library may call them, by identity.
+        steps: Statements and expressions that were read.
+        exhausted: Whether the run was cut off.
+        failure: The fault of cfgfix that cut the run off, if one did.
+    """
+
+    def __init__(self, program: Program, host: Host, *, every_way: bool = False) -> None:
+        self.program = program
+        self.host = host
+        self.every_way = every_way
+        self.asked: list[Asked] = []
+        self.refusals: list[Refusal] = []
+        self.calls: list[LibraryCall] = []
+        self.loadings: list[Loading] = []
+        self.options: dict[str, Option] = {}
+        self.parsers: dict[int, list[Option]] = {}
+        self.kept: list[Value] = []
+        self.resolvers: dict[ClassObject | str, list[str]] = {}
+        self.pydantic = 0
+        self.config_conditions: set[str] = set()
+        self.of_unknown: set[str] = set()
+        self.assumed: list[str] = []
+        self.entered: dict[int, Scope] = {}
+        self.running: dict[int, int] = {}
+        self.times_entered: dict[int, int] = {}
+        self.loops = 0
+        self.waiting: list[tuple[Value, Frame]] = []
+        self.steps = 0
+        self.exhausted = False
+        self.failure: Exception | None = None
+        self.called_back: set[tuple[int, int]] = set()
+        self._decided: dict[int, Value] = {}
+
+    # What the parts above this one do
+
+    def call(self, call: Call) -> Value:
+        """Return what a call gives, doing what it does."""
+        raise NotImplementedError
+
+    def suite(self, frame: Frame, events: list[Event]) -> int:
+        """Run statements in order; return how they end."""
+        raise NotImplementedError
+
+    def module(self, module: Module) -> ModuleObject:
+        """Return a module of the project after its body has run."""
+        raise NotImplementedError
+
+    # Modules
+
+    def imported(self, source: str, importer: Module) -> Value:
+        """Return what a dotted import source stands for."""
+        whole = absolute(source, importer)
+        found = self.program.module(source, importer)
+        if found is not None and found.scope is not None:
+            return self.module(found)
+        head, _, last = whole.rpartition(".")
+        if head:
+            above = self.program.module(head, importer)
+            if above is not None and above.scope is not None:
+                value = self.module(above).names.names.get(last)
+                if value is not None:
+                    return value
+                return self.submodule(above, last)
+        return External(canonical(whole))
+
+    def submodule(self, module: Module, name: str) -> Value:
+        """Return a module of a package by its name."""
+        inner = self.program.module(f"{module.name}.{name}")
+        if inner is not None and inner.scope is not None:
+            return self.module(inner)
+        return UNKNOWN
+
+    # Conditions
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """What must hold for the run to be where it is, where that is not known."""
+        return tuple(self.assumed)
 
     @property
     def sure(self) -> bool:
         """Whether the run is certainly where it is."""
+        return not self.assumed
 
-    def imported(self, source: str, importer: Module) -> Value:
-        """Return what a dotted import source stands for."""
+    def holds(self, test: Value, spot: Spot) -> bool | None:
+        """Tell whether a condition holds, or None where both ways are taken."""
+        if (
+            type(test) is Scalar
+            and test.key is not None
+            and isinstance(test.value, str)
+            and test.value.lower() in SAYS_NO
+        ):
+            self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
+        if id(test) in self._decided:
+            return truth(test)
+        if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
+            return None
+        return truth(test)
 
-    def set_item(self, frame: Frame, owner: Value, index: Value, value: Value, spot: Spot) -> None:
-        """Put a value under a key."""
+    def decide(self, test: Value) -> None:
+        """Note a test of which only one way can be taken, such as one of a value's type."""
+        self._decided[id(test)] = test
 
-    def put(self, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
-        """Write an entry of a mapping, noting what becomes of the config's value that stood there."""
+    def condition(self, shown: str, test: Value) -> str:
+        """Return a condition as it is written, noting whether a config decides it."""
+        if test.origins or key_of(test) is not None:
+            self.config_conditions.update((shown, f"not {shown}"))
+        return shown
 
-    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value, spot: Spot) -> None:
-        """Give an object an attribute."""
-
-    def set_own(self, owner: Instance, name: str, value: Value, spot: Spot) -> None:
-        """Set an attribute of an object of the project."""
-
-    def update(self, frame: Frame, holder: Mapping, other: Value, spot: Spot) -> None:
-        """Lay a mapping over another."""
-
-    def attribute(
-        self, frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None
-    ) -> Value:
-        """Return an attribute of a value, noting what it asks of a config."""
-
-    def attributes_of(self, owner: Instance) -> Mapping:
-        """Return the attributes of an object as a mapping: writing to it sets them."""
-
-    def item(
-        self,
-        frame: Frame,
-        owner: Value,
-        index: Value,
-        spot: Spot,
-        absent: str | None = "",
-        default: Value | None = None,
-    ) -> Value:
-        """Return what stands under a key, noting what it asks of a config."""
+    # What becomes of values
 
     def taken(self, value: Value, spot: Spot) -> Value:
         """Note that a value was taken out of a config, and return it."""
+        key = key_of(value)
+        if key is not None:
+            key.reads.append(spot)
+        return value
 
     def walk(self, owner: Value, spot: Spot) -> None:
         """Note that names of a section are looked up that are not known: each of its keys may be read."""
+        for item in held(owner):
+            for key in keys_of(item):
+                key.walks.append(spot)
 
-    def is_caught(self, frame: Frame, error: str) -> bool:
-        """Tell whether the code around is ready for an exception."""
+    def log(self, value: Value, spot: Spot) -> None:
+        """Note that a value and what it holds are only printed or written down."""
+        for item in held(value):
+            for key in keys_of(item):
+                key.logs.append(spot)
+
+    def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
+        """Note that a value counts: what it was made from has an effect."""
+        for key in value.origins:
+            if len(key.uses) < MAX_USES:
+                key.uses.append(spot)
+        if deep and not isinstance(value, (Scalar, Unknown)):
+            for item in held(value):
+                for key in item.origins:
+                    if len(key.uses) < MAX_USES:
+                        key.uses.append(spot)
+                if isinstance(item, (Mapping, Sequence)) and item.key is not None:
+                    item.key.escapes.append(spot)
+
+    def escape(self, frame: Frame, values: Iterable[Value], spot: Spot) -> None:
+        """Note that values go to code that is not known."""
+        values = tuple(values)
+        for value in values:
+            self.use(value, spot, deep=True)
+        self.hand_over(frame, values)
+
+    def hand_over(self, frame: Frame, values: Iterable[Value]) -> None:
+        """Note that a library gets functions and objects that it may call."""
+        for value in values:
+            for item in held(value, 3):
+                if isinstance(item, (FunctionObject, Instance, ClassObject)):
+                    self.waiting.append((item, frame))
+
+    def asked_of_unknown(self, owner: Value, name: Any) -> None:
+        """Note a name that is asked of a value of which nothing is known: it may be a config's."""
+        while isinstance(owner, Method):
+            owner = owner.owner
+        if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):
+            self.of_unknown.add(name)
 
     def refuse(
         self,
@@ -155,83 +423,11 @@ class Run(Protocol):
         value: Any = None,
     ) -> None:
         """Note that something does not take a key or its value."""
+        self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value))
 
-    def items_of(self, frame: Frame, value: Value, spot: Spot | None) -> list[Value] | None:
-        """Return the items that iterating over a value gives, or None where they are not all known."""
 
-    def item_of(self, value: Value) -> Value:
-        """Return what stands for any item of what is iterated over."""
-
-    def call(
-        self,
-        frame: Frame,
-        callee: Value,
-        args: tuple[Value, ...],
-        keywords: dict[str, Value],
-        spot: Spot,
-        *,
-        spread: Mapping | None = None,
-        opaque: bool = False,
-    ) -> Value:
-        """Return what a call gives, doing what it does."""
-
-    def library_call(
-        self,
-        frame: Frame,
-        name: str,
-        args: tuple[Value, ...],
-        keywords: dict[str, Value],
-        spot: Spot,
-        spread: Mapping | None = None,
-        *,
-        opaque: bool = False,
-        receiver: Value | None = None,
-    ) -> Value:
-        """Note a call of something outside the project, and return what it made."""
-
-    def hand_over(self, frame: Frame, values: Iterable[Value]) -> None:
-        """Note that a library gets functions and objects that it may call."""
-
-    def enter(
-        self,
-        frame: Frame,
-        function: FunctionObject,
-        args: tuple[Value, ...],
-        keywords: dict[str, Value],
-        spot: Spot,
-        spread: Mapping | None,
-        *,
-        opaque: bool = False,
-    ) -> Value:
-        """Return what a function of the project gives."""
-
-    def classes(self, cls: ClassObject) -> Iterator[ClassObject]:
-        """Yield a class and its bases of the project, nearest first."""
-
-    def outside_bases(self, cls: ClassObject) -> list[str]:
-        """Return the canonical names of a class's bases outside the project; `?` for one that is not known."""
-
-    def class_member(self, cls: ClassObject, name: str) -> Value | None:
-        """Return what a class or a base of the project defines under a name."""
-
-    def construct(
-        self,
-        frame: Frame,
-        cls: ClassObject,
-        args: tuple[Value, ...],
-        keywords: dict[str, Value],
-        spot: Spot,
-        spread: Mapping | None = None,
-        *,
-        opaque: bool = False,
-    ) -> Value:
-        """Return a new object of a class of the project."""
-
-    def decide(self, test: Value) -> None:
-        """Note a test of which only one way can be taken, such as one of a value's type."""
-
-    def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
-        """Note that a value counts: what it was made from has an effect."""
-
-    def escape(self, frame: Frame, values: Iterable[Value], spot: Spot) -> None:
-        """Note that values go to code that is not known."""
+def canonical(name: str) -> str:
+    """Return the canonical form of a dotted name outside the project."""
+    if name in ("tensorflow.keras", "tf_keras"):
+        return "keras"
+    return fold(name)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
+from cfgfix.code.inference.interpreter.models.loading import add_resolver
 from cfgfix.code.inference.interpreter.objects import (
+    DICT,
     NONE,
     UNKNOWN,
     ClassObject,
-    ConfigKey,
     External,
     FunctionObject,
     Instance,
@@ -21,17 +21,17 @@ from cfgfix.code.inference.interpreter.objects import (
     Spot,
     Value,
 )
+from cfgfix.code.inference.interpreter.run import Call, Model, Run
+from cfgfix.code.inference.interpreter.values import copied, held, key_of, wrapped
 from cfgfix.code.model import summary as model
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.summary import Expr
 from cfgfix.core.records import dataclass
 
-if TYPE_CHECKING:
-    from cfgfix.code.inference.interpreter.run import Frame, Run
-
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "flax.struct.dataclass", "chex.dataclass", "pydantic.dataclasses.dataclass"}
 )
+
 _ATTRS = frozenset(
     {
         "attr.s",
@@ -45,6 +45,7 @@ _ATTRS = frozenset(
         "attr.mutable",
     }
 )
+
 _PYDANTIC = frozenset(
     {
         "pydantic.BaseModel",
@@ -54,6 +55,7 @@ _PYDANTIC = frozenset(
         "pydantic.v1.BaseSettings",
     }
 )
+
 _TUPLES = frozenset({"typing.NamedTuple"})
 
 
@@ -82,7 +84,7 @@ class Field:
 
 def kind_of(run: Run, cls: ClassObject) -> str:
     """Return how a class makes its constructor from its fields: `dataclass`, `attrs`, `pydantic`, `tuple`; else empty."""
-    for here in run.classes(cls):
+    for here in classes.lineage(cls):
         scope = here.scope
         for decorator in scope.decorators:
             expr = (
@@ -95,7 +97,7 @@ def kind_of(run: Run, cls: ClassObject) -> str:
                 return "dataclass"
             if name in _ATTRS:
                 return "attrs"
-    for name in run.outside_bases(cls):
+    for name in classes.outside_bases(cls):
         if name in _PYDANTIC:
             return "pydantic"
         if name in _TUPLES:
@@ -106,7 +108,7 @@ def kind_of(run: Run, cls: ClassObject) -> str:
 def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
     """Return the fields of a class, those of its bases first."""
     found: dict[str, Field] = {}
-    for here in reversed(list(run.classes(cls))):
+    for here in reversed(list(classes.lineage(cls))):
         for event in here.scope.body:
             if event.kind != "annotate" or event.targets[0][0] != model.NAME:
                 continue
@@ -128,7 +130,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                     "attrib",
                 ):
                     required, default, above = _by_field(default)
-            elif kind == "pydantic" and optional and _version(run) != 2:
+            elif kind == "pydantic" and optional and run.pydantic != 2:
                 required, default = False, NONE
             found[name] = Field(name, types, inner, required, default, optional, above)
     return list(found.values())
@@ -153,18 +155,12 @@ def _by_field(made: Made) -> tuple[bool, Value, float | None]:
     return True, UNKNOWN, above
 
 
-def _version(run: Run) -> int:
-    """Return the major release of pydantic that the project means; 0 where that is not known."""
-    return run.pydantic
-
-
 def _annotation(
     run: Run, expr: Expr | None, cls: ClassObject
 ) -> tuple[frozenset[str], ClassObject | None, bool]:
     """Return the types that an annotation takes, the project's class in it, and whether it takes None."""
     if expr is None:
         return frozenset(), None, False
-    scope = cls.scope
     if expr[0] == model.CONSTANT:
         if expr[1] is None:
             return frozenset({"None"}), None, True
@@ -193,10 +189,9 @@ def _annotation(
         return frozenset({name}), None, False
     if name in ("tuple", "set"):
         return frozenset({"list"}), None, False
-    value = _look_up(run, name, cls)
+    value = _look_up(name, cls)
     if isinstance(value, ClassObject):
         return frozenset(), value, False
-    del scope
     return frozenset(), None, True
 
 
@@ -215,7 +210,7 @@ def _union(
     return (frozenset() if any_open else types), inner, optional
 
 
-def _look_up(run: Run, name: str, cls: ClassObject) -> Value | None:
+def _look_up(name: str, cls: ClassObject) -> Value | None:
     head, _, rest = name.partition(".")
     names = cls.names.parent
     while names is not None:
@@ -225,69 +220,57 @@ def _look_up(run: Run, name: str, cls: ClassObject) -> Value | None:
                 value = value.names.names.get(step) if hasattr(value, "names") else None  # type: ignore[union-attr]
             return value
         names = names.parent
-    del run
     return None
 
 
-def instance_of(run: Run, frame: Frame, cls: ClassObject, data: Value | None, spot: Spot) -> Value:
-    """Return an object of a class of fields, made of a mapping where one is given."""
-    kind = kind_of(run, cls)
-    if data is None:
-        return construct(run, frame, cls, kind, (), {}, spot, None, opaque=True)
-    return from_mapping(run, frame, cls, kind, data, spot)
-
-
-def from_mapping(run: Run, frame: Frame, cls: ClassObject, kind: str, data: Value, spot: Spot) -> Value:
+def construct_from_mapping(call: Call, cls: ClassObject, kind: str, data: Value) -> Value:
     """Return an object whose fields come from a mapping, nested ones too."""
     if not isinstance(data, Mapping):
         return Instance(cls)
     keywords = {str(name): value for name, value in data.entries.items()}
-    return construct(run, frame, cls, kind, (), keywords, spot, data, opaque=data.open)
+    given = Call(call.frame, cls, (), keywords, call.spot, data, opaque=data.open)
+    return construct_with_fields(given, cls, kind)
 
 
-def construct(
-    run: Run,
-    frame: Frame,
-    cls: ClassObject,
-    kind: str,
-    args: tuple[Value, ...],
-    keywords: dict[str, Value],
-    spot: Spot,
-    spread: Mapping | None,
-    *,
-    opaque: bool,
-) -> Value:
+def construct_unknown(call: Call, cls: ClassObject) -> Value:
+    """Return an object of a class of fields whose values are not known."""
+    return construct_with_fields(
+        Call(call.frame, cls, (), {}, call.spot, opaque=True), cls, kind_of(call.run, cls)
+    )
+
+
+def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
     """Return an object of a class of fields, noting what it does not take of a config's section."""
     init = cls.names.names.get("__init__")
     if isinstance(init, FunctionObject):
         instance = Instance(cls)
         instance.open = True
-        run.enter(frame, init.bound(instance), args, keywords, spot, spread, opaque=opaque)
+        call.run.call(call.on(init.bound(instance)))
         return instance
-    fields = fields_of(run, cls, "pydantic" if kind == "pydantic" else kind)
+    fields = fields_of(call.run, cls, "pydantic" if kind == "pydantic" else kind)
     if not fields and kind != "pydantic":
         instance = Instance(cls)
         instance.open = True
         return instance
     instance = Instance(cls)
     by_name = {field.name: field for field in fields}
-    given = dict(zip(by_name, args, strict=False)) | keywords
+    given = dict(zip(by_name, call.args, strict=False)) | call.keywords
     extra = _extra(cls) if kind == "pydantic" else "swallow" if kind == "dacite" else "forbid"
     by = f"the class {cls.scope.name}"
-    where = Spot(cls.scope, cls.scope.place, 0, spot.calls)
-    sections = spread.sections if spread is not None else ()
+    where = Spot(cls.scope, cls.scope.place, 0, call.spot.calls)
+    sections = call.spread.sections if call.spread is not None else ()
     instance.sections = sections
     for name, value in given.items():
-        key = _key(value)
+        key = key_of(value)
         field = by_name.get(name)
         if field is None:
             if key is not None and extra != "allow":
                 swallowed = extra != "forbid"
-                run.refuse(
+                call.run.refuse(
                     "swallowed" if swallowed else "unknown-key",
                     key,
                     by,
-                    spot,
+                    call.spot,
                     "" if swallowed else "ValidationError" if kind == "pydantic" else "TypeError",
                     tuple(by_name),
                 )
@@ -296,35 +279,38 @@ def construct(
             continue
         if key is not None and key.name == name:
             key.accepted = True
-        instance.attributes[name] = _field_value(run, frame, field, kind, value, spot)
+        instance.attributes[name] = _field_value(call, field, kind, value)
     for field in fields:
         if field.name in given:
             continue
-        if field.required and not opaque:
+        if field.required and not call.opaque:
             if sections:
-                run.refuse(
+                call.run.refuse(
                     "missing-key",
                     sections[-1],
                     by,
-                    spot,
+                    call.spot,
                     {"pydantic": "ValidationError", "dacite": "MissingValueError"}.get(kind, "TypeError"),
                     name=field.name,
                 )
             instance.attributes[field.name] = UNKNOWN
             continue
-        if sections and not opaque:
-            run.asked.append(
-                Asked(sections, field.name, DEFAULT, where, default=field.default, conditions=run.conditions)
+        if sections and not call.opaque:
+            call.run.asked.append(
+                Asked(
+                    sections,
+                    field.name,
+                    DEFAULT,
+                    where,
+                    default=field.default,
+                    conditions=call.run.conditions,
+                )
             )
         instance.attributes[field.name] = field.default
-    post = run.class_member(cls, "__post_init__") or run.class_member(cls, "__attrs_post_init__")
+    post = classes.member(cls, "__post_init__") or classes.member(cls, "__attrs_post_init__")
     if isinstance(post, FunctionObject):
-        run.call(frame, post.bound(instance), (), {}, spot)
+        call.then(post.bound(instance))
     return instance
-
-
-def _key(value: Value) -> ConfigKey | None:
-    return value.key if isinstance(value, (Scalar, Mapping, Sequence)) else None
 
 
 def _extra(cls: ClassObject) -> str:
@@ -345,34 +331,34 @@ def _extra(cls: ClassObject) -> str:
     return "ignore"
 
 
-def _field_value(run: Run, frame: Frame, field: Field, kind: str, value: Value, spot: Spot) -> Value:
+def _field_value(call: Call, field: Field, kind: str, value: Value) -> Value:
     if field.cls is not None and isinstance(value, Mapping) and kind in ("pydantic", "dacite"):
-        inner = kind_of(run, field.cls) or kind
-        return from_mapping(run, frame, field.cls, "dacite" if kind == "dacite" else inner, value, spot)
-    key = _key(value)
+        inner = kind_of(call.run, field.cls) or kind
+        return construct_from_mapping(call, field.cls, "dacite" if kind == "dacite" else inner, value)
+    key = key_of(value)
     if key is None or kind not in ("pydantic", "dacite"):
         return value
-    key.reads.append(spot)
+    key.reads.append(call.spot)
     if kind == "dacite":
         if type(value) is Scalar and field.types and not _is_of(value.value, field.types):
-            run.refuse(
+            call.run.refuse(
                 "wrong-type",
                 key,
                 f"the field {field.name}",
-                spot,
+                call.spot,
                 "WrongTypeError",
                 tuple(sorted(field.types)),
                 value=value.value,
             )
         return value
     if type(value) is Scalar and field.types:
-        found, problem = _coerced(value.value, field, run.pydantic)
+        found, problem = _coerced(value.value, field, call.run.pydantic)
         if problem:
-            run.refuse(
+            call.run.refuse(
                 problem,
                 key,
                 f"the field {field.name}",
-                spot,
+                call.spot,
                 "ValidationError" if problem == "wrong-type" else "",
                 tuple(sorted(field.types)),
                 value=value.value,
@@ -384,8 +370,13 @@ def _field_value(run: Run, frame: Frame, field: Field, kind: str, value: Value, 
         and field.types
         and not field.types & {"dict" if isinstance(value, Mapping) else "list"}
     ):
-        run.refuse(
-            "wrong-type", key, f"the field {field.name}", spot, "ValidationError", tuple(sorted(field.types))
+        call.run.refuse(
+            "wrong-type",
+            key,
+            f"the field {field.name}",
+            call.spot,
+            "ValidationError",
+            tuple(sorted(field.types)),
         )
     return value
 
@@ -428,3 +419,72 @@ def _coerced(value: object, field: Field, version: int) -> tuple[object, str]:
             return str(value), ""
         return value, "wrong-type" if version == 2 and types <= {"str", "None"} else ""
     return value, ""
+
+
+def class_method(call: Call, cls: ClassObject) -> Value | None:
+    """Return what a method that a class has from outside gives; None where it is not modelled."""
+    name = call.name
+    if name == "add_implicit_resolver":
+        return add_resolver(call, cls)
+    if name in ("add_constructor", "add_multi_constructor"):
+        return NONE
+    if name in ("parse_obj", "model_validate", "from_dict", "validate") and call.args:
+        kind = kind_of(call.run, cls)
+        if kind:
+            return construct_from_mapping(call, cls, kind, call.args[0])
+    if name in ("parse_raw", "parse_file", "model_validate_json") and kind_of(call.run, cls):
+        return UNKNOWN
+    if name == "__new__":
+        return Instance(cls)
+    return None
+
+
+def instance_method(call: Call, owner: Instance) -> Value | None:
+    """Return what a method that an object has from outside gives; None where it is not modelled."""
+    name = call.name
+    if name in ("dict", "model_dump", "to_dict", "asdict") and kind_of(call.run, owner.cls):
+        return Mapping({**owner.attributes}, open=owner.open, sections=owner.sections)
+    if name in ("copy", "model_copy") and kind_of(call.run, owner.cls):
+        return copied(owner, 1)
+    if name in ("json", "model_dump_json", "__repr__", "__str__") and kind_of(call.run, owner.cls):
+        for item in held(owner):
+            for key in item.origins:
+                key.logs.append(call.spot)
+        return UNKNOWN
+    return None
+
+
+def _asdict(call: Call) -> Value:
+    value = call.first
+    if isinstance(value, Instance):
+        return Mapping(
+            {name: _as_plain(item) for name, item in value.attributes.items()},
+            open=value.open,
+            sections=value.sections,
+        )
+    return wrapped(value, "dict", DICT, "KeyError")
+
+
+def _as_plain(value: Value) -> Value:
+    if isinstance(value, Instance) and value.sections:
+        return Mapping(
+            {name: _as_plain(item) for name, item in value.attributes.items()},
+            open=value.open,
+            sections=value.sections,
+        )
+    return value
+
+
+def _from_dict(call: Call) -> Value | None:
+    cls, data = call.argument(0, "data_class"), call.argument(1, "data")
+    if isinstance(cls, ClassObject) and data is not None:
+        return construct_from_mapping(call, cls, "dacite", data)
+    return None
+
+
+FUNCTIONS: dict[str, Model] = {
+    "dataclasses.asdict": _asdict,
+    "attr.asdict": _asdict,
+    "attrs.asdict": _asdict,
+    "dacite.from_dict": _from_dict,
+}

@@ -1,0 +1,251 @@
+"""What calls do: functions of the project are entered, objects made, and the models of all others asked."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter import classes, writing
+from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
+from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method
+from cfgfix.code.inference.interpreter.models.decorators import call_decorated
+from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
+from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
+from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.objects import (
+    EITHER,
+    NONE,
+    UNKNOWN,
+    ClassObject,
+    External,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    Namespace,
+    Sequence,
+    Spot,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame
+from cfgfix.code.inference.interpreter.values import choice, constant_of, key_of, origins_of
+from cfgfix.core.records import replace
+
+MAX_DEPTH = 40
+"""Most calls entered inside one another."""
+MAX_ENTERED = 40
+"""Most times that a function is entered in one run."""
+MAX_SAME = 6
+"""Most times that a function is inside itself."""
+MAX_WAY = 12
+"""Most calls that a place remembers."""
+_DICT_CLASSES = frozenset(
+    {"builtins.dict", "collections.OrderedDict", "collections.UserDict", "collections.defaultdict"}
+)
+
+
+def call_value(call: Call) -> Value:
+    """Return what a call gives, doing what it does."""
+    callee = call.callee
+    if isinstance(callee, FunctionObject):
+        known = call_decorated(call, callee)
+        return known if known is not None else enter(call, callee)
+    if isinstance(callee, ClassObject):
+        return _construct(call, callee)
+    if isinstance(callee, External):
+        return call_external(call)
+    if isinstance(callee, Method):
+        return _call_method(call, callee)
+    if isinstance(callee, Instance):
+        for name in ("__call__", "call"):
+            method = classes.member(callee.cls, name)
+            if isinstance(method, FunctionObject):
+                return call_value(call.on(method.bound(callee)))
+        call.escape()
+        return UNKNOWN
+    if isinstance(callee, Made):
+        if callee.name == "functools.partial" and callee.args:
+            first, *args = callee.args
+            keywords = {**callee.keywords, **call.keywords}
+            return call_value(replace(call, callee=first, args=(*args, *call.args), keywords=keywords))
+        return library_call(call, f"{callee.name}.__call__")
+    call.escape()
+    return Unknown(origins_of((callee, *call.values)))
+
+
+def _call_method(call: Call, method: Method) -> Value:
+    owner = method.owner
+    known = library_method(call)
+    if known is not None:
+        return known
+    known = builtin_method(call)
+    if known is not None:
+        return known
+    if isinstance(owner, Method):
+        # `model.optimizer.assign(x)`, `tf.summary.writer.x.y()`
+        prefix = owner.owner.name if isinstance(owner.owner, (Made, External)) else "?"
+        return library_call(call, f"{prefix}.{owner.name}.{method.name}")
+    if isinstance(owner, Made):
+        return library_call(call, f"{owner.name}.{method.name}")
+    if isinstance(owner, Instance):
+        outside = classes.outside_bases(owner.cls)
+        return library_call(call, f"{outside[0] if outside else '?'}.{method.name}")
+    call.use(owner)
+    if call.args:
+        call.run.asked_of_unknown(owner, constant_of(call.args[0]))
+    call.escape()
+    return Unknown(origins_of((owner, *call.values)))
+
+
+def _construct(call: Call, cls: ClassObject) -> Value:
+    """Return a new object of a class of the project."""
+    kind = kind_of(call.run, cls)
+    if kind:
+        return construct_with_fields(call, cls, kind)
+    instance = Instance(cls)
+    outside = classes.outside_bases(cls)
+    init = classes.member(cls, "__init__")
+    if any(name in _DICT_CLASSES for name in outside):
+        instance.entries = Mapping(access=EITHER)
+        if not isinstance(init, FunctionObject):
+            for value in call.args:
+                writing.update(call.frame, instance.entries, value, call.spot)
+            instance.entries.entries.update(call.keywords)
+            return instance
+    elif outside:
+        instance.open = True
+    if isinstance(init, FunctionObject):
+        enter(call, init.bound(instance))
+    elif outside:
+        library_call(call, outside[0])
+    if outside and instance.entries is None:
+        call.run.waiting.append((instance, call.frame))
+    return instance
+
+
+def call_back(value: Value, frame: Frame) -> None:
+    """Run what a library may call, with arguments that are not known."""
+    if isinstance(value, FunctionObject):
+        _call_with_unknown(value, frame)
+    elif isinstance(value, Instance):
+        for cls in classes.lineage(value.cls):
+            for name, member in list(cls.names.names.items()):
+                if isinstance(member, FunctionObject) and name != "__init__":
+                    own = classes.member(value.cls, name)
+                    if own is member and "builtins.staticmethod" not in member.decorated:
+                        of_class = "builtins.classmethod" in member.decorated
+                        _call_with_unknown(member.bound(value.cls if of_class else value), frame)
+
+
+def _call_with_unknown(function: FunctionObject, frame: Frame) -> None:
+    key = (
+        id(function.scope),
+        id(function.receiver) if function.receiver is not None else id(function.names),
+    )
+    if key in frame.run.called_back:
+        return
+    frame.run.called_back.add(key)
+    given = len(function.args) + (1 if function.receiver is not None else 0)
+    plain = [name for name, _, _, kind in function.scope.params if kind == "plain"][given:]
+    args = tuple(UNKNOWN for name in plain if name not in function.defaults and name not in function.keywords)
+    spot = Spot(function.scope, function.scope.place, 0)
+    enter(Call(frame, function, args, {}, spot, opaque=True), function)
+
+
+# Functions of the project
+
+
+def enter(call: Call, function: FunctionObject) -> Value:
+    """Return what a function of the project gives."""
+    run, scope, spot = call.run, function.scope, call.spot
+    count = run.running.get(id(scope), 0)
+    times = run.times_entered[id(scope)] = run.times_entered.get(id(scope), 0) + 1
+    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > MAX_ENTERED:
+        call.escape()
+        return Unknown(origins_of(call.values))
+    run.entered[id(scope)] = scope
+    names = Namespace(scope, function.names)
+    receiver = () if function.receiver is None else (function.receiver,)
+    args = (*receiver, *function.args, *call.args)
+    _bind(replace(call, args=args, keywords={**function.keywords, **call.keywords}), function, names)
+    way = (*spot.calls, (spot.scope, spot.place)) if len(spot.calls) < MAX_WAY else spot.calls
+    inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner(function))
+    inner.caught = list(call.frame.caught)
+    run.running[id(scope)] = count + 1
+    try:
+        signal = run.suite(inner, scope.body)
+    finally:
+        run.running[id(scope)] = count
+    if scope.generator:
+        return Sequence(inner.yielded, open=True, kind="generator")
+    if not inner.returned:
+        return NONE if signal != RAISE else UNKNOWN
+    result = choice(inner.returned)
+    may_end = signal == NORMAL and any(event.kind in ("if", "for", "while") for event in scope.body)
+    if may_end and scope.body[-1].kind not in ("return", "raise"):
+        return choice((result, NONE))
+    return result
+
+
+def _owner(function: FunctionObject) -> ClassObject | None:
+    """Return the class that defines a method."""
+    names, receiver = function.names, function.receiver
+    if names is None or names.scope.kind != "class":
+        return None
+    cls = receiver.cls if isinstance(receiver, Instance) else receiver
+    if isinstance(cls, ClassObject):
+        return next((item for item in classes.lineage(cls) if item.names is names), None)
+    return None
+
+
+def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
+    """Bind the parameters of a function; note what it does not take of a config's section."""
+    run, spot, spread = call.run, call.spot, call.spread
+    scope = function.scope
+    plain = [name for name, _, _, kind in scope.params if kind == "plain"]
+    only_named = [name for name, _, _, kind in scope.params if kind == "keyword"]
+    star = next((name for name, _, _, kind in scope.params if kind == "*"), None)
+    rest = next((name for name, _, _, kind in scope.params if kind == "**"), None)
+    own = names.names
+    for name, value in zip(plain, call.args, strict=False):
+        own[name] = value
+    if star is not None:
+        own[star] = Sequence(list(call.args[len(plain) :]), open=call.opaque, kind="tuple")
+    extra = Mapping(open=call.opaque and rest is not None)
+    by = f"{scope.qualname}()"
+    for name, value in call.keywords.items():
+        key = key_of(value) if spread is not None else None
+        if name in plain or name in only_named:
+            own[name] = run.taken(value, spot) if spread is not None else value
+            if key is not None:
+                key.accepted = True
+            continue
+        extra.entries[name] = value
+        if key is None:
+            continue
+        if rest is None and key.name == name and not function.decorated:
+            run.refuse("unknown-key", key, by, spot, "TypeError", (*plain, *only_named))
+        elif rest is not None and key.parent is not None:
+            extra.sections = tuple(dict.fromkeys((*extra.sections, key.parent)))
+    if rest is not None:
+        own[rest] = extra
+    for name in (*plain, *only_named):
+        if name not in own:
+            own[name] = _default(call, function, name)
+
+
+def _default(call: Call, function: FunctionObject, name: str) -> Value:
+    """Return the value of a parameter that is not given."""
+    run, scope, spread = call.run, function.scope, call.spread
+    of_sections = spread is not None and bool(spread.sections)
+    default = function.defaults.get(name)
+    if default is not None:
+        if spread is not None and of_sections and not spread.open:
+            where = Spot(scope, scope.place, 0, call.spot.calls)
+            run.asked.append(
+                Asked(spread.sections, name, DEFAULT, where, default=default, conditions=run.conditions)
+            )
+        return default
+    if spread is not None and of_sections and not call.opaque and not function.decorated:
+        by = f"{scope.qualname}()"
+        run.refuse("missing-key", spread.sections[-1], by, call.spot, "TypeError", name=name)
+    return UNKNOWN

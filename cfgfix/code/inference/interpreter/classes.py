@@ -1,0 +1,46 @@
+"""What classes of the project inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.inference.interpreter.objects import ClassObject, Value
+from cfgfix.code.inference.interpreter.values import alternatives, name_of
+
+
+def lineage(cls: ClassObject) -> Iterator[ClassObject]:
+    """Yield a class and its bases of the project, nearest first."""
+    seen: set[int] = set()
+    pending = [cls]
+    while pending:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        bases = (item for base in here.bases for item in alternatives(base) if isinstance(item, ClassObject))
+        pending = [*bases, *pending]
+
+
+def outside_bases(cls: ClassObject) -> list[str]:
+    """Return the canonical names of a class's bases outside the project; `?` for one that is not known."""
+    found: list[str] = []
+    for here in lineage(cls):
+        for base in here.bases:
+            for item in alternatives(base):
+                if isinstance(item, ClassObject):
+                    continue
+                name = name_of(item)
+                if name == "builtins.object":
+                    continue
+                found.append(name or "?")
+    return found
+
+
+def member(cls: ClassObject, name: str) -> Value | None:
+    """Return what a class or a base of the project defines under a name."""
+    for here in lineage(cls):
+        found = here.names.names.get(name)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,540 @@
+"""What each kind of expression gives, and how targets are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.events import GUARD, Asked
+from cfgfix.code.inference.interpreter.models.builtin_functions import BUILTINS
+from cfgfix.code.inference.interpreter.models.operators import binary, compared
+from cfgfix.code.inference.interpreter.models.texts import formatted, joined
+from cfgfix.code.inference.interpreter.objects import (
+    NOTHING,
+    UNKNOWN,
+    Choice,
+    ClassObject,
+    External,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    Namespace,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import MAX_STEPS, MAX_TURNS, Call, Exhausted, Frame
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    constant_of,
+    copied,
+    key_of,
+    name_of,
+    origins_of,
+    truth,
+)
+from cfgfix.code.model import summary as model
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.summary import Event, Expr, Scope
+
+
+def evaluate(frame: Frame, expr: Expr) -> Value:
+    """Return what an expression stands for, doing what it does."""
+    run = frame.run
+    run.steps += 1
+    if run.steps > MAX_STEPS:
+        raise Exhausted
+    handler = _EXPRESSIONS.get(expr[0])
+    return handler(frame, expr) if handler is not None else UNKNOWN
+
+
+def _name(frame: Frame, expr: Expr) -> Value:
+    name = expr[1]
+    names: Namespace | None = frame.names
+    first = True
+    while names is not None:
+        # A class body's names are not seen by its functions.
+        if first or names.scope.kind != "class":
+            found = names.names.get(name)
+            if found is not None:
+                return found
+        first = False
+        names = names.parent
+    if name in BUILTINS:
+        return External(f"builtins.{name}")
+    return UNKNOWN
+
+
+def _constant(_frame: Frame, expr: Expr) -> Value:
+    return Scalar(expr[1])
+
+
+def _attribute(frame: Frame, expr: Expr) -> Value:
+    owner = evaluate(frame, expr[1])
+    spot = frame.spot(expr[3])
+    return choice(reading.attribute(frame, item, expr[2], spot) for item in alternatives(owner))
+
+
+def _subscript(frame: Frame, expr: Expr) -> Value:
+    owner = evaluate(frame, expr[1])
+    index = evaluate(frame, expr[2])
+    spot = frame.spot(expr[3])
+    return choice(reading.item(frame, item, index, spot) for item in alternatives(owner))
+
+
+def _items(frame: Frame, expr: Expr) -> Value:
+    items: list[Value] = []
+    is_open = False
+    for part in expr[2]:
+        if part[0] == model.STARRED:
+            inner = evaluate(frame, part[1])
+            found = reading.items_of(frame, inner, None)
+            if found is None:
+                is_open = True
+                items.append(Unknown(inner.origins))
+            else:
+                items.extend(found)
+        else:
+            items.append(evaluate(frame, part))
+    return Sequence(items, open=is_open, kind=expr[1])
+
+
+def _mapping(frame: Frame, expr: Expr) -> Value:
+    result = Mapping()
+    place = expr[2]
+    for key, value in expr[1]:
+        inner = evaluate(frame, value)
+        if key is None:
+            writing.update(frame, result, inner, frame.spot(place))
+            continue
+        name = constant_of(evaluate(frame, key))
+        if name is None:
+            result.open = True
+        else:
+            writing.put(frame.run, result, name, inner, frame.spot(place))
+    return result
+
+
+def _binary(frame: Frame, expr: Expr) -> Value:
+    left, right = evaluate(frame, expr[2]), evaluate(frame, expr[3])
+    return apply_operator(frame, expr[1], left, right, expr[4], 0)
+
+
+def apply_operator(
+    frame: Frame, operator: str, left: Value, right: Value, place: model.Place, block: int
+) -> Value:
+    """Return what an operator makes of two values."""
+    spot = frame.spot(place, block)
+    if operator == "|" and isinstance(left, Mapping) and isinstance(right, (Mapping, Instance)):
+        result: Mapping = copied(left)
+        writing.update(frame, result, right, spot)
+        return result
+    return binary(frame.run, operator, left, right, spot)
+
+
+def _unary(frame: Frame, expr: Expr) -> Value:
+    run = frame.run
+    value = evaluate(frame, expr[2])
+    if expr[1] == "not":
+        spot = frame.spot(expr[3])
+        run.use(value, spot)
+        holds = run.holds(value, spot)
+        return Unknown(value.origins) if holds is None else Scalar(not holds, value.origins)
+    if type(value) is Scalar and isinstance(value.value, (int, float)) and expr[1] in "-+":
+        return Scalar(-value.value if expr[1] == "-" else value.value, value.origins)
+    return Unknown(value.origins)
+
+
+def _boolean(frame: Frame, expr: Expr) -> Value:
+    run = frame.run
+    found: list[Value] = []
+    spot_place = expr[3]
+    pushed = 0
+    try:
+        for number, part in enumerate(expr[2]):
+            value = evaluate(frame, part)
+            last = number == len(expr[2]) - 1
+            holds = run.holds(value, frame.spot(spot_place)) if not last else None
+            if not last:
+                run.use(value, frame.spot(spot_place))
+                if holds is None:
+                    found.append(value)
+                    run.assumed.append(run.condition(text(part, frame.scope), value))
+                    pushed += 1
+                    continue
+                if holds is (expr[1] == "or"):
+                    found.append(value)
+                    break
+                continue
+            found.append(value)
+    finally:
+        for _ in range(pushed):
+            run.assumed.pop()
+    if len(found) == 1:
+        return found[0]
+    if expr[1] == "and" and any(truth(item) is False for item in found):
+        return Scalar(False, origins_of(found))
+    return choice(found)
+
+
+def _compare(frame: Frame, expr: Expr) -> Value:
+    left = evaluate(frame, expr[1])
+    results: list[bool | None] = []
+    values = [left]
+    for operator, right_expr in expr[2]:
+        right = evaluate(frame, right_expr)
+        values.append(right)
+        results.append(_compared(frame, operator, left, right, expr))
+        left = right
+    spot = frame.spot(expr[3])
+    for value in values:
+        if not isinstance(value, (Mapping, Instance, Sequence)):
+            frame.run.use(value, spot)
+    origins = origins_of(values)
+    if False in results:
+        return Scalar(False, origins)
+    if None in results:
+        return Unknown(origins)
+    return Scalar(True, origins)
+
+
+def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: Expr) -> bool | None:
+    if operator in ("in", "not in"):
+        found = _contains(frame, right, left, expr)
+        return found if found is None or operator == "in" else not found
+    if operator in ("is", "is not"):
+        if type(left) is Scalar and type(right) is Scalar and not left.optional:
+            same_object = left.value is right.value or (
+                type(left.value) is type(right.value) and left.value == right.value
+            )
+            return same_object if operator == "is" else not same_object
+        if (
+            type(right) is Scalar
+            and right.value is None
+            and not isinstance(left, (Unknown, Choice, Method, Made, Scalar))
+        ):
+            return operator == "is not"
+        return None
+    found = compared(operator, left, right)
+    if operator in ("==", "!="):
+        for one, other in ((left, right), (right, left)):
+            if type(one) is Scalar and one.key is not None and type(other) is Scalar and other.key is None:
+                one.key.compared.append((other.value, found is (operator == "==")))
+    return found
+
+
+def _contains(frame: Frame, holder: Value, item: Value, expr: Expr) -> bool | None:
+    run = frame.run
+    inner = holder.entries if isinstance(holder, Instance) and holder.entries is not None else holder
+    if isinstance(inner, Method) and isinstance(inner.owner, Mapping):
+        inner = inner.owner
+    name = constant_of(item)
+    if isinstance(inner, Mapping):
+        if name is None:
+            run.walk(inner, frame.spot(expr[3]))
+            return None
+        found = inner.entries.get(name)
+        if found is not None:
+            return True
+        if inner.open:
+            return None
+        if inner.sections:
+            run.asked.append(
+                Asked(
+                    inner.sections,
+                    str(name),
+                    GUARD,
+                    frame.spot(expr[3]),
+                    conditions=run.conditions,
+                )
+            )
+        return False
+    if isinstance(inner, Sequence):
+        known = [constant_of(part) for part in inner.items]
+        if (
+            type(item) is Scalar
+            and item.key is not None
+            and not inner.open
+            and not any(part.origins for part in inner.items)
+        ):
+            item.key.compared += [(part, part == name) for part in known]
+        if name is not None and name in [part for part in known if part is not None]:
+            return True
+        if name is None or inner.open or None in known:
+            return None
+        return False
+    if isinstance(inner, Scalar) and isinstance(inner.value, str) and isinstance(name, str):
+        return name in inner.value
+    if isinstance(inner, Instance):
+        method = classes.member(inner.cls, "__contains__")
+        if isinstance(method, FunctionObject):
+            return truth(run.call(Call(frame, method.bound(inner), (item,), {}, frame.spot(expr[3]))))
+    return None
+
+
+def _choice(frame: Frame, expr: Expr) -> Value:
+    run = frame.run
+    test = evaluate(frame, expr[1])
+    spot = frame.spot(expr[4])
+    run.use(test, spot)
+    holds = run.holds(test, spot)
+    if holds is True:
+        return evaluate(frame, expr[2])
+    if holds is False:
+        return evaluate(frame, expr[3])
+    shown = run.condition(text(expr[1], frame.scope), test)
+    found = []
+    for condition, part in ((shown, expr[2]), (f"not {shown}", expr[3])):
+        run.assumed.append(condition)
+        try:
+            found.append(evaluate(frame, part))
+        finally:
+            run.assumed.pop()
+    return choice(found)
+
+
+def _lambda(frame: Frame, expr: Expr) -> Value:
+    return function_object(frame, frame.scope.module.summary.scopes[expr[1]])
+
+
+def _starred(frame: Frame, expr: Expr) -> Value:
+    return evaluate(frame, expr[1])
+
+
+def _format(frame: Frame, expr: Expr) -> Value:
+    values = [evaluate(frame, part) for part in expr[1]]
+    parts: list[str | None] = []
+    for piece in expr[4]:
+        if isinstance(piece, str):
+            parts.append(piece)
+            continue
+        number, written = piece
+        value = values[number] if number < len(values) else UNKNOWN
+        parts.append(formatted(value, written))
+    return joined(parts, origins_of(values))
+
+
+def _slice(frame: Frame, expr: Expr) -> Value:
+    origins = NOTHING
+    for part in expr[1:]:
+        if part is not None:
+            origins = origins | evaluate(frame, part).origins
+    return Unknown(origins)
+
+
+def _comprehension(frame: Frame, expr: Expr) -> Value:
+    _, kind, parts, generators = expr
+    names = Namespace(frame.scope, frame.names)
+    inner = Frame(frame.run, frame.scope, names, frame.way, frame.depth, frame.receiver, frame.owner)
+    inner.caught = frame.caught
+    results: list[tuple[Value, ...]] = []
+    element = parts[-2:] if kind == "dict" else parts[-1:]
+    complete = _generate(inner, generators, 0, element, results)
+    if kind == "dict":
+        result = Mapping(open=not complete)
+        place = frame.scope.place
+        for name, value in results:
+            constant = constant_of(name)
+            if constant is None:
+                result.open = True
+                frame.run.walk(value, frame.spot(place))
+            else:
+                result.entries[constant] = value
+                key = key_of(value)
+                if (
+                    key is not None
+                    and key.parent is not None
+                    and key.name == str(constant)
+                    and key.parent not in result.sections
+                ):
+                    result.sections = (*result.sections, key.parent)
+        return result
+    return Sequence([item for (item,) in results], open=not complete, kind="set" if kind == "set" else "list")
+
+
+def _generate(
+    frame: Frame,
+    generators: tuple[tuple[Expr, Expr, tuple[Expr, ...]], ...],
+    number: int,
+    element: tuple[Expr, ...],
+    results: list[tuple[Value, ...]],
+) -> bool:
+    """Run one `for` of a comprehension; return whether all its items are known."""
+    run = frame.run
+    if number == len(generators):
+        results.append(tuple(evaluate(frame, part) for part in element))
+        return True
+    target, iterable_expr, conditions = generators[number]
+    iterable = evaluate(frame, iterable_expr)
+    spot = frame.spot(frame.scope.place)
+    items = reading.items_of(frame, iterable, spot)
+    complete = items is not None and len(items) <= MAX_TURNS * 4
+    if items is None or not complete:
+        items = [reading.item_of(iterable)]
+    for item in items:
+        assign(frame, target, item, _NO_EVENT)
+        holds: bool | None = True
+        for condition in conditions:
+            test = evaluate(frame, condition)
+            run.use(test, spot)
+            inner = run.holds(test, spot)
+            if inner is False:
+                holds = False
+                break
+            if inner is None:
+                holds = None
+        if holds is False:
+            continue
+        if holds is None:
+            complete = False
+        complete = _generate(frame, generators, number + 1, element, results) and complete
+    return complete
+
+
+def _assigned(frame: Frame, expr: Expr) -> Value:
+    value = evaluate(frame, expr[2])
+    _bind_name(frame, expr[1], value)
+    return value
+
+
+def _yield(frame: Frame, expr: Expr) -> Value:
+    frame.yielded.append(evaluate(frame, expr[1]))
+    return UNKNOWN
+
+
+def _call(frame: Frame, expr: Expr) -> Value:
+    run = frame.run
+    call = frame.scope.calls[expr[1]]
+    callee = evaluate(frame, call.func)
+    args: list[Value] = []
+    opaque = False
+    for part in call.args:
+        if part[0] == model.STARRED:
+            inner = evaluate(frame, part[1])
+            found = reading.items_of(frame, inner, None)
+            if found is None:
+                opaque = True
+                run.walk(inner, frame.spot(call.place, call.block))
+            else:
+                args.extend(found)
+        else:
+            args.append(evaluate(frame, part))
+    keywords: dict[str, Value] = {}
+    spread: Mapping | None = None
+    for name, part in call.keywords:
+        value = evaluate(frame, part)
+        if name is not None:
+            keywords[name] = value
+            continue
+        inner_value = value.entries if isinstance(value, Instance) and value.entries is not None else value
+        if isinstance(inner_value, Mapping):
+            spread = inner_value
+            for key, item in inner_value.entries.items():
+                keywords[str(key)] = item
+            opaque = opaque or inner_value.open
+        else:
+            opaque = True
+    spot = frame.spot(call.place, call.block)
+    callees = alternatives(callee)
+    if len(callees) == 1:
+        return run.call(Call(frame, callee, tuple(args), keywords, spot, spread, opaque=opaque))
+    results = []
+    for item in callees:
+        shown = f"{text(call.func, frame.scope)} is {_shown_callee(item)}"
+        run.config_conditions.add(shown)
+        run.assumed.append(shown)
+        try:
+            results.append(
+                run.call(Call(frame, item, tuple(args), dict(keywords), spot, spread, opaque=opaque))
+            )
+        finally:
+            run.assumed.pop()
+    return choice(results)
+
+
+def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
+    """Bind a target."""
+    kind = target[0]
+    if kind == model.NAME:
+        _bind_name(frame, target[1], value)
+    elif kind == model.ITEMS:
+        count = len(target[2])
+        items = reading.items_of(frame, value, None)
+        if isinstance(value, Choice):
+            rows = [reading.items_of(frame, item, None) for item in value.values]
+            if all(row is not None and len(row) == count for row in rows):
+                items = [choice(row[place] for row in rows if row is not None) for place in range(count)]
+        starred = any(item[0] == model.STARRED for item in target[2])
+        for position, inner in enumerate(target[2]):
+            if items is not None and not starred and len(items) == count:
+                assign(frame, inner, items[position], event)
+            else:
+                assign(frame, inner, Unknown(value.origins), event)
+    elif kind == model.STARRED:
+        assign(frame, target[1], Unknown(value.origins), event)
+    elif kind == model.ATTRIBUTE:
+        owner = evaluate(frame, target[1])
+        spot = frame.spot(event.place, event.block)
+        for item in alternatives(owner):
+            writing.set_attribute(frame, item, target[2], value, spot)
+    elif kind == model.SUBSCRIPT:
+        owner = evaluate(frame, target[1])
+        index = evaluate(frame, target[2])
+        spot = frame.spot(event.place, event.block)
+        for item in alternatives(owner):
+            writing.set_item(frame, item, index, value, spot)
+
+
+def _bind_name(frame: Frame, name: str, value: Value) -> None:
+    names = frame.names
+    if name in frame.scope.outer:
+        above = names.parent
+        while above is not None and name not in above.names:
+            above = above.parent
+        if above is not None:
+            names = above
+        elif frame.scope.kind != "module":
+            names = frame.run.module(frame.scope.module).names
+    names.names[name] = value
+
+
+def function_object(frame: Frame, scope: Scope) -> FunctionObject:
+    """Return the function that a `def` or `lambda` makes."""
+    defaults = {name: evaluate(frame, default) for name, _, default, _ in scope.params if default is not None}
+    return FunctionObject(scope, frame.names, defaults=defaults)
+
+
+def _shown_callee(value: Value) -> str:
+    """Return what is called, as a reader knows it."""
+    if isinstance(value, (FunctionObject, ClassObject)):
+        return value.scope.name
+    return name_of(value) or "another one"
+
+
+_NO_EVENT = Event("assign", 0, (1, 0, 1, 0))
+
+_EXPRESSIONS: dict[str, Callable[[Frame, Expr], Value]] = {
+    model.NAME: _name,
+    model.CONSTANT: _constant,
+    model.ATTRIBUTE: _attribute,
+    model.SUBSCRIPT: _subscript,
+    model.CALL: _call,
+    model.BINARY: _binary,
+    model.UNARY: _unary,
+    model.BOOLEAN: _boolean,
+    model.COMPARE: _compare,
+    model.CHOICE: _choice,
+    model.ITEMS: _items,
+    model.MAPPING: _mapping,
+    model.LAMBDA: _lambda,
+    model.STARRED: _starred,
+    model.FORMAT: _format,
+    model.SLICE: _slice,
+    model.COMPREHENSION: _comprehension,
+    model.ASSIGNED: _assigned,
+    model.YIELD: _yield,
+}

@@ -1,0 +1,500 @@
+"""Python's built-in functions."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.events import GUARD, Asked
+from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
+from cfgfix.code.inference.interpreter.models.paths import opens_for_writing
+from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE, MAX_TEXT, text_of
+from cfgfix.code.inference.interpreter.objects import (
+    NONE,
+    NOTHING,
+    UNKNOWN,
+    Choice,
+    ClassObject,
+    External,
+    FilePath,
+    Instance,
+    Made,
+    Mapping,
+    OpenFile,
+    PartialText,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    constant_text,
+    copied,
+    held,
+    origins_of,
+    truth,
+)
+
+_Function = Callable[[Call], Value]
+BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"__import__"}
+
+_REDUCED: dict[str, Callable[[list[Any]], Any]] = {
+    "min": min,
+    "max": max,
+    "sum": sum,
+    "abs": lambda numbers: abs(numbers[0]),
+    "round": lambda numbers: round(*numbers[:2]),
+}
+
+
+def builtin(call: Call) -> Value:
+    """Return what a call of a built-in function gives."""
+    function = _FUNCTIONS.get(call.name.removeprefix("builtins."))
+    if function is not None:
+        return function(call)
+    call.escape()
+    return Unknown(origins_of(call.values))
+
+
+def _show(call: Call) -> Value:
+    for value in call.values:
+        call.run.log(value, call.spot)
+    return Unknown(origins_of(call.values))
+
+
+def _open(call: Call) -> Value:
+    path = call.argument(0, "file") or UNKNOWN
+    mode = call.argument(1, "mode")
+    call.use(path)
+    if isinstance(path, Choice):
+        return choice(OpenFile(text_of(item), writing=opens_for_writing(mode)) for item in path.values)
+    if type(path) is Scalar and not isinstance(path.value, str):
+        # An option that is not given: which file it is, the command line says.
+        return OpenFile(Unknown(path.origins), writing=opens_for_writing(mode))
+    return OpenFile(text_of(path), writing=opens_for_writing(mode))
+
+
+def _convert_to(kind: type) -> _Function:
+    def convert(call: Call) -> Value:
+        if not call.args:
+            return Scalar(kind())
+        return choice(_converted(call, kind, item) for item in alternatives(call.args[0]))
+
+    return convert
+
+
+def _converted(call: Call, kind: type, value: Value) -> Value:
+    key = value.key if isinstance(value, Scalar) else None
+    if key is not None:
+        key.conversions.add(kind.__name__)
+    if type(value) is Scalar:
+        if isinstance(value.value, (str, int, float)) and len(str(value.value)) < 400:
+            try:
+                return Scalar(kind(value.value), value.origins, optional=value.optional)
+            except (ValueError, OverflowError):
+                if key is not None and not call.frame.catches("ValueError"):
+                    call.run.refuse(
+                        "no-number", key, f"{kind.__name__}()", call.spot, "ValueError", value=value.value
+                    )
+                return Unknown(value.origins)
+        if value.value is None and key is not None:
+            call.run.refuse("wrong-type", key, f"{kind.__name__}()", call.spot, "TypeError", value=None)
+    if isinstance(value, (Mapping, Instance, Sequence)):
+        return UNKNOWN
+    return Unknown(value.origins)
+
+
+def _truth(call: Call) -> Value:
+    if not call.args:
+        return Scalar(False)
+    key = call.first.key if isinstance(call.first, Scalar) else None
+    if key is not None:
+        key.conversions.add("bool")
+    call.use(call.args[0])
+    holds = truth(call.args[0])
+    return Unknown(call.args[0].origins) if holds is None else Scalar(holds, call.args[0].origins)
+
+
+def _text(call: Call) -> Value:
+    if not call.args:
+        return Scalar("")
+    value = call.args[0]
+    if isinstance(value, (FilePath, OpenFile)):
+        return value.text if isinstance(value, FilePath) else value
+    if isinstance(value, PartialText):
+        return value
+    if type(value) is Scalar:
+        return Scalar(str(value.value)[:MAX_TEXT], value.origins, optional=value.optional)
+    return Unknown(origins_of(held(value, 3)))
+
+
+def make_dictionary(call: Call) -> Value:
+    """Return what `dict(...)` gives."""
+    result = Mapping()
+    for value in call.args[:1]:
+        if isinstance(value, Mapping):
+            result = copied(value)
+            result.access, result.absent, result.flavour = "items", "KeyError", "dict"
+        else:
+            writing.update(call.frame, result, value, call.spot)
+    for name, value in call.keywords.items():
+        writing.put(call.run, result, name, value, call.spot)
+    return result
+
+
+def _sequence(kind: str) -> _Function:
+    def convert(call: Call) -> Value:
+        if not call.args:
+            return Sequence([], kind=kind)
+        items = reading.items_of(call.frame, call.args[0], call.spot)
+        if items is None:
+            inner: list[Value] = (
+                list(call.args[0].items)
+                if isinstance(call.args[0], Sequence)
+                else [Unknown(call.args[0].origins)]
+            )
+            return Sequence(inner, open=True, kind=kind)
+        key = call.args[0].key if isinstance(call.args[0], Sequence) else None
+        return Sequence(items, kind=kind, key=key)
+
+    return convert
+
+
+def _getattr(call: Call) -> Value:
+    if len(call.args) < 2:
+        return UNKNOWN
+    default = call.args[2] if len(call.args) > 2 else None
+    call.use(call.args[1])
+    name = constant_text(call.args[1])
+    if name is None:
+        call.run.walk(call.args[0], call.spot)
+        if isinstance(call.args[0], (External, Made)):
+            return Made(f"{call.args[0].name}.*", call.args[1:2], {}, call.spot)
+        return UNKNOWN
+    return choice(
+        reading.attribute(call.frame, item, name, call.spot, default) for item in alternatives(call.args[0])
+    )
+
+
+def _setattr(call: Call) -> Value:
+    if len(call.args) == 3:
+        name = constant_text(call.args[1])
+        for item in alternatives(call.args[0]):
+            if name is not None:
+                writing.set_attribute(call.frame, item, name, call.args[2], call.spot)
+            elif isinstance(item, Instance):
+                item.open = True
+                call.run.walk(call.args[2], call.spot)
+    return NONE
+
+
+def _hasattr(call: Call) -> Value:
+    if len(call.args) == 2:
+        name = constant_text(call.args[1])
+        owner = call.args[0]
+        if name is not None and isinstance(owner, Mapping) and not owner.open:
+            there = name in owner.entries
+            if not there and owner.sections:
+                call.run.asked.append(
+                    Asked(owner.sections, name, GUARD, call.spot, conditions=call.run.conditions)
+                )
+            return Scalar(there)
+        if name is not None and isinstance(owner, Instance):
+            if name in owner.attributes or classes.member(owner.cls, name) is not None:
+                return Scalar(True)
+            if not owner.open and not classes.outside_bases(owner.cls):
+                if owner.sections:
+                    call.run.asked.append(
+                        Asked(owner.sections, name, GUARD, call.spot, conditions=call.run.conditions)
+                    )
+                return Scalar(False)
+    return UNKNOWN
+
+
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "builtins.str": (str,),
+    "builtins.int": (int,),
+    "builtins.float": (float,),
+    "builtins.bool": (bool,),
+    "numbers.Number": (int, float),
+}
+
+
+def _isinstance(call: Call) -> Value:
+    if len(call.args) != 2:
+        return UNKNOWN
+    wanted = call.args[1].items if isinstance(call.args[1], Sequence) else [call.args[1]]
+    answers = {_is_a(call.args[0], item) for item in wanted}
+    if True not in answers and answers != {False}:
+        return UNKNOWN
+    found = Scalar(True in answers)
+    call.run.decide(found)
+    return found
+
+
+def _is_a(value: Value, cls: Value) -> bool | None:
+    if isinstance(cls, ClassObject):
+        if isinstance(value, Instance):
+            return any(item is cls for item in classes.lineage(value.cls)) or (
+                None if classes.outside_bases(value.cls) else False
+            )
+        return False if isinstance(value, (Scalar, Mapping, Sequence)) else None
+    if not isinstance(cls, External):
+        return None
+    name = cls.name
+    if name in (
+        "builtins.dict",
+        "collections.abc.Mapping",
+        "typing.Mapping",
+        "collections.OrderedDict",
+        "typing.Dict",
+        "collections.Mapping",
+    ):
+        if isinstance(value, Mapping):
+            return value.flavour not in {"namespace", "argparse"}
+        if isinstance(value, Instance) and value.entries is not None:
+            return True
+        return False if isinstance(value, (Scalar, Sequence, PartialText)) else None
+    if name in (
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.set",
+        "collections.abc.Sequence",
+        "collections.abc.Iterable",
+        "omegaconf.ListConfig",
+    ):
+        if isinstance(value, Sequence):
+            return value.kind == name.rpartition(".")[2] or not name.startswith("builtins.")
+        return False if isinstance(value, (Scalar, Mapping)) else None
+    kinds = _CLASSES.get(name)
+    if kinds is not None:
+        if type(value) is Scalar:
+            return isinstance(value.value, kinds) and (
+                bool in kinds or int in kinds or not isinstance(value.value, bool)
+            )
+        if isinstance(value, PartialText):
+            return str in kinds
+        return False if isinstance(value, (Mapping, Sequence, Instance)) else None
+    if isinstance(value, Mapping) and value.flavour != "dict":
+        return None
+    return (
+        False if isinstance(value, (Scalar, Mapping, Sequence)) and not name.startswith("builtins.") else None
+    )
+
+
+def _len(call: Call) -> Value:
+    if not call.args:
+        return UNKNOWN
+    value = call.args[0]
+    if isinstance(value, Instance) and value.entries is not None:
+        value = value.entries
+    key = value.key if isinstance(value, (Sequence, Scalar)) else None
+    origins = value.origins | ({key} if key is not None else NOTHING)
+    if isinstance(value, Sequence):
+        for item in value.items:
+            call.run.taken(item, call.spot)
+            call.use(item)
+        if not value.open:
+            return Scalar(len(value.items), origins)
+    elif isinstance(value, Mapping) and not value.open:
+        call.run.walk(value, call.spot)
+        return Scalar(len(value.entries))
+    elif type(value) is Scalar and isinstance(value.value, str):
+        return Scalar(len(value.value), value.origins)
+    return Unknown(origins)
+
+
+def _range(call: Call) -> Value:
+    for value in call.values:
+        call.use(value)
+    for value in call.args:
+        if type(value) is Scalar and value.key is not None and not isinstance(value.value, int):
+            call.run.refuse("wrong-type", value.key, "range()", call.spot, "TypeError", value=value.value)
+    return Made("builtins.range", call.args, call.keywords, call.spot)
+
+
+def _enumerate(call: Call) -> Value:
+    items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
+    if items is None:
+        item = reading.item_of(call.args[0]) if call.args else UNKNOWN
+        return Sequence([Sequence([UNKNOWN, item], kind="tuple")], open=True)
+    return Sequence([Sequence([Scalar(number), item], kind="tuple") for number, item in enumerate(items)])
+
+
+def _zip(call: Call) -> Value:
+    lists = [reading.items_of(call.frame, value, call.spot) for value in call.args]
+    if any(items is None for items in lists):
+        return Sequence([Sequence([reading.item_of(value) for value in call.args], kind="tuple")], open=True)
+    return Sequence(
+        [Sequence(list(row), kind="tuple") for row in zip(*(items or [] for items in lists), strict=False)]
+    )
+
+
+def _map(call: Call) -> Value:
+    if len(call.args) < 2:
+        return UNKNOWN
+    items = reading.items_of(call.frame, call.args[1], call.spot)
+    if items is not None and len(items) <= MAX_RANGE and len(call.args) == 2:
+        return Sequence([call.then(call.args[0], (item,)) for item in items])
+    return Sequence(
+        [call.then(call.args[0], tuple(reading.item_of(value) for value in call.args[1:]))], open=True
+    )
+
+
+def _filter(call: Call) -> Value:
+    if len(call.args) == 2:
+        items = reading.items_of(call.frame, call.args[1], call.spot) or []
+        for item in items[:MAX_RANGE]:
+            call.use(call.then(call.args[0], (item,)))
+        return Sequence(items, open=True)
+    return UNKNOWN
+
+
+def _sorted(call: Call) -> Value:
+    items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
+    if items is None:
+        return Sequence([reading.item_of(call.args[0])] if call.args else [], open=True)
+    known = [item.value for item in items if type(item) is Scalar]
+    if len(known) == len(items) and len({type(item) for item in known}) <= 1:
+        try:
+            return Sequence(sorted(items, key=lambda item: item.value))  # type: ignore[attr-defined]
+        except TypeError:
+            pass
+    return Sequence(items)
+
+
+def _reduce_by(name: str) -> _Function:
+    def compute(call: Call) -> Value:
+        values: list[Value] = []
+        for value in call.args:
+            values += value.items if isinstance(value, Sequence) else [value]
+        numbers = [
+            item.value
+            for item in values
+            if type(item) is Scalar and isinstance(item.value, NUMBERS) and not item.optional
+        ]
+        origins = origins_of(values)
+        for item in values:
+            if (
+                type(item) is Scalar
+                and isinstance(item.value, str)
+                and item.key is not None
+                and len(values) > 1
+                and numbers
+            ):
+                refuse_text(call.run, item, call.spot, f"`{name}()`")
+        if (
+            len(numbers) == len(values)
+            and numbers
+            and not any(isinstance(v, Sequence) and v.open for v in call.args)
+        ):
+            try:
+                result = _REDUCED[name](numbers)
+            except (TypeError, ValueError, OverflowError):
+                return Unknown(origins)
+            if isinstance(result, Value):
+                return Unknown(origins)
+            return Scalar(result, origins)
+        return Unknown(origins)
+
+    return compute
+
+
+def _class_of(call: Call) -> Value:
+    if len(call.args) == 1 and isinstance(call.args[0], Instance):
+        return call.args[0].cls
+    if len(call.args) == 1 and type(call.args[0]) is Scalar and call.args[0].value is not None:
+        return External(f"builtins.{type(call.args[0].value).__name__}")
+    return UNKNOWN
+
+
+def _super(call: Call) -> Value:
+    return Made("builtins.super", (call.frame.receiver or UNKNOWN, call.frame.owner or UNKNOWN), {}, None)
+
+
+def _import(_: Call) -> Value:
+    return UNKNOWN
+
+
+def _iterate(call: Call) -> Value:
+    return call.first
+
+
+def _next_item(call: Call) -> Value:
+    items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
+    if items:
+        return items[0]
+    return reading.item_of(call.args[0]) if call.args else UNKNOWN
+
+
+def _variables(call: Call) -> Value:
+    if call.args and isinstance(call.args[0], Instance):
+        return reading.attributes_of(call.args[0])
+    if call.args and isinstance(call.args[0], Mapping):
+        made = copied(call.args[0])
+        made.entries = call.args[0].entries
+        made.access, made.absent, made.flavour = "items", "KeyError", "dict"
+        return made
+    if not call.args:
+        return Mapping(call.frame.names.names, open=True)
+    return UNKNOWN
+
+
+def _any_or_all(call: Call) -> Value:
+    for value in call.args:
+        for item in held(value, 2):
+            call.use(item)
+    return Unknown(origins_of(item for value in call.args for item in held(value, 2)))
+
+
+_FUNCTIONS: dict[str, _Function] = {
+    "open": _open,
+    "print": _show,
+    "repr": _show,
+    "format": _show,
+    "input": _show,
+    "id": _show,
+    "hash": _show,
+    "dir": _show,
+    "__import__": _import,
+    "int": _convert_to(int),
+    "float": _convert_to(float),
+    "bool": _truth,
+    "str": _text,
+    "dict": make_dictionary,
+    "list": _sequence("list"),
+    "tuple": _sequence("tuple"),
+    "set": _sequence("set"),
+    "frozenset": _sequence("set"),
+    "reversed": _sequence("list"),
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "hasattr": _hasattr,
+    "isinstance": _isinstance,
+    "len": _len,
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "map": _map,
+    "filter": _filter,
+    "sorted": _sorted,
+    "min": _reduce_by("min"),
+    "max": _reduce_by("max"),
+    "sum": _reduce_by("sum"),
+    "abs": _reduce_by("abs"),
+    "round": _reduce_by("round"),
+    "type": _class_of,
+    "super": _super,
+    "iter": _iterate,
+    "next": _next_item,
+    "vars": _variables,
+    "globals": _variables,
+    "locals": _variables,
+    "any": _any_or_all,
+    "all": _any_or_all,
+}

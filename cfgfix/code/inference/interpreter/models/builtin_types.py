@@ -1,0 +1,270 @@
+"""The methods of Python's own types, and `super()`."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.models.os_functions import read_environment
+from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.models.paths import file_method, path_method
+from cfgfix.code.inference.interpreter.models.texts import is_text, text_method
+from cfgfix.code.inference.interpreter.objects import (
+    NONE,
+    UNKNOWN,
+    ClassObject,
+    External,
+    FilePath,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    OpenFile,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.values import choice, constant_text, copied, key_value, origins_of
+
+
+def builtin_method(call: Call) -> Value | None:
+    """Return what a method of a built-in type gives; None where the owner is none of them."""
+    owner, name = call.receiver or UNKNOWN, call.name
+    if isinstance(owner, Mapping):
+        return mapping_method(call)
+    if isinstance(owner, Sequence):
+        return _sequence_method(call)
+    if isinstance(owner, FilePath):
+        return path_method(call, owner)
+    if isinstance(owner, OpenFile):
+        return file_method(call, owner)
+    if is_text(owner):
+        return text_method(call, owner)
+    if isinstance(owner, Scalar):
+        return Unknown(owner.origins)
+    if isinstance(owner, External) and owner.name == "os.environ":
+        return read_environment(call) if name in ("get", "setdefault", "pop") else UNKNOWN
+    if isinstance(owner, ClassObject) and name in ("__init__", "__new__"):
+        return UNKNOWN
+    if isinstance(owner, Instance) and name == "__setattr__" and len(call.args) == 2:
+        key = constant_text(call.args[0])
+        if key is not None:
+            writing.set_own(call.run, owner, key, call.args[1], call.spot)
+        return NONE
+    return None
+
+
+# Dictionaries
+
+
+def mapping_method(call: Call) -> Value:
+    """Return what a method of a dictionary gives."""
+    model = _MAPPING_METHODS.get(call.name)
+    found = model(call) if model is not None else None
+    if found is not None:
+        return found
+    call.run.escape(call.frame, (call.mapping, *call.values), call.spot)
+    call.mapping.open = True
+    return UNKNOWN
+
+
+def _entry(call: Call) -> Value | None:
+    if not call.args:
+        return None
+    owner, name = call.mapping, call.name
+    default = call.argument(1, "default") or call.keywords.get("d")
+    if default is None and name in ("get", "setdefault"):
+        default = NONE
+    found = reading.item(call.frame, owner, call.args[0], call.spot, default=default)
+    key = call.args[0].value if type(call.args[0]) is Scalar else None
+    if name == "pop" and key is not None and call.run.sure:
+        owner.entries.pop(key, None)
+    if name == "setdefault" and key is not None and key not in owner.entries:
+        owner.entries[key] = found
+    return found
+
+
+def _pairs(call: Call) -> Value:
+    entries = call.mapping.entries
+    pairs: list[Value] = [Sequence([key_value(key), value], kind="tuple") for key, value in entries.items()]
+    return Sequence(pairs, open=call.mapping.open)
+
+
+def _names(call: Call) -> Value:
+    return Sequence([key_value(key) for key in call.mapping.entries], open=call.mapping.open)
+
+
+def _values(call: Call) -> Value:
+    values = list(call.mapping.entries.values())
+    for value in values:
+        call.run.taken(value, call.spot)
+    return Sequence(values, open=call.mapping.open)
+
+
+def _update(call: Call) -> Value:
+    for value in call.args:
+        writing.update(call.frame, call.mapping, value, call.spot)
+    for key, value in call.keywords.items():
+        writing.put(call.run, call.mapping, key, value, call.spot)
+    return NONE
+
+
+def _copy_mapping(call: Call) -> Value:
+    return copied(call.mapping)
+
+
+def _set_item(call: Call) -> Value | None:
+    if len(call.args) != 2:
+        return None
+    writing.set_item(call.frame, call.mapping, call.args[0], call.args[1], call.spot)
+    return NONE
+
+
+def _has_item(call: Call) -> Value | None:
+    return UNKNOWN if call.args else None
+
+
+def _clear(call: Call) -> Value:
+    if call.run.sure:
+        call.mapping.entries.clear()
+    return NONE
+
+
+_MAPPING_METHODS: dict[str, Model] = {
+    "get": _entry,
+    "pop": _entry,
+    "setdefault": _entry,
+    "__getitem__": _entry,
+    "items": _pairs,
+    "keys": _names,
+    "values": _values,
+    "update": _update,
+    "copy": _copy_mapping,
+    "__copy__": _copy_mapping,
+    "__setitem__": _set_item,
+    "__contains__": _has_item,
+    "clear": _clear,
+}
+
+# Lists, tuples and sets
+
+
+def _sequence_method(call: Call) -> Value:
+    model = _SEQUENCE_METHODS.get(call.name)
+    found = model(call) if model is not None else None
+    if found is not None:
+        return found
+    for item in call.sequence.items:
+        call.use(item)
+    return Unknown(origins_of(call.sequence.items))
+
+
+def _append(call: Call) -> Value | None:
+    if not call.args:
+        return None
+    owner = call.sequence
+    if call.run.sure or not owner.open:
+        owner.items.append(call.args[0])
+    owner.open = owner.open or not call.run.sure
+    return NONE
+
+
+def _extend(call: Call) -> Value | None:
+    if not call.args:
+        return None
+    owner, other = call.sequence, call.args[0]
+    if isinstance(other, Sequence):
+        owner.items.extend(other.items)
+        owner.open = owner.open or other.open or not call.run.sure
+    else:
+        owner.open = True
+    return owner if call.name == "union" else NONE
+
+
+def _insert(call: Call) -> Value | None:
+    if len(call.args) != 2:
+        return None
+    call.sequence.items.insert(0, call.args[1])
+    call.sequence.open = True
+    return NONE
+
+
+def _pop(call: Call) -> Value:
+    call.sequence.open = True
+    return choice(call.sequence.items)
+
+
+def _copy_sequence(call: Call) -> Value:
+    return copied(call.sequence)
+
+
+def _number_of_items(call: Call) -> Value:
+    return Unknown(origins_of(call.sequence.items))
+
+
+def _reorder(_: Call) -> Value:
+    return NONE
+
+
+_SEQUENCE_METHODS: dict[str, Model] = {
+    "append": _append,
+    "add": _append,
+    "extend": _extend,
+    "update": _extend,
+    "union": _extend,
+    "insert": _insert,
+    "pop": _pop,
+    "copy": _copy_sequence,
+    "index": _number_of_items,
+    "count": _number_of_items,
+    "sort": _reorder,
+    "reverse": _reorder,
+}
+
+# Methods of the next class in line
+
+
+def super_method(call: Call, owner: Made) -> Value:
+    """Return what a method of `super()` gives."""
+    name = call.name
+    receiver, cls = owner.args[0], owner.args[1] if len(owner.args) > 1 else None
+    start = (
+        receiver.cls
+        if isinstance(receiver, Instance)
+        else receiver
+        if isinstance(receiver, ClassObject)
+        else None
+    )
+    if start is not None and isinstance(cls, ClassObject):
+        later = False
+        for item in classes.lineage(start):
+            if later:
+                member = item.names.names.get(name)
+                if isinstance(member, FunctionObject):
+                    return call.then(member.bound(receiver), call.args, call.keywords)
+            later = later or item is cls
+    if isinstance(receiver, Instance):
+        if receiver.entries is not None:
+            if name == "__init__":
+                for value in call.args:
+                    writing.update(call.frame, receiver.entries, value, call.spot)
+                for key, value in call.keywords.items():
+                    receiver.entries.entries[key] = value
+                return NONE
+            return mapping_method(call.on(Method(receiver.entries, name)))
+        if name in ("__setattr__", "__setitem__") and len(call.args) == 2:
+            key_name = constant_text(call.args[0])
+            if key_name is not None:
+                writing.set_own(call.run, receiver, key_name, call.args[1], call.spot)
+            else:
+                receiver.open = True
+            return NONE
+        outside = classes.outside_bases(receiver.cls)
+        if outside:
+            plain = Call(call.frame, call.callee, call.args, call.keywords, call.spot)
+            return library_call(plain, outside[0] if name == "__init__" else f"{outside[0]}.{name}")
+    if name == "__init__":
+        return NONE
+    call.escape()
+    return UNKNOWN

@@ -1,0 +1,158 @@
+"""The configs of yacs and ml_collections, which know their keys and the types of their values."""
+
+from __future__ import annotations
+
+import ast
+
+from cfgfix.code.inference.interpreter import writing
+from cfgfix.code.inference.interpreter.models.containers import to_plain, write_down
+from cfgfix.code.inference.interpreter.models.loading import load
+from cfgfix.code.inference.interpreter.models.texts import text_of
+from cfgfix.code.inference.interpreter.objects import NONE, Mapping, Scalar, Sequence, Unknown, Value
+from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.values import copied, held, key_of, wrapped
+
+
+def _clone(call: Call) -> Value:
+    return copied(call.mapping, 12)
+
+
+def _merge_from_file(call: Call) -> Value:
+    facts = {"call": "yacs.config.CfgNode.merge_from_file", "class": "yacs"}
+    found = load(call, "yacs", text_of(call.first), facts)
+    if isinstance(found, Mapping):
+        _merge_strict(call, call.mapping, found, "yacs")
+    return NONE
+
+
+def _merge_from_other(call: Call) -> Value:
+    if isinstance(call.first, Mapping):
+        _merge_strict(call, call.mapping, call.first, "yacs")
+    return NONE
+
+
+def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None:
+    """Lay a mapping over defaults that know all keys and their types."""
+    for name, value in other.entries.items():
+        before = owner.entries.get(name)
+        key = key_of(value)
+        if before is None:
+            if owner.open:
+                owner.entries[name] = value
+            elif key is not None:
+                call.run.refuse(
+                    "unknown-key", key, "the defaults", call.spot, "KeyError", tuple(map(str, owner.entries))
+                )
+            continue
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            before.sections = (*before.sections, *value.sections)
+            before.key = value.key
+            _merge_strict(call, before, value, kind)
+            continue
+        if kind == "yacs":
+            value = _decoded(value)  # noqa: PLW2901 - what yacs reads stands for what the file says
+        if key is not None and not _fits(before, value, kind):
+            call.run.refuse(
+                "wrong-type",
+                key,
+                "the defaults",
+                call.spot,
+                "ValueError" if kind == "yacs" else "TypeError",
+                value=getattr(value, "value", None),
+            )
+        if key is not None:
+            key.reads.append(call.spot)
+        owner.entries[name] = value
+
+
+def _decoded(value: Value) -> Value:
+    """Return a text as yacs reads it (0.1.8, `_decode_cfg_value`): what is a Python literal becomes its value."""
+    if type(value) is not Scalar or not isinstance(value.value, str) or len(value.value) > 200:
+        return value
+    try:
+        found = ast.literal_eval(value.value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+    if value.key is not None:
+        value.key.conversions.add(type(found).__name__)
+    plain = isinstance(found, (int, float, str, bool, type(None)))
+    return Scalar(found, value.origins, value.key) if plain else Unknown(value.origins)
+
+
+def _fits(before: Value, value: Value, kind: str) -> bool:
+    """Tell whether yacs (0.1.8, `_check_and_coerce_cfg_value_type`) or ml_collections takes a value in a default's place."""
+    if type(before) is not Scalar or type(value) is not Scalar:
+        if isinstance(before, Sequence) and isinstance(value, Sequence):
+            return True
+        return not (
+            isinstance(before, (Scalar, Sequence))
+            and isinstance(value, (Scalar, Sequence))
+            and type(before) is not type(value)
+        ) or (isinstance(before, Scalar) and before.value is None)
+    if before.value is None or value.value is None:
+        return True
+    if kind == "ml_collections" and isinstance(before.value, float) and type(value.value) is int:
+        return True
+    return type(before.value) is type(value.value)
+
+
+def _update(call: Call) -> Value:
+    owner = call.mapping
+    for value in call.args:
+        if isinstance(value, Mapping):
+            _merge_config_dict(call, owner, value)
+        else:
+            owner.open = True
+    for name, value in call.keywords.items():
+        writing.put(call.run, owner, name, value, call.spot)
+    return NONE
+
+
+def _merge_config_dict(call: Call, owner: Mapping, other: Mapping) -> None:
+    if owner.locked:
+        _merge_strict(call, owner, other, "ml_collections")
+        return
+    for name, value in other.entries.items():
+        before = owner.entries.get(name)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            before.sections = (*before.sections, *value.sections)
+            _merge_config_dict(call, before, value)
+        else:
+            owner.entries[name] = wrapped(value, owner.flavour, owner.access, owner.absent)
+
+
+def _lock(call: Call) -> Value:
+    for item in held(call.mapping):
+        if isinstance(item, Mapping):
+            item.locked = True
+    return call.mapping
+
+
+def _change_nothing(_: Call) -> Value:
+    return NONE
+
+
+def _take_unknown_values(call: Call) -> Value:
+    """Take values that are not known, for any key: what the file says may be replaced."""
+    for value in call.args:
+        for item in held(value, 2):
+            call.use(item)
+    return NONE
+
+
+METHODS: dict[tuple[str, str], Model] = {
+    ("yacs", "clone"): _clone,
+    ("yacs", "merge_from_file"): _merge_from_file,
+    ("yacs", "merge_from_list"): _take_unknown_values,
+    ("yacs", "merge_from_other_cfg"): _merge_from_other,
+    ("yacs", "freeze"): _change_nothing,
+    ("yacs", "defrost"): _change_nothing,
+    ("yacs", "dump"): write_down,
+    ("ml_collections", "update"): _update,
+    ("ml_collections", "lock"): _lock,
+    ("ml_collections", "unlock"): _change_nothing,
+    ("ml_collections", "to_dict"): to_plain,
+    ("ml_collections", "to_yaml"): write_down,
+    ("ml_collections", "to_json"): write_down,
+}
+"""By the flavour of the mapping and the name."""

@@ -1,0 +1,112 @@
+"""Classes that give a mapping attributes: EasyDict, Munch, Box, namespaces and their like."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter.models.fields import construct_unknown
+from cfgfix.code.inference.interpreter.objects import (
+    ATTRIBUTES,
+    DICT,
+    EITHER,
+    NONE,
+    UNKNOWN,
+    ClassObject,
+    Instance,
+    Mapping,
+    Scalar,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.values import constant_text, held, wrapped
+
+_CONTAINERS: dict[str, tuple[str, str, str | None]] = {
+    "easydict.EasyDict": ("EasyDict", EITHER, "AttributeError"),
+    "munch.Munch": ("Munch", EITHER, "AttributeError"),
+    "munch.munchify": ("Munch", EITHER, "AttributeError"),
+    "munch.Munch.fromDict": ("Munch", EITHER, "AttributeError"),
+    "munch.DefaultMunch.fromDict": ("Munch", EITHER, None),
+    "bunch.Bunch": ("Munch", EITHER, "AttributeError"),
+    "bunch.bunchify": ("Munch", EITHER, "AttributeError"),
+    "box.Box": ("Box", EITHER, "BoxKeyError"),
+    "box.ConfigBox": ("Box", EITHER, "BoxKeyError"),
+    "dotmap.DotMap": ("DotMap", EITHER, None),
+    "addict.Dict": ("addict", EITHER, None),
+    "attrdict.AttrDict": ("AttrDict", EITHER, "AttributeError"),
+    "ml_collections.ConfigDict": ("ml_collections", EITHER, "AttributeError"),
+    "ml_collections.config_dict.ConfigDict": ("ml_collections", EITHER, "AttributeError"),
+    "ml_collections.FrozenConfigDict": ("ml_collections", EITHER, "AttributeError"),
+    "yacs.config.CfgNode": ("yacs", EITHER, "AttributeError"),
+    "omegaconf.OmegaConf.create": ("omegaconf", EITHER, "ConfigAttributeError"),
+    "omegaconf.DictConfig": ("omegaconf", EITHER, "ConfigAttributeError"),
+    "omegaconf.OmegaConf.structured": ("omegaconf", EITHER, "ConfigAttributeError"),
+}
+"""Classes that give a mapping attributes: flavour, access, what raises where a name is missing (None: nothing does)."""
+_NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
+
+
+def _make_container(call: Call) -> Value:
+    """Return a container made of a mapping and named arguments."""
+    flavour, access, absent = _CONTAINERS[call.name]
+    value = call.args[0] if call.args else None
+    if value is None or (type(value) is Scalar and value.value is None):
+        made = Mapping(access=access, absent=absent, flavour=flavour)
+    elif isinstance(value, ClassObject):
+        return construct_unknown(call, value)
+    else:
+        inner = value.entries if isinstance(value, Instance) and value.entries is not None else value
+        outer = wrapped(inner, flavour, access, absent)
+        if not isinstance(outer, Mapping):
+            return outer
+        made = outer
+    for name, item in call.keywords.items():
+        if name not in ("lock", "type_safe", "frozen_box", "default_box", "_dynamic", "flags", "new_allowed"):
+            made.entries[name] = wrapped(item, flavour, access, absent)
+    default = call.keywords.get("default_box", NONE)
+    if constant_text(default) is not None or (type(default) is Scalar and default.value):
+        made.absent = None
+    return made
+
+
+def _make_namespace(call: Call) -> Value:
+    """Return a namespace made of named arguments."""
+    flavour = "namespace" if call.name.startswith("types") else "argparse"
+    made = Mapping(
+        {**call.keywords}, access=ATTRIBUTES, absent="AttributeError", flavour=flavour, open=call.opaque
+    )
+    if call.spread is not None:
+        made.sections = call.spread.sections
+    return made
+
+
+def to_plain(call: Call) -> Value:
+    """Return a mapping as a dictionary of dictionaries."""
+    return wrapped(call.mapping, "dict", DICT, "KeyError")
+
+
+def write_down(call: Call) -> Value:
+    """Note that the values of a mapping are only written down as a text."""
+    for item in held(call.mapping):
+        for key in item.origins:
+            key.logs.append(call.spot)
+    return UNKNOWN
+
+
+def _to_dictionary(call: Call) -> Value:
+    return wrapped(call.args[0], "dict", DICT, "KeyError") if call.args else UNKNOWN
+
+
+FUNCTIONS: dict[str, Model] = {
+    **dict.fromkeys(_CONTAINERS, _make_container),
+    **dict.fromkeys(_NAMESPACES, _make_namespace),
+    "munch.unmunchify": _to_dictionary,
+    "omegaconf.OmegaConf.to_container": _to_dictionary,
+    "omegaconf.OmegaConf.to_object": _to_dictionary,
+}
+METHODS: dict[tuple[str, str], Model] = {
+    ("Box", "to_dict"): to_plain,
+    ("Box", "to_yaml"): write_down,
+    ("DotMap", "toDict"): to_plain,
+    ("Munch", "toDict"): to_plain,
+    ("addict", "to_dict"): to_plain,
+    ("", "_asdict"): to_plain,
+}
+"""By the flavour of the mapping, empty for any, and the name."""

@@ -1,0 +1,82 @@
+"""Where calls of libraries go: the model of each function and method by its name."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter.models import (
+    config_nodes,
+    containers,
+    fields,
+    hydra,
+    loading,
+    options,
+    os_functions,
+    standard_library,
+    workers,
+)
+from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
+from cfgfix.code.inference.interpreter.models.builtin_types import super_method
+from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.objects import (
+    ClassObject,
+    External,
+    Instance,
+    Made,
+    Mapping,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model
+
+_FUNCTIONS: dict[str, Model] = {
+    **loading.FUNCTIONS,
+    **containers.FUNCTIONS,
+    **fields.FUNCTIONS,
+    **hydra.FUNCTIONS,
+    **options.FUNCTIONS,
+    **os_functions.FUNCTIONS,
+    **standard_library.FUNCTIONS,
+}
+_MAPPING_METHODS: dict[tuple[str, str], Model] = {**containers.METHODS, **config_nodes.METHODS}
+
+
+def call_external(call: Call) -> Value:
+    """Return what a call of something outside the project gives."""
+    name = call.name
+    if name.startswith("builtins."):
+        return builtin(call)
+    module, _, last = name.rpartition(".")
+    if last == "add_implicit_resolver" and module.startswith("yaml"):
+        return loading.add_resolver(call, *([External(module)] if module != "yaml" else []))
+    model = _FUNCTIONS.get(name)
+    if model is not None:
+        found = model(call)
+        if found is not None:
+            return found
+    if module in options.FLAG_MODULES:
+        return options.define_flag(call)
+    return library_call(call, name)
+
+
+def library_method(call: Call) -> Value | None:
+    """Return what a method of a library's object gives; None where it is not modelled."""
+    owner, name = call.receiver, call.name
+    if isinstance(owner, Mapping):
+        model = _MAPPING_METHODS.get((owner.flavour, name)) or _MAPPING_METHODS.get(("", name))
+        return model(call) if model is not None else None
+    if isinstance(owner, ClassObject):
+        return fields.class_method(call, owner)
+    if isinstance(owner, Instance):
+        return fields.instance_method(call, owner)
+    if isinstance(owner, Made):
+        if owner.name == "builtins.super":
+            return super_method(call, owner)
+        if owner.name == "argparse.ArgumentParser":
+            return options.parser_method(call, owner)
+        if owner.name in ("ruamel.yaml.YAML", "ruamel.YAML") and name in ("load", "load_all"):
+            return loading.load_by_ruamel(call, owner)
+    if isinstance(owner, (Made, External)):
+        if name in workers.POOL_METHODS and any(word in owner.name for word in ("Pool", "Executor")):
+            return workers.pool_method(call)
+        if isinstance(owner, Made):
+            is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")
+            return workers.start_worker(call, owner) if is_worker and name == "start" else None
+    return None

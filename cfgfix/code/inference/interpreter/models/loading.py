@@ -1,0 +1,168 @@
+"""Functions that turn a file or text into a value, and the classes of YAML loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.events import Loading
+from cfgfix.code.inference.interpreter.objects import (
+    NONE,
+    UNKNOWN,
+    ClassObject,
+    External,
+    FilePath,
+    Made,
+    Mapping,
+    Method,
+    OpenFile,
+    PartialText,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model, Run
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text
+
+_LOADS: dict[str, tuple[str, str]] = {
+    "yaml.safe_load": ("yaml", "yaml.SafeLoader"),
+    "yaml.full_load": ("yaml", "yaml.FullLoader"),
+    "yaml.unsafe_load": ("yaml", "yaml.UnsafeLoader"),
+    "yaml.load": ("yaml", ""),
+    "yaml.safe_load_all": ("yaml", "yaml.SafeLoader"),
+    "yaml.load_all": ("yaml", ""),
+    "json.load": ("json", "json"),
+    "json.loads": ("json", "json"),
+    "tomllib.load": ("toml", "tomllib"),
+    "tomllib.loads": ("toml", "tomllib"),
+    "tomli.load": ("toml", "tomli"),
+    "tomli.loads": ("toml", "tomli"),
+    "toml.load": ("toml", "toml"),
+    "toml.loads": ("toml", "toml"),
+    "pytoml.load": ("toml", "pytoml"),
+    "omegaconf.OmegaConf.load": ("omegaconf", "omegaconf"),
+    "oyaml.safe_load": ("yaml", "yaml.SafeLoader"),
+    "oyaml.load": ("yaml", ""),
+    "hjson.load": ("json", "hjson"),
+    "commentjson.load": ("json", "commentjson"),
+    "json5.load": ("json", "json5"),
+    "ruamel.yaml.safe_load": ("yaml", "ruamel"),
+    "ruamel.yaml.load": ("yaml", "ruamel"),
+    "ruamel.yaml.round_trip_load": ("yaml", "ruamel"),
+    "mmcv.load": ("yaml", "yaml.FullLoader"),
+    "mmengine.load": ("yaml", "yaml.FullLoader"),
+}
+"""Functions that turn a file or text into a value: format, and loader (empty: an argument says it)."""
+
+
+def _load_by_function(call: Call) -> Value:
+    """Return what a function such as `yaml.load` gives."""
+    name = call.name
+    how, loader = _LOADS[name]
+    named = (call.keywords.get(name) for name in ("stream", "fp", "f"))
+    source = call.args[0] if call.args else next((value for value in named if value is not None), UNKNOWN)
+    facts: dict[str, Any] = {"call": name, "class": loader}
+    if loader and how == "yaml":
+        facts["resolvers"] = _added_to(call.run, [loader])
+    if not loader and how == "yaml":
+        given = call.keywords.get("Loader", call.args[1] if len(call.args) > 1 else None)
+        facts["class"], facts["resolvers"] = _loader_of(call.run, given)
+        facts["missing"] = given is None
+    found = load(call, how, source, facts)
+    hook = call.keywords.get("object_hook")
+    if hook is not None:
+        return _hooked(call, found, hook)
+    if name.endswith("_all"):
+        return Sequence([found], open=True)
+    return found
+
+
+def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
+    """Return what loading a file gives: the config, or something of which nothing is known."""
+    results: list[Value] = []
+    for item in alternatives(source):
+        path: Value
+        if isinstance(item, OpenFile):
+            path = item.path
+        elif isinstance(item, FilePath):
+            path = item.text
+        elif (isinstance(item, (Scalar, PartialText)) and how in ("omegaconf", "toml", "yacs", "hydra")) or (
+            isinstance(item, Unknown) and how in ("omegaconf", "yacs")
+        ):
+            path = item
+        else:
+            call.use(item)
+            results.append(Unknown(item.origins))
+            continue
+        call.use(path)
+        loading = Loading(how, path, call.spot, facts)
+        call.run.loadings.append(loading)
+        found = call.run.host.load(loading)
+        results.append(found if found is not None else UNKNOWN)
+    return choice(results)
+
+
+def _loader_of(run: Run, given: Value | None) -> tuple[str, tuple[str, ...]]:
+    """Return the canonical class of a YAML loader and the tags of the resolvers that the program has added to it."""
+    for item in alternatives(given) if given is not None else ():
+        if isinstance(item, ClassObject):
+            outside = [name for name in classes.outside_bases(item) if name.startswith("yaml.")]
+            own = [tag for cls in classes.lineage(item) for tag in run.resolvers.get(cls, ())]
+            return outside[0] if outside else "?", (*own, *_added_to(run, outside))
+        if isinstance(item, External):
+            return item.name, _added_to(run, [item.name])
+        if isinstance(item, Method) and isinstance(item.owner, External):
+            return f"{item.owner.name}.{item.name}", ()
+    return ("yaml.FullLoader" if given is None else "?"), ()
+
+
+def _added_to(run: Run, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(tag for name in names for tag in run.resolvers.get(name, ()))
+
+
+def _hooked(call: Call, value: Value, hook: Value) -> Value:
+    """Return a value with a function applied to each of its mappings, the inner ones first."""
+    if isinstance(value, Mapping):
+        for name, item in list(value.entries.items()):
+            value.entries[name] = _hooked(call, item, hook)
+        return call.then(hook, (value,))
+    if isinstance(value, Sequence):
+        value.items = [_hooked(call, item, hook) for item in value.items]
+    return value
+
+
+_LOADERS_BY_DEFAULT = ("yaml.Loader", "yaml.FullLoader", "yaml.UnsafeLoader")
+"""What `yaml.add_implicit_resolver` adds to where it is given no loader (PyYAML 6.0.3, `yaml/__init__.py`)."""
+
+
+def add_resolver(call: Call, *owners: Value) -> Value:
+    """Note that a program has its loaders read plain scalars in another way.
+
+    Args:
+        call: The call, with tag, pattern, first letters and, of the function, the loader.
+        owners: The loaders; none for the function of the module `yaml`.
+    """
+    tag = constant_text(call.argument(0, "tag") or UNKNOWN) or ""
+    given = None if owners else call.keywords.get("Loader", call.args[3] if len(call.args) > 3 else None)
+    if given is not None:
+        owners = alternatives(given)
+    names: list[ClassObject | str] = []
+    for item in owners:
+        if isinstance(item, ClassObject):
+            names.append(item)
+        elif isinstance(item, External):
+            names.append(item.name)
+    for name in names or _LOADERS_BY_DEFAULT:
+        call.run.resolvers.setdefault(name, []).append(tag)
+    return NONE
+
+
+def load_by_ruamel(call: Call, loader: Made) -> Value:
+    """Return what a method of `ruamel.yaml.YAML` loads."""
+    facts = {"call": "ruamel.yaml.YAML.load", "class": "ruamel", "made": loader}
+    return load(call, "yaml", call.first, facts)
+
+
+FUNCTIONS: dict[str, Model] = dict.fromkeys(_LOADS, _load_by_function)

@@ -1,0 +1,48 @@
+"""Names that are methods of dictionaries and of the classes configs are kept in, and so no keys."""
+
+from __future__ import annotations
+
+DICT_METHODS = frozenset(
+    {"get", "pop", "items", "keys", "values", "update", "setdefault", "copy", "clear", "popitem", "fromkeys"}
+)
+METHODS_OF: dict[str, frozenset[str]] = {
+    "namespace": frozenset(),
+    "argparse": frozenset(),
+    "yacs": DICT_METHODS
+    | {
+        "clone",
+        "freeze",
+        "defrost",
+        "merge_from_file",
+        "merge_from_list",
+        "merge_from_other_cfg",
+        "dump",
+        "is_frozen",
+        "register_deprecated_key",
+        "set_new_allowed",
+    },
+    "ml_collections": DICT_METHODS
+    | {
+        "lock",
+        "unlock",
+        "to_dict",
+        "to_yaml",
+        "to_json",
+        "copy_and_resolve_references",
+        "update_from_flattened_dict",
+        "is_locked",
+        "type_safe",
+        "ignore_type",
+        "get_ref",
+        "get_type",
+        "eq_as_configdict",
+        "to_json_best_effort",
+        "get_oneway_ref",
+        "unlocked",
+    },
+    "Box": DICT_METHODS | {"to_dict", "to_yaml", "to_json", "merge_update"},
+    "DotMap": DICT_METHODS | {"toDict", "pprint"},
+    "Munch": DICT_METHODS | {"toDict", "toJSON", "toYAML"},
+    "addict": DICT_METHODS | {"to_dict", "freeze", "unfreeze", "deepcopy"},
+}
+"""By the flavour of the mapping; `DICT_METHODS` for any other."""

@@ -1,0 +1,150 @@
+"""What Python's operators make of values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from cfgfix.code.inference.interpreter.models.paths import join_paths
+from cfgfix.code.inference.interpreter.models.texts import (
+    MAX_RANGE,
+    MAX_TEXT,
+    is_text,
+    joined,
+    parts_of,
+    percent,
+    text_of,
+)
+from cfgfix.code.inference.interpreter.objects import (
+    ClassObject,
+    FilePath,
+    FunctionObject,
+    Instance,
+    Mapping,
+    Scalar,
+    Sequence,
+    Spot,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Run
+from cfgfix.code.inference.interpreter.values import alternatives, held, key_of
+
+NUMBERS = (int, float)
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+_COMPARES: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
+    """Return what an operator makes of two values."""
+    origins = left.origins | right.origins
+    if type(left) is Scalar and type(right) is Scalar:
+        result = _computed(run, sign, left, right, spot)
+        if result is not None:
+            return Scalar(result.value, origins, optional=left.optional or right.optional)
+        return Unknown(origins)
+    if sign == "/" and isinstance(left, FilePath):
+        return FilePath(join_paths((left.text, text_of(right))))
+    if sign == "/" and isinstance(right, FilePath):
+        return FilePath(join_paths((text_of(left), right.text)))
+    if sign == "+" and is_text(left) and is_text(right):
+        return joined([*parts_of(left), *parts_of(right)], origins)
+    if sign == "%" and type(left) is Scalar and isinstance(left.value, str):
+        return percent(left, right)
+    if sign == "+" and isinstance(left, Sequence) and isinstance(right, Sequence):
+        return Sequence([*left.items, *right.items], open=left.open or right.open, kind=left.kind)
+    if sign == "*" and isinstance(left, Sequence):
+        times = right.value if type(right) is Scalar else None
+        if isinstance(times, int) and len(left.items) * max(0, times) <= MAX_RANGE:
+            return Sequence(left.items * times, open=left.open, kind=left.kind)
+    for value in (left, right):
+        if (
+            isinstance(value, Scalar)
+            and isinstance(value.value, str)
+            and value.key is not None
+            and sign in "-/"
+        ):
+            refuse_text(run, value, spot, f"`{sign}`")
+    for value in (left, right):
+        for item in alternatives(value):
+            if not isinstance(item, (Scalar, Unknown, Mapping, Sequence)):
+                for inner in held(item, 2):
+                    run.use(inner, spot)
+    return Unknown(origins)
+
+
+def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> Scalar | None:
+    one, other = left.value, right.value
+    if sign == "%" and isinstance(one, str):
+        found = percent(left, right)
+        return found if type(found) is Scalar else None
+    if isinstance(one, str) != isinstance(other, str) and sign in _OPERATORS:
+        if not (sign == "*" and isinstance(one if isinstance(other, str) else other, int)):
+            for value, beside in ((left, right), (right, left)):
+                if isinstance(value.value, str) and isinstance(beside.value, NUMBERS):
+                    refuse_text(run, value, spot, f"`{sign}`")
+            return None
+        number = one if isinstance(other, str) else other
+        if key_of(left) is not None or key_of(right) is not None:
+            return None
+        if len(str(one if isinstance(one, str) else other)) * max(0, int(number)) > MAX_TEXT:
+            return None
+    function = _OPERATORS.get(sign)
+    if function is None or one is None or other is None:
+        for value in (left, right):
+            if value.value is None and value.key is not None:
+                run.refuse("wrong-type", value.key, f"`{sign}`", spot, "TypeError", value=None)
+        return None
+    if sign == "**":
+        return None
+    try:
+        result = function(one, other)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return None
+    if isinstance(result, str) and len(result) > MAX_TEXT:
+        return None
+    if isinstance(result, int) and result.bit_length() > 256:
+        return None
+    return Scalar(result)
+
+
+def refuse_text(run: Run, value: Scalar, spot: Spot, by: str) -> None:
+    """Note that a text of a config stands where a number is needed."""
+    if value.key is not None:
+        run.refuse("no-number", value.key, by, spot, "TypeError", value=value.value)
+
+
+def compared(sign: str, left: Value, right: Value) -> bool | None:
+    """Return what a comparison gives, or None where that is not known."""
+    if type(left) is Scalar and type(right) is Scalar:
+        if left.optional or right.optional:
+            return None
+        function = _COMPARES.get(sign)
+        if function is None:
+            return None
+        try:
+            return bool(function(left.value, right.value))
+        except TypeError:
+            return None
+    if sign in ("==", "!="):
+        kinds = (FunctionObject, ClassObject, Mapping, Sequence, Instance)
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, kinds) and type(other) is Scalar:
+                return sign == "!="
+    return None

@@ -1,0 +1,314 @@
+"""Options of the command line: argparse, absl flags, fire, typer, `sys.argv`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cfgfix.code.inference.interpreter.objects import (
+    ATTRIBUTES,
+    NONE,
+    UNKNOWN,
+    ClassObject,
+    ConfigKey,
+    External,
+    FilePath,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    PartialText,
+    Scalar,
+    Sequence,
+    Spot,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model, Option, Run
+from cfgfix.code.inference.interpreter.values import constant_text, held
+
+OPTIONS = "<options>"
+"""The source that the keys of command-line options have."""
+SHELL = "\x00"
+"""What stands in a command's arguments for a part that only the shell knows."""
+FLAG_MODULES = frozenset({"absl.flags", "tensorflow.app.flags", "tensorflow.flags", "gflags"})
+
+FLAGS = frozenset(
+    {"absl.flags.FLAGS", "tensorflow.app.flags.FLAGS", "tensorflow.flags.FLAGS", "gflags.FLAGS"}
+)
+
+_CONVERSIONS: dict[str, Callable[[str], Any]] = {
+    "builtins.int": int,
+    "builtins.float": float,
+    "builtins.str": str,
+}
+
+
+def _argument_parser(call: Call) -> Value:
+    made = Made("argparse.ArgumentParser", call.args, call.keywords, call.spot)
+    call.run.parsers[id(made)] = []
+    for parent in held(call.keywords.get("parents", UNKNOWN), 2):
+        call.run.parsers[id(made)] += call.run.parsers.get(id(parent), [])
+    call.run.kept.append(made)
+    return made
+
+
+def add_argument(call: Call, parser: Made) -> Value:
+    """Note an option that a parser declares."""
+    names = tuple(name for name in map(constant_text, call.args) if name)
+    if not names:
+        return UNKNOWN
+    long_names = [name for name in names if name.startswith("--")] or list(names)
+    attribute = constant_text(call.keywords.get("dest", NONE)) or long_names[0].lstrip("-").replace("-", "_")
+    positional = not names[0].startswith("-")
+    action = constant_text(call.keywords.get("action", NONE)) or ""
+    nargs = call.keywords.get("nargs")
+    count = nargs.value if type(nargs) is Scalar else None
+    default = call.keywords.get("default")
+    if default is None and action == "store_true":
+        default = Scalar(False)
+    elif default is None and action == "store_false":
+        default = Scalar(True)
+    wanted = call.keywords.get("required")
+    required = (positional and count not in ("?", "*")) or (type(wanted) is Scalar and bool(wanted.value))
+    kind = call.keywords.get("type")
+    option = Option(
+        names,
+        attribute,
+        default,
+        required,
+        kind.name if isinstance(kind, External) else "?" if kind is not None else "",
+        action,
+        count in ("*", "+") or isinstance(count, int),
+        ConfigKey(OPTIONS, (attribute,), None),
+        call.spot,
+    )
+    call.run.parsers.setdefault(id(parser), []).append(option)
+    call.run.options[attribute] = option
+    return Made("argparse.Action", (), {}, call.spot)
+
+
+def options_given(run: Run, parser: Made) -> Mapping:
+    """Return the options of a parser with the values that the command line gives them."""
+    options = run.parsers.get(id(parser), [])
+    given = run.host.arguments()
+    found = Mapping(access=ATTRIBUTES, absent="AttributeError", flavour="argparse")
+    values = _texts_given(options, given) if given is not None else {}
+    for option in options:
+        if option.attribute in values:
+            found.entries[option.attribute] = _value_given(option, values[option.attribute])
+        elif option.default is not None:
+            found.entries[option.attribute] = _default_value(option)
+        elif given is not None or not option.required:
+            found.entries[option.attribute] = Scalar(None, frozenset({option.key}), optional=True)
+        else:
+            found.entries[option.attribute] = Unknown(frozenset({option.key}))
+    if not options:
+        found.open = True
+    return found
+
+
+def parser_method(call: Call, parser: Made) -> Value:
+    """Return what a method of a parser gives."""
+    name = call.name
+    if name == "add_argument":
+        return add_argument(call, parser)
+    if name == "parse_args":
+        return options_given(call.run, parser)
+    if name == "parse_known_args":
+        return Sequence([options_given(call.run, parser), Sequence([], open=True)], kind="tuple")
+    if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser", "add_subparsers"):
+        return parser
+    if name == "set_defaults":
+        return NONE
+    return UNKNOWN
+
+
+def _default_value(option: Option) -> Value:
+    default = option.default
+    origins = frozenset({option.key})
+    if type(default) is Scalar:
+        value = default.value
+        if isinstance(value, str) and option.kind in _CONVERSIONS:
+            try:
+                value = _CONVERSIONS[option.kind](value)
+            except ValueError:
+                return Unknown(origins)
+        return Scalar(value, origins | default.origins, optional=True)
+    if isinstance(default, Sequence):
+        return default
+    if isinstance(default, (FilePath, PartialText)):
+        return default
+    return Unknown(origins)
+
+
+def _value_given(option: Option, given: list[str]) -> Value:
+    origins = frozenset({option.key})
+    if option.action in ("store_true", "store_false"):
+        return Scalar(option.action == "store_true", origins)
+    convert = _CONVERSIONS.get(option.kind, str)
+    values: list[Value] = []
+    for item in given:
+        if item == SHELL:
+            values.append(Unknown(origins))
+            continue
+        if option.kind == "pathlib.Path":
+            values.append(FilePath(Scalar(item, origins)))
+            continue
+        try:
+            values.append(
+                Scalar(convert(item), origins)
+                if option.kind in _CONVERSIONS or not option.kind
+                else Unknown(origins)
+            )
+        except ValueError:
+            values.append(Unknown(origins))
+    if option.many:
+        return Sequence(values)
+    return values[-1] if values else Unknown(origins)
+
+
+def _texts_given(options: list[Option], arguments: list[str]) -> dict[str, list[str]]:
+    """Return what a command's arguments say, by option."""
+    by_name = {name: option for option in options for name in option.names if name.startswith("-")}
+    places = [option for option in options if not option.names[0].startswith("-")]
+    found: dict[str, list[str]] = {}
+    number = 0
+    while number < len(arguments):
+        item = arguments[number]
+        number += 1
+        name, mark, value = item.partition("=")
+        option = by_name.get(name if mark else item)
+        if option is not None:
+            if mark:
+                found.setdefault(option.attribute, []).append(value)
+            elif option.action.startswith("store_") or option.action in ("help", "version", "count"):
+                found[option.attribute] = []
+            elif option.many:
+                while number < len(arguments) and not arguments[number].startswith("-"):
+                    found.setdefault(option.attribute, []).append(arguments[number])
+                    number += 1
+            elif number < len(arguments):
+                found.setdefault(option.attribute, []).append(arguments[number])
+                number += 1
+        elif not item.startswith("-") and places:
+            option = places[0]
+            found.setdefault(option.attribute, []).append(item)
+            if not option.many:
+                places.pop(0)
+    return found
+
+
+def define_flag(call: Call) -> Value:
+    """Return what `DEFINE_string` and the like give."""
+    kind = call.name.rpartition(".")[2]
+    name = constant_text(call.args[0]) if call.args else None
+    if name is None or not kind.startswith(("DEFINE", "mark_")):
+        return UNKNOWN
+    if kind.startswith("mark_"):
+        return NONE
+    default = call.argument(1, "default")
+    option = Option(
+        (f"--{name}",), name, default, False, {"DEFINE_integer": "builtins.int", "DEFINE_float": "builtins.float"}.get(kind, ""),
+        "", kind in ("DEFINE_list", "DEFINE_multi_string", "DEFINE_spaceseplist"), ConfigKey(OPTIONS, (name,), None), call.spot,
+    )  # fmt: skip
+    call.run.options[name] = option
+    call.run.parsers.setdefault(0, []).append(option)
+    made = Made("absl.flags.FlagHolder", call.args, call.keywords, call.spot)
+    made.attributes["value"] = flag(call.run, name, call.spot)
+    made.attributes["default"] = default if default is not None else NONE
+    return made
+
+
+def flag(run: Run, name: str, spot: Spot) -> Value:
+    """Return the value of a flag of `absl`."""
+    option = run.options.get(name)
+    if option is None:
+        return UNKNOWN
+    option.key.reads.append(spot)
+    given = run.host.arguments()
+    if given is not None:
+        values = _texts_given(
+            run.parsers.get(0, []),
+            [f"-{item}" if item.startswith("-") and not item.startswith("--") else item for item in given],
+        )
+        if name in values:
+            return _value_given(option, values[name])
+    return _default_value(option) if option.default is not None else Unknown(frozenset({option.key}))
+
+
+def command_argument(run: Run, index: Value) -> Value:
+    """Return an item of `sys.argv`."""
+    number = index.value if type(index) is Scalar else None
+    given = run.host.arguments()
+    if isinstance(number, int) and not isinstance(number, bool) and given is not None:
+        if 1 <= number <= len(given) and given[number - 1] != SHELL:
+            return Scalar(given[number - 1])
+        if number == -1 and given and given[-1] != SHELL:
+            return Scalar(given[-1])
+    return UNKNOWN
+
+
+def _run_main(call: Call) -> Value | None:
+    main = call.argument(0, "main") or call.frame.names.names.get("main")
+    if isinstance(main, FunctionObject):
+        return call.then(main, (UNKNOWN,) if main.scope.params else ())
+    return None
+
+
+def _run_command(call: Call) -> Value | None:
+    value = call.first
+    if isinstance(value, FunctionObject):
+        return call.then(value, (), _command_keywords(call.run, value), opaque=True)
+    if isinstance(value, (ClassObject, Instance)):
+        if isinstance(value, ClassObject):
+            value = call.then(value, opaque=True)
+        call.run.hand_over(call.frame, (value,))
+        return UNKNOWN
+    return None
+
+
+def _command_keywords(run: Run, function: FunctionObject) -> dict[str, Value]:
+    """Return what a command gives a function's parameters by their names: `--rate=0.1`, `--rate 0.1`."""
+    given = run.host.arguments()
+    if given is None:
+        return {}
+    names = {name for name, *_ in function.scope.params}
+    found: dict[str, Value] = {}
+    for number, item in enumerate(given):
+        name, mark, value = item.lstrip("-").partition("=")
+        name = name.replace("-", "_")
+        if item.startswith("--") and name in names:
+            if not mark and number + 1 < len(given):
+                value = given[number + 1]
+            found[name] = literal(value) if value != SHELL else UNKNOWN
+    plain = [
+        item
+        for number, item in enumerate(given)
+        if not item.startswith("-")
+        and not (number and given[number - 1].startswith("--") and "=" not in given[number - 1])
+    ]
+    for name, item in zip([name for name, *_ in function.scope.params], plain, strict=False):
+        found.setdefault(name, literal(item))
+    return found
+
+
+def literal(text: str) -> Scalar:
+    """Return a text of the command line as a number or constant where it is one."""
+    for kind in (int, float):
+        try:
+            return Scalar(kind(text))
+        except ValueError:
+            continue
+    return Scalar({"True": True, "False": False, "None": None}.get(text, text))
+
+
+FUNCTIONS: dict[str, Model] = {
+    "argparse.ArgumentParser": _argument_parser,
+    "configargparse.ArgumentParser": _argument_parser,
+    "configargparse.ArgParser": _argument_parser,
+    "absl.app.run": _run_main,
+    "tensorflow.app.run": _run_main,
+    "fire.Fire": _run_command,
+    "typer.run": _run_command,
+}

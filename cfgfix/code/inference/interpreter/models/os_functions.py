@@ -1,0 +1,136 @@
+"""Functions of `os`, `os.path`, `glob` and `pathlib`, and the environment."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+
+from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths, normal
+from cfgfix.code.inference.interpreter.models.texts import text_of
+from cfgfix.code.inference.interpreter.objects import (
+    NONE,
+    UNKNOWN,
+    FilePath,
+    PartialText,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model, Run
+from cfgfix.code.inference.interpreter.values import choice, constant_text
+
+
+def environment(run: Run, name: Value, default: Value | None) -> Value:
+    """Return an environment variable."""
+    known = constant_text(name)
+    if known is not None:
+        found = run.host.variable(known)
+        if found is not None:
+            return Scalar(found)
+    if default is None:
+        return UNKNOWN
+    if type(default) is Scalar:
+        return Scalar(default.value, default.origins, default.key, optional=True)
+    return choice((default, UNKNOWN))
+
+
+def read_environment(call: Call) -> Value:
+    """Return what `os.getenv` and the methods of `os.environ` give."""
+    return environment(call.run, call.first, call.args[1] if len(call.args) > 1 else NONE)
+
+
+def _join(call: Call) -> Value:
+    return join_paths(call.args)
+
+
+def _same_file(call: Call) -> Value:
+    """Return the path itself: made absolute or expanded, it names the same file."""
+    path = text_of(call.first)
+    known = constant_text(path)
+    return Scalar(normal(known), call.first.origins) if known is not None else path
+
+
+def _folder(call: Call) -> Value:
+    return folder_of(text_of(call.first))
+
+
+def _base_name(call: Call) -> Value:
+    known = constant_text(call.first)
+    origins = call.first.origins
+    return Scalar(posixpath.basename(known), origins) if known is not None else Unknown(origins)
+
+
+def _split_ending(call: Call) -> Value:
+    known = constant_text(call.first)
+    origins = call.first.origins
+    if known is None:
+        return Sequence([Unknown(origins), Unknown(origins)], kind="tuple")
+    return Sequence([Scalar(part, origins) for part in posixpath.splitext(known)], kind="tuple")
+
+
+def _working_folder(_: Call) -> Value:
+    return Scalar(".")
+
+
+def _working_path(_: Call) -> Value:
+    return FilePath(Scalar("."))
+
+
+def _path(call: Call) -> Value:
+    return FilePath(join_paths(call.args) if len(call.args) != 1 else text_of(call.args[0]))
+
+
+def _list_folder(call: Call) -> Value:
+    call.use(call.first)
+    found = call.run.host.listed(text_of(call.first), "*", call.spot)
+    if found is None:
+        return Sequence([], open=True)
+    return Sequence([Scalar(os.path.basename(path)) for path in found])
+
+
+def _glob(call: Call) -> Value:
+    call.use(call.first)
+    whole = text_of(call.first)
+    pattern = constant_text(whole)
+    if isinstance(whole, PartialText):
+        pattern = "".join("*" if part is None else part for part in whole.parts)
+    found = call.run.host.listed(Scalar("."), pattern, call.spot) if pattern else None
+    return Sequence([Scalar(path) for path in found]) if found is not None else Sequence([], open=True)
+
+
+def _use_path(call: Call) -> Value:
+    for value in call.values:
+        call.use(value)
+    return UNKNOWN
+
+
+FUNCTIONS: dict[str, Model] = {
+    "os.path.join": _join,
+    "os.path.abspath": _same_file,
+    "os.path.realpath": _same_file,
+    "os.path.expanduser": _same_file,
+    "os.path.expandvars": _same_file,
+    "os.path.normpath": _same_file,
+    "os.path.relpath": _same_file,
+    "os.fspath": _same_file,
+    "os.path.dirname": _folder,
+    "os.path.basename": _base_name,
+    "os.path.splitext": _split_ending,
+    "os.path.exists": _use_path,
+    "os.path.isfile": _use_path,
+    "os.path.isdir": _use_path,
+    "os.makedirs": _use_path,
+    "os.mkdir": _use_path,
+    "os.getcwd": _working_folder,
+    "os.getenv": read_environment,
+    "os.environ.get": read_environment,
+    "os.listdir": _list_folder,
+    "os.scandir": _list_folder,
+    "glob.glob": _glob,
+    "glob.iglob": _glob,
+    "pathlib.Path": _path,
+    "pathlib.PurePath": _path,
+    "pathlib.PosixPath": _path,
+    "pathlib.Path.cwd": _working_path,
+}

@@ -1,0 +1,82 @@
+"""Calls of what is outside the project and not modelled."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter.events import LibraryCall
+from cfgfix.code.inference.interpreter.objects import Made
+from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.values import key_of
+
+ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
+"""Calls after which a program is over."""
+_TELLING = frozenset({"print", "pprint", "log", "info", "debug", "warning", "warn", "critical", "exception"})
+
+_LOGS = (
+    "logging.",
+    "pprint.",
+    "loguru.",
+    "absl.logging.",
+    "rich.",
+    "tqdm.",
+    "warnings.",
+    "wandb.config",
+    "mlflow.log_param",
+    "sys.stdout.",
+    "sys.stderr.",
+    "structlog.",
+    "tensorflow.print",
+    "tensorflow.logging",
+    "tensorflow.get_logger",
+    "tabulate.",
+    "prettytable.",
+)
+
+_DUMPS = (
+    "yaml.dump",
+    "yaml.safe_dump",
+    "json.dump",
+    "json.dumps",
+    "toml.dump",
+    "toml.dumps",
+    "pickle.dump",
+    "omegaconf.OmegaConf.save",
+    "omegaconf.OmegaConf.to_yaml",
+    "ruamel.yaml.YAML.dump",
+    "wandb.init",
+    "wandb.config.update",
+    "mlflow.log_params",
+    "tensorflow.summary.text",
+    "joblib.dump",
+    "shutil.copy",
+    "shutil.copyfile",
+    "json.JSONEncoder",
+)
+
+
+def _only_tells(name: str) -> bool:
+    """Tell whether a call only prints, logs or writes down what it is given."""
+    if name.startswith(_LOGS) or name in _DUMPS:
+        return True
+    last = name.rpartition(".")[2]
+    return last in _TELLING and ("logg" in name or "print" in last or "logging.getLogger" in name)
+
+
+def library_call(call: Call, name: str) -> Made:
+    """Note a call of something outside the project, and return what it made."""
+    run, spot = call.run, call.spot
+    values = call.values
+    if call.spread is not None or any(value.origins or key_of(value) is not None for value in values):
+        run.calls.append(
+            LibraryCall(name, call.args, call.keywords, spot, call.spread, run.conditions, call.opaque)
+        )
+    if call.spread is not None:
+        for value in call.keywords.values():
+            run.taken(value, spot)
+    if _only_tells(name):
+        for value in values:
+            run.log(value, spot)
+    else:
+        for value in values:
+            run.use(value, spot, deep=True)
+        run.hand_over(call.frame, values)
+    return Made(name, call.args, call.keywords, spot)

@@ -1,0 +1,318 @@
+"""How attributes, entries and items are read, and what that asks of a config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
+from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, METHODS_OF
+from cfgfix.code.inference.interpreter.models.options import FLAGS, command_argument, flag
+from cfgfix.code.inference.interpreter.models.os_functions import environment
+from cfgfix.code.inference.interpreter.models.paths import path_attribute
+from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE
+from cfgfix.code.inference.interpreter.objects import (
+    ATTRIBUTES,
+    EITHER,
+    NONE,
+    UNKNOWN,
+    Choice,
+    ClassObject,
+    ConfigKey,
+    External,
+    FilePath,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    ModuleObject,
+    PartialText,
+    Scalar,
+    Sequence,
+    Spot,
+    Unknown,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, canonical
+from cfgfix.code.inference.interpreter.values import choice, constant_of, key_of, key_value, name_of
+
+
+def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None) -> Value:
+    """Return an attribute of a value, noting what it asks of a config."""
+    run = frame.run
+    if isinstance(owner, External):
+        if owner.name in FLAGS:
+            return flag(run, name, spot)
+        return External(canonical(f"{owner.name}.{name}"))
+    if isinstance(owner, ModuleObject):
+        found = owner.names.names.get(name)
+        if found is not None:
+            return found
+        return run.submodule(owner.module, name)
+    if isinstance(owner, ClassObject):
+        found = classes.member(owner, name)
+        if isinstance(found, FunctionObject):
+            return found.bound(owner) if "builtins.classmethod" in found.decorated else found
+        if found is not None:
+            return found
+        if name == "__name__":
+            return Scalar(owner.scope.name)
+        if name == "__annotations__":
+            return UNKNOWN
+        return Method(owner, name)
+    if isinstance(owner, Instance):
+        return _instance_attribute(frame, owner, name, spot, default)
+    if isinstance(owner, Mapping):
+        if owner.access in (ATTRIBUTES, EITHER):
+            found = owner.entries.get(name)
+            if found is not None:
+                return run.taken(found, spot)
+            if name in METHODS_OF.get(owner.flavour, DICT_METHODS):
+                return Method(owner, name)
+            if name.startswith("__"):
+                return UNKNOWN
+            absent = owner.absent
+            if absent == "KeyError":
+                absent = "AttributeError"
+            return lacking(frame, owner, name, spot, absent, default)
+        return Method(owner, name)
+    if isinstance(owner, Made):
+        found = owner.attributes.get(name)
+        return found if found is not None else Method(owner, name)
+    if isinstance(owner, FilePath):
+        return path_attribute(owner, name)
+    run.asked_of_unknown(owner, name)
+    return Method(owner, name)
+
+
+def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, default: Value | None) -> Value:
+    run = frame.run
+    found = owner.attributes.get(name)
+    if found is not None:
+        if key_of(found) is None and not owner.sections:
+            # An object that this run makes in another way may be made of a config in another one.
+            run.of_unknown.add(name)
+        return run.taken(found, spot)
+    member = classes.member(owner.cls, name)
+    if isinstance(member, FunctionObject):
+        if "builtins.staticmethod" in member.decorated:
+            return member
+        bound = member.bound(owner.cls if "builtins.classmethod" in member.decorated else owner)
+        if any(item in PROPERTIES for item in member.decorated):
+            return run.call(Call(frame, bound, (), {}, spot))
+        return bound
+    if member is not None:
+        if name == "__getattr__":
+            return member
+        return run.taken(member, spot)
+    if name == "__dict__":
+        return attributes_of(owner)
+    if name == "__class__":
+        return owner.cls
+    getter = classes.member(owner.cls, "__getattr__")
+    if isinstance(getter, FunctionObject) and run.running.get(id(getter.scope), 0) < 2:
+        return run.call(Call(frame, getter.bound(owner), (Scalar(name),), {}, spot))
+    if owner.entries is not None:
+        if isinstance(getter, (Method, External)):
+            # `__getattr__ = dict.get` or `dict.__getitem__`
+            soft = name_of(getter).endswith("get") or (isinstance(getter, Method) and getter.name == "get")
+            return item(
+                frame, owner.entries, Scalar(name), spot, "None" if soft else "AttributeError", default
+            )
+        if name in DICT_METHODS:
+            return Method(owner.entries, name)
+    outside = classes.outside_bases(owner.cls)
+    if outside or owner.open:
+        run.of_unknown.add(name)
+        return Method(owner, name)
+    if getter is None and not name.startswith("__") and holds_sections(owner):
+        return lacking(frame, owner, name, spot, "AttributeError", default)
+    run.of_unknown.add(name)
+    if default is not None:
+        return default
+    return UNKNOWN
+
+
+def attributes_of(owner: Instance) -> Mapping:
+    """Return the attributes of an object as a mapping: writing to it sets them."""
+    return Mapping(owner.attributes, open=owner.open, sections=owner.sections)
+
+
+def item(
+    frame: Frame,
+    owner: Value,
+    index: Value,
+    spot: Spot,
+    absent: str | None = "",
+    default: Value | None = None,
+) -> Value:
+    """Return what stands under a key, noting what it asks of a config.
+
+    Args:
+        frame: The run.
+        owner: What is asked.
+        index: The key.
+        spot: Where.
+        absent: What raises where there is none; empty for what the mapping says itself.
+        default: What is taken where there is none.
+    """
+    run = frame.run
+    if isinstance(owner, Instance):
+        method = classes.member(owner.cls, "__getitem__")
+        if isinstance(method, FunctionObject):
+            return run.call(Call(frame, method.bound(owner), (index,), {}, spot))
+        if owner.entries is not None:
+            return item(frame, owner.entries, index, spot, absent, default)
+        return UNKNOWN
+    if isinstance(owner, Mapping):
+        if isinstance(index, Choice):
+            return choice(item(frame, owner, each, spot, absent, default) for each in index.values)
+        run.use(index, spot)
+        name = constant_of(index)
+        if name is None:
+            run.walk(owner, spot)
+            if isinstance(index, PartialText):
+                shape = partial_pattern(index)
+                matching = [v for k, v in owner.entries.items() if isinstance(k, str) and shape(k)]
+                if matching:
+                    return choice(run.taken(item, spot) for item in matching)
+            if not owner.entries:
+                return UNKNOWN
+            return choice(run.taken(item, spot) for item in owner.entries.values())
+        found = owner.entries.get(name)
+        if run.every_way and index.origins and owner.key is None and not owner.sections and owner.entries:
+            return choice(owner.entries.values())
+        if found is not None:
+            return run.taken(found, spot)
+        return lacking(frame, owner, name, spot, owner.absent if absent == "" else absent, default)
+    if isinstance(owner, Sequence):
+        number = constant_of(index)
+        run.use(index, spot)
+        if isinstance(number, int) and not isinstance(number, bool) and not owner.open:
+            if -len(owner.items) <= number < len(owner.items):
+                return run.taken(owner.items[number], spot)
+            return UNKNOWN
+        return choice(run.taken(item, spot) for item in owner.items) if owner.items else UNKNOWN
+    if isinstance(owner, (Made, External)) and owner.name == "os.environ":
+        return environment(run, index, default)
+    if isinstance(owner, External) and owner.name == "sys.argv":
+        return command_argument(run, index)
+    if isinstance(owner, Scalar) and isinstance(owner.value, str):
+        number = constant_of(index)
+        if isinstance(number, int) and -len(owner.value) <= number < len(owner.value):
+            return Scalar(owner.value[number], owner.origins)
+    run.use(owner, spot)
+    run.use(index, spot)
+    run.asked_of_unknown(owner, constant_of(index))
+    return Unknown(owner.origins)
+
+
+def lacking(
+    frame: Frame,
+    owner: Mapping | Instance,
+    name: Any,
+    spot: Spot,
+    error: str | None,
+    default: Value | None,
+) -> Value:
+    """Note that a key is not there, and return what the program goes on with."""
+    run = frame.run
+    is_open = owner.open
+    sections = owner.sections
+    if is_open:
+        for section in sections:
+            section.asked.add(str(name))
+        return choice((UNKNOWN, default)) if default is not None else UNKNOWN
+    soft = error in (None, "None") or default is not None
+    value = default if default is not None else NONE if error in (None, "None") else UNKNOWN
+    if sections:
+        caught = not soft and frame.catches(error or "KeyError")
+        run.asked.append(
+            Asked(
+                sections,
+                str(name),
+                DEFAULT if soft else REQUIRED,
+                spot,
+                "" if soft else error or "KeyError",
+                value if soft else None,
+                run.conditions,
+                caught,
+            )
+        )
+    return value
+
+
+def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | None:
+    """Return the items that iterating over a value gives, or None where they are not all known."""
+    run = frame.run
+    if isinstance(value, Sequence):
+        if spot is not None:
+            for item in value.items:
+                run.taken(item, spot)
+        return None if value.open else list(value.items)
+    if isinstance(value, Instance):
+        if value.entries is not None:
+            value = value.entries
+        else:
+            method = classes.member(value.cls, "__iter__")
+            if isinstance(method, FunctionObject) and spot is not None:
+                made = run.call(Call(frame, method.bound(value), (), {}, spot))
+                return items_of(frame, made, spot) if made is not value else None
+            return None
+    if isinstance(value, Mapping):
+        return None if value.open else [key_value(name) for name in value.entries]
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        return (
+            [Scalar(letter, value.origins) for letter in value.value[:MAX_TURNS]]
+            if len(value.value) <= MAX_TURNS
+            else None
+        )
+    if isinstance(value, Made) and value.name == "builtins.range":
+        return _range_items(value)
+    if spot is not None:
+        run.use(value, spot)
+    return None
+
+
+def item_of(value: Value) -> Value:
+    """Return what stands for any item of what is iterated over."""
+    if isinstance(value, Sequence) and value.items:
+        return choice(value.items)
+    return Unknown(value.origins)
+
+
+PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "werkzeug.utils.cached_property"})
+
+
+def holds_sections(owner: Instance) -> bool:
+    """Tell whether an object has all entries of a section of a config as its attributes, so that it stands for it."""
+    taken: dict[ConfigKey, int] = {}
+    for value in owner.attributes.values():
+        key = key_of(value)
+        if key is not None and key.parent is not None:
+            taken[key.parent] = taken.get(key.parent, 0) + 1
+    return any(0 < section.size <= taken.get(section, 0) for section in owner.sections)
+
+
+def partial_pattern(value: PartialText) -> Callable[[str], bool]:
+    """Return what tells whether a text may be one of which parts are known."""
+    import re
+
+    pattern = re.compile(
+        "".join(".*" if part is None else re.escape(part) for part in value.parts), re.DOTALL
+    )
+    return lambda item: pattern.fullmatch(item) is not None
+
+
+def _range_items(value: Made) -> list[Value] | None:
+    """Return the numbers of a `range`, or None where they are not known or too many."""
+    numbers = [item.value for item in value.args if type(item) is Scalar and type(item.value) is int]
+    if len(numbers) != len(value.args) or not 1 <= len(numbers) <= 3:
+        return None
+    try:
+        found = range(*numbers)
+    except ValueError:
+        return None
+    return [Scalar(number) for number in found] if len(found) <= MAX_RANGE else None

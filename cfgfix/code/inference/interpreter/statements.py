@@ -1,0 +1,420 @@
+"""What each kind of statement does, in order, and how control leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.expressions import (
+    apply_operator,
+    assign,
+    evaluate,
+    function_object,
+)
+from cfgfix.code.inference.interpreter.models.decorators import note_decorator
+from cfgfix.code.inference.interpreter.models.outside import ENDS
+from cfgfix.code.inference.interpreter.objects import (
+    NONE,
+    UNKNOWN,
+    ClassObject,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Namespace,
+    Scalar,
+    Sequence,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import (
+    BREAK,
+    CONTINUE,
+    MAX_STEPS,
+    MAX_TURNS,
+    NORMAL,
+    RAISE,
+    RETURN,
+    Call,
+    Exhausted,
+    Frame,
+)
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_of, name_of
+from cfgfix.code.model import summary as model
+from cfgfix.code.model.expressions import dotted, text
+from cfgfix.code.model.summary import Event, Expr, Scope
+
+MAX_NUMBERS = 8
+"""Most turns of a loop over plain numbers."""
+
+
+def run_suite(frame: Frame, events: list[Event]) -> int:
+    """Run statements in order; return how they end."""
+    for event in events:
+        signal = _statement(frame, event)
+        if signal != NORMAL:
+            return signal
+    return NORMAL
+
+
+def _statement(frame: Frame, event: Event) -> int:
+    run = frame.run
+    run.steps += 1
+    if run.steps > MAX_STEPS:
+        raise Exhausted
+    handler = _STATEMENTS.get(event.kind)
+    return handler(frame, event) if handler is not None else NORMAL
+
+
+def _evaluate(frame: Frame, event: Event) -> int:
+    if event.value is None:
+        return NORMAL
+    value = evaluate(frame, event.value)
+    if type(value) is Made and value.name in ENDS:
+        return RAISE if frame.run.sure else NORMAL
+    return NORMAL
+
+
+def _assign(frame: Frame, event: Event) -> int:
+    assert event.value is not None
+    value = evaluate(frame, event.value)
+    for target in event.targets:
+        assign(frame, target, value, event)
+    return NORMAL
+
+
+def _annotate(frame: Frame, event: Event) -> int:
+    if event.value is not None:
+        assign(frame, event.targets[0], evaluate(frame, event.value), event)
+    return NORMAL
+
+
+def _augment(frame: Frame, event: Event) -> int:
+    assert event.value is not None
+    target = event.targets[0]
+    before = (
+        evaluate(frame, target) if target[0] in (model.NAME, model.ATTRIBUTE, model.SUBSCRIPT) else UNKNOWN
+    )
+    right = evaluate(frame, event.value)
+    if event.extra == "+" and isinstance(before, Sequence) and isinstance(right, Sequence):
+        before.items.extend(right.items)
+        before.open = before.open or right.open
+        return NORMAL
+    if event.extra == "|" and isinstance(before, Mapping):
+        writing.update(frame, before, right, frame.spot(event.place, event.block))
+        return NORMAL
+    assign(frame, target, apply_operator(frame, event.extra, before, right, event.place, event.block), event)
+    return NORMAL
+
+
+def _return(frame: Frame, event: Event) -> int:
+    frame.returned.append(evaluate(frame, event.value) if event.value is not None else NONE)
+    return RETURN
+
+
+def _raise(frame: Frame, event: Event) -> int:
+    if event.value is not None:
+        evaluate(frame, event.value)
+    return RAISE
+
+
+def _assert(frame: Frame, event: Event) -> int:
+    if event.value is not None:
+        frame.run.use(evaluate(frame, event.value), frame.spot(event.place, event.block))
+    return NORMAL
+
+
+def _delete(frame: Frame, event: Event) -> int:
+    run = frame.run
+    for target in event.targets:
+        if target[0] == model.NAME:
+            if run.sure:
+                frame.names.names.pop(target[1], None)
+        elif target[0] == model.SUBSCRIPT:
+            owner, index = evaluate(frame, target[1]), evaluate(frame, target[2])
+            name = constant_of(index)
+            for item in alternatives(owner):
+                if isinstance(item, Mapping) and name is not None:
+                    gone = item.entries.get(name)
+                    if gone is not None and run.sure:
+                        del item.entries[name]
+    return NORMAL
+
+
+def _leave_turn(_frame: Frame, event: Event) -> int:
+    return BREAK if event.kind == "break" else CONTINUE
+
+
+def _if(frame: Frame, event: Event) -> int:
+    run = frame.run
+    assert event.value is not None
+    test = evaluate(frame, event.value)
+    spot = frame.spot(event.place, event.block)
+    run.use(test, spot)
+    holds = run.holds(test, spot)
+    if holds is True:
+        return run_suite(frame, event.bodies[0][1])
+    if holds is False:
+        return run_suite(frame, event.bodies[1][1]) if len(event.bodies) > 1 else NORMAL
+    shown = run.condition(text(event.value, frame.scope), test)
+    bodies = [(shown, event.bodies[0][1])]
+    bodies.append((f"not {shown}", event.bodies[1][1] if len(event.bodies) > 1 else []))
+    return _take_every_way(frame, bodies)
+
+
+def _match(frame: Frame, event: Event) -> int:
+    run = frame.run
+    assert event.value is not None
+    value = evaluate(frame, event.value)
+    run.use(value, frame.spot(event.place, event.block))
+    shown = run.condition(f"match {text(event.value, frame.scope)}", value)
+    return _take_every_way(frame, [*((shown, body) for _, body in event.bodies), (shown, [])])
+
+
+def _take_every_way(frame: Frame, bodies: list[tuple[str, list[Event]]]) -> int:
+    """Take every way where a condition is not known, and go on with what they have in common."""
+    run = frame.run
+    before = frame.names.names
+    ends: list[dict[str, Value]] = []
+    signals: list[int] = []
+    for shown, body in bodies:
+        frame.names.names = dict(before)
+        run.assumed.append(shown)
+        try:
+            signal = run_suite(frame, body) if body else NORMAL
+        finally:
+            run.assumed.pop()
+        signals.append(signal)
+        if signal == NORMAL:
+            ends.append(frame.names.names)
+    if not ends:
+        frame.names.names = before
+        return RETURN if RETURN in signals else signals[0]
+    frame.names.names = _merged(ends)
+    return NORMAL
+
+
+def _for(frame: Frame, event: Event) -> int:
+    assert event.value is not None
+    iterable = evaluate(frame, event.value)
+    body = event.bodies[0][1]
+    items = reading.items_of(frame, iterable, frame.spot(event.place, event.block))
+    signal = NORMAL
+    if items is not None and len(items) <= MAX_TURNS:
+        if isinstance(iterable, Made):
+            items = items[:MAX_NUMBERS]
+        for item in items:
+            assign(frame, event.targets[0], item, event)
+            signal = run_suite(frame, body)
+            if signal == BREAK:
+                break
+            if signal in (RETURN, RAISE):
+                return signal
+    else:
+        item = reading.item_of(iterable)
+        assign(frame, event.targets[0], item, event)
+        signal = _run_loop_body(frame, body)
+        if signal == RETURN and items is None:
+            signal = NORMAL
+    for _, other in event.bodies[1:]:
+        if signal != BREAK:
+            after = run_suite(frame, other)
+            if after != NORMAL:
+                return after
+    return NORMAL
+
+
+def _run_loop_body(frame: Frame, body: list[Event]) -> int:
+    """Run the body of a loop; what it does to names may or may not be done.
+
+    The outermost one is run twice: what one turn leaves, the next one uses.
+    """
+    run = frame.run
+    before = dict(frame.names.names)
+    signal = NORMAL
+    turns = 2 if not run.loops else 1
+    run.loops += 1
+    try:
+        for _ in range(turns):
+            signal = run_suite(frame, body)
+            frame.names.names = _merged([frame.names.names, before])
+            if signal in (BREAK, RETURN, RAISE):
+                break
+    finally:
+        run.loops -= 1
+    return signal
+
+
+def _while(frame: Frame, event: Event) -> int:
+    run = frame.run
+    assert event.value is not None
+    for _ in range(MAX_TURNS):
+        test = evaluate(frame, event.value)
+        spot = frame.spot(event.place, event.block)
+        run.use(test, spot)
+        holds = run.holds(test, spot)
+        if holds is False:
+            return NORMAL
+        if holds is None:
+            _run_loop_body(frame, event.bodies[0][1])
+            return NORMAL
+        signal = run_suite(frame, event.bodies[0][1])
+        if signal == BREAK:
+            return NORMAL
+        if signal in (RETURN, RAISE):
+            return signal
+        if type(test) is Scalar and event.value[0] == model.CONSTANT:
+            # `while True` ends by what is not known as a rule: once is enough.
+            return NORMAL
+    return NORMAL
+
+
+def _with(frame: Frame, event: Event) -> int:
+    for manager, target in zip(event.extra, event.targets, strict=True):
+        value = evaluate(frame, manager)
+        if target[0] != model.UNKNOWN:
+            assign(frame, target, _managed_value(frame, value, event), event)
+    return run_suite(frame, event.bodies[0][1])
+
+
+def _managed_value(frame: Frame, value: Value, event: Event) -> Value:
+    if isinstance(value, Instance):
+        enter = classes.member(value.cls, "__enter__")
+        if isinstance(enter, FunctionObject):
+            spot = frame.spot(event.place, event.block)
+            return frame.run.call(Call(frame, enter.bound(value), (), {}, spot))
+    return value
+
+
+def _try(frame: Frame, event: Event) -> int:
+    run = frame.run
+    blocks = frame.scope.blocks
+    handlers = [(block, suite) for block, suite in event.bodies[1:] if blocks[block].kind == "except"]
+    names = frozenset(name for block, _ in handlers for name in _caught_by(blocks[block].test))
+    frame.caught.append(names)
+    before = dict(frame.names.names)
+    count = len(run.asked)
+    signal = run_suite(frame, event.bodies[0][1])
+    frame.caught.pop()
+    failed = any(item.caught for item in run.asked[count:]) or signal == RAISE
+    after = frame.names.names
+    ends = [after] if not failed or signal == NORMAL else []
+    signals = [signal]
+    for block, suite in handlers:
+        frame.names.names = _merged([dict(before), dict(after)])
+        bound = blocks[block].test
+        run.assumed.append(f"{text(bound, frame.scope) if bound is not None else 'an exception'} is raised")
+        try:
+            inner = run_suite(frame, suite)
+        finally:
+            run.assumed.pop()
+        signals.append(inner)
+        if inner == NORMAL:
+            ends.append(frame.names.names)
+    frame.names.names = _merged(ends) if ends else after
+    result = signal
+    if signal == RAISE and handlers:
+        result = NORMAL if ends else signals[-1]
+    if result == NORMAL:
+        for block, suite in event.bodies[1:]:
+            if blocks[block].kind == "try-else":
+                result = run_suite(frame, suite)
+    for block, suite in event.bodies[1:]:
+        if blocks[block].kind == "finally":
+            last = run_suite(frame, suite)
+            result = last if last != NORMAL else result
+    return result
+
+
+def _define(frame: Frame, event: Event) -> int:
+    scope = frame.scope.module.summary.scopes[event.extra]
+    value = _defined(frame, scope)
+    frame.names.names[scope.name] = value
+    return NORMAL
+
+
+def _defined(frame: Frame, scope: Scope) -> Value:
+    run = frame.run
+    value: Value
+    if scope.kind == "class":
+        bases = tuple(evaluate(frame, base) for base in scope.bases)
+        names = Namespace(scope, frame.names)
+        value = ClassObject(scope, names, bases)
+        run.entered[id(scope)] = scope
+        run_suite(Frame(run, scope, names, frame.way, frame.depth), scope.body)
+    else:
+        value = function_object(frame, scope)
+    for decorator in reversed(scope.decorators):
+        made = evaluate(frame, decorator)
+        name = name_of(made)
+        if isinstance(made, (FunctionObject, Instance)):
+            result = run.call(Call(frame, made, (value,), {}, frame.spot(scope.place, scope.block)))
+            if isinstance(result, (FunctionObject, ClassObject, Instance)):
+                value = result
+        elif name and isinstance(value, FunctionObject):
+            value.decorated = (*value.decorated, name)
+            note_decorator(value, made, name)
+    return value
+
+
+def _import(frame: Frame, event: Event) -> int:
+    run = frame.run
+    for name, source in event.extra:
+        module = frame.scope.module
+        value = run.imported(source, module)
+        if name:
+            frame.names.names[name] = value
+    for star in frame.scope.stars:
+        found = run.program.module(star, frame.scope.module)
+        if found is not None and found.scope is not None and found is not frame.scope.module:
+            for name, value in run.module(found).names.names.items():
+                if not name.startswith("_"):
+                    frame.names.names.setdefault(name, value)
+    return NORMAL
+
+
+def _merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
+    """Return the names where several ways meet."""
+    result = dict(ends[0])
+    for other in ends[1:]:
+        for name, value in other.items():
+            mine = result.get(name)
+            if mine is None:
+                result[name] = value
+            elif mine is not value:
+                result[name] = choice((mine, value))
+    return result
+
+
+def _caught_by(test: Expr | None) -> Iterator[str]:
+    """Yield the names of the exceptions that a handler is for; `*` for all."""
+    if test is None:
+        yield "*"
+        return
+    parts = test[2] if test[0] == model.ITEMS else (test,)
+    for part in parts:
+        found = dotted(part)
+        if found is not None:
+            yield found.rpartition(".")[2]
+
+
+_STATEMENTS: dict[str, Callable[[Frame, Event], int]] = {
+    "expr": _evaluate,
+    "yield": _evaluate,
+    "assign": _assign,
+    "annotate": _annotate,
+    "augment": _augment,
+    "return": _return,
+    "raise": _raise,
+    "assert": _assert,
+    "delete": _delete,
+    "break": _leave_turn,
+    "continue": _leave_turn,
+    "if": _if,
+    "match": _match,
+    "for": _for,
+    "while": _while,
+    "with": _with,
+    "try": _try,
+    "define": _define,
+    "import": _import,
+}

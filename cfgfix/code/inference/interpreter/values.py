@@ -1,0 +1,243 @@
+"""Questions about values: what one may be, holds, comes from, and whether it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, overload
+
+from cfgfix.code.inference.interpreter.objects import (
+    NOTHING,
+    UNKNOWN,
+    Choice,
+    ClassObject,
+    ConfigKey,
+    External,
+    FilePath,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    ModuleObject,
+    PartialText,
+    Scalar,
+    Sequence,
+    Unknown,
+    Value,
+)
+
+MAX_CHOICES = 6
+"""Most alternatives of one value; beyond it the value is unknown."""
+
+
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """Return what a value may be."""
+    return value.values if type(value) is Choice else (value,)
+
+
+def choice(values: Iterable[Value]) -> Value:
+    """Return a value that may be any of some values."""
+    found: list[Value] = []
+    for value in values:
+        for item in alternatives(value):
+            if not any(same(item, other) for other in found):
+                found.append(item)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return UNKNOWN
+    if len(found) > MAX_CHOICES:
+        return Unknown(frozenset().union(*(item.origins for item in found)))
+    return Choice(tuple(found))
+
+
+def same(first: Value, second: Value) -> bool:
+    """Tell whether two values are certainly the same."""
+    if first is second:
+        return True
+    if type(first) is Scalar and type(second) is Scalar:
+        return (
+            type(first.value) is type(second.value)
+            and first.value == second.value
+            and first.key is second.key
+            and first.origins == second.origins
+        )
+    if type(first) is Unknown and type(second) is Unknown:
+        return first.origins == second.origins
+    return False
+
+
+def origins_of(values: Iterable[Value]) -> frozenset[ConfigKey]:
+    """Return the config keys that some values come from."""
+    found = NOTHING
+    for value in values:
+        if value.origins:
+            found = found | value.origins
+    return found
+
+
+def held(value: Value, depth: int = 12) -> Iterator[Value]:
+    """Yield a value and what it holds: entries, items, attributes."""
+    pending = [(value, depth)]
+    seen: set[int] = set()
+    while pending:
+        here, left = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        if left <= 0:
+            continue
+        inner: Iterable[Value] = ()
+        if isinstance(here, Mapping):
+            inner = here.entries.values()
+        elif isinstance(here, Sequence):
+            inner = here.items
+        elif isinstance(here, Instance):
+            inner = [*here.attributes.values(), *([here.entries] if here.entries is not None else ())]
+        elif isinstance(here, Choice):
+            inner = here.values
+        elif isinstance(here, FunctionObject):
+            inner = [*here.args, *here.keywords.values(), *([here.receiver] if here.receiver else ())]
+        elif isinstance(here, Made):
+            inner = here.attributes.values()
+        pending.extend((item, left - 1) for item in inner)
+
+
+def truth(value: Value) -> bool | None:
+    """Return whether a value is true, or None where that is not known."""
+    if type(value) is Scalar:
+        return None if value.optional else bool(value.value)
+    if isinstance(value, Mapping):
+        return None if value.open else bool(value.entries)
+    if isinstance(value, Sequence):
+        return None if value.open else bool(value.items)
+    if isinstance(value, (FunctionObject, ClassObject, ModuleObject, FilePath)):
+        return True
+    if isinstance(value, PartialText):
+        return True if any(part for part in value.parts) else None
+    if isinstance(value, Choice):
+        found = {truth(item) for item in value.values}
+        return found.pop() if len(found) == 1 else None
+    return None
+
+
+def constant_of(value: Value) -> Any:
+    """Return the plain constant that a value is, or None; None itself gives None too."""
+    if type(value) is Scalar and not isinstance(value.value, bytes):
+        return value.value
+    if isinstance(value, Sequence) and value.kind == "tuple" and not value.open:
+        items = tuple(constant_of(item) for item in value.items)
+        return None if None in items else items
+    if isinstance(value, FilePath):
+        return constant_of(value.text)
+    return None
+
+
+def constant_text(value: Value) -> str | None:
+    """Return a text that is wholly known, or None."""
+    if type(value) is Scalar and isinstance(value.value, str):
+        return value.value
+    if isinstance(value, FilePath):
+        return constant_text(value.text)
+    return None
+
+
+def key_of(value: Value) -> ConfigKey | None:
+    """Return the config key whose value something is, unchanged."""
+    if isinstance(value, (Scalar, Mapping, Sequence)):
+        return value.key
+    return None
+
+
+def keys_of(value: Value) -> Iterator[ConfigKey]:
+    """Yield the config keys that a value is or comes from."""
+    key = key_of(value)
+    if key is not None:
+        yield key
+    for item in value.origins:
+        if item is not key:
+            yield item
+
+
+def all_origins(value: Value) -> set[ConfigKey]:
+    """Return the config keys that a value and what it holds are or come from."""
+    return {key for item in held(value, 4) for key in keys_of(item)}
+
+
+def name_of(value: Value) -> str:
+    """Return the dotted name of something outside the project; empty for anything else."""
+    if isinstance(value, (External, Made)):
+        return value.name
+    if isinstance(value, Method) and isinstance(value.owner, (External, Made)):
+        return f"{value.owner.name}.{value.name}"
+    return ""
+
+
+@overload
+def copied(value: Mapping, depth: int = 0) -> Mapping: ...
+@overload
+def copied(value: Sequence, depth: int = 0) -> Sequence: ...
+@overload
+def copied(value: Value, depth: int = 0) -> Value: ...
+def copied(value: Value, depth: int = 0) -> Value:
+    """Return a copy of a mapping or list, what it holds the same or, with depth, copied too."""
+    if isinstance(value, Mapping):
+        made = Mapping(
+            {name: copied(item, depth - 1) if depth else item for name, item in value.entries.items()},
+            key=value.key,
+            open=value.open,
+            access=value.access,
+            absent=value.absent,
+            flavour=value.flavour,
+            sections=value.sections,
+        )
+        made.locked = value.locked
+        return made
+    if isinstance(value, Sequence):
+        return Sequence(
+            [copied(item, depth - 1) if depth else item for item in value.items],
+            open=value.open,
+            kind=value.kind,
+            key=value.key,
+        )
+    if isinstance(value, Instance) and depth:
+        made_instance = Instance(value.cls)
+        made_instance.attributes = {name: copied(item, depth - 1) for name, item in value.attributes.items()}
+        made_instance.sections, made_instance.open = value.sections, value.open
+        made_instance.entries = copied(value.entries, depth - 1) if value.entries is not None else None
+        return made_instance
+    return value
+
+
+def key_value(name: Any) -> Value:
+    """Return a key of a mapping as a value: it comes from no value of the config."""
+    return (
+        Scalar(name)
+        if not isinstance(name, tuple)
+        else Sequence([Scalar(item) for item in name], kind="tuple")
+    )
+
+
+def wrapped(value: Value, flavour: str, access: str, absent: str | None) -> Value:
+    """Return a value with all its mappings of another class."""
+    if isinstance(value, Mapping):
+        return Mapping(
+            {name: wrapped(item, flavour, access, absent) for name, item in value.entries.items()},
+            key=value.key,
+            open=value.open,
+            access=access,
+            absent=absent,
+            flavour=flavour,
+            sections=value.sections,
+        )
+    if isinstance(value, Sequence):
+        return Sequence(
+            [wrapped(item, flavour, access, absent) for item in value.items],
+            open=value.open,
+            kind=value.kind,
+            key=value.key,
+        )
+    if isinstance(value, Choice):
+        return choice(wrapped(item, flavour, access, absent) for item in value.values)
+    return value

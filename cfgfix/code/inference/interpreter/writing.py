@@ -1,0 +1,146 @@
+"""How attributes and entries are set, and what becomes of the config's values that stood there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.objects import (
+    ClassObject,
+    ConfigKey,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    ModuleObject,
+    Scalar,
+    Sequence,
+    Spot,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Frame, Run
+from cfgfix.code.inference.interpreter.values import (
+    all_origins,
+    alternatives,
+    choice,
+    constant_of,
+    held,
+    key_of,
+    keys_of,
+)
+
+
+def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot) -> None:
+    """Put a value under a key."""
+    run = frame.run
+    holder = owner.entries if isinstance(owner, Instance) else owner
+    if not isinstance(holder, Mapping):
+        if isinstance(owner, Sequence):
+            owner.open = owner.open or constant_of(index) is None
+        if isinstance(owner, Instance):
+            method = classes.member(owner.cls, "__setitem__")
+            if isinstance(method, FunctionObject):
+                run.call(Call(frame, method.bound(owner), (index, value), {}, spot))
+        else:
+            run.use(value, spot)
+        return
+    run.use(index, spot)
+    name = constant_of(index)
+    if name is None:
+        holder.open = True
+        for item in held(value):
+            for key in keys_of(item):
+                key.escapes.append(spot)
+        return
+    put(run, holder, name, value, spot)
+
+
+def put(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
+    """Write an entry of a mapping, noting what becomes of the config's value that stood there."""
+    before = holder.entries.get(name)
+    if before is not None:
+        key = key_of(before)
+        derived = key is not None and key in all_origins(value)
+        if key is not None and not derived and key_of(value) is not key:
+            if _from_another_file(value, key):
+                # One file laid over another: that is what the first is for.
+                key.uses.append(spot)
+            else:
+                (key.writes if run.sure else key.may_write).append(spot)
+    if run.sure or before is None:
+        holder.entries[name] = value
+    else:
+        holder.entries[name] = choice((before, value))
+
+
+def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spot) -> None:
+    """Give an object an attribute."""
+    run = frame.run
+    if isinstance(owner, Mapping):
+        put(run, owner, name, value, spot)
+    elif isinstance(owner, Instance):
+        setter = classes.member(owner.cls, "__setattr__")
+        if isinstance(setter, FunctionObject) and id(setter.scope) not in run.running:
+            run.call(Call(frame, setter.bound(owner), (Scalar(name), value), {}, spot))
+            return
+        set_own(run, owner, name, value, spot)
+    elif isinstance(owner, (ClassObject, ModuleObject)):
+        before = owner.names.names.get(name)
+        owner.names.names[name] = value if run.sure or before is None else choice((before, value))
+    elif isinstance(owner, Made):
+        owner.attributes[name] = value
+        library_call(Call(frame, Method(owner, name), (value,), {}, spot), f"{owner.name}.{name}=")
+    else:
+        run.use(value, spot)
+
+
+def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> None:
+    """Set an attribute of an object of the project."""
+    before = owner.attributes.get(name)
+    if before is not None and run.sure:
+        key = key_of(before)
+        if key is not None and key not in all_origins(value) and not key.uses and key_of(value) is not key:
+            key.writes.append(spot)
+    key = key_of(value)
+    if key is not None and key.parent is not None and key.name == name and key.parent not in owner.sections:
+        owner.sections = (*owner.sections, key.parent)
+    owner.attributes[name] = value if run.sure or before is None else choice((before, value))
+
+
+def update(frame: Frame, holder: Mapping, other: Value, spot: Spot) -> None:
+    """Lay a mapping over another."""
+    run = frame.run
+    for item in alternatives(other):
+        inner = item.entries if isinstance(item, Instance) and item.entries is not None else item
+        if isinstance(inner, Mapping):
+            for name, value in inner.entries.items():
+                if holder.locked and name not in holder.entries:
+                    key = key_of(value)
+                    if key is not None:
+                        run.refuse(
+                            "unknown-key",
+                            key,
+                            holder.flavour,
+                            spot,
+                            "KeyError",
+                            tuple(map(str, holder.entries)),
+                        )
+                    continue
+                put(run, holder, name, value, spot)
+            holder.open = holder.open or inner.open
+            holder.sections = (*holder.sections, *(s for s in inner.sections if s not in holder.sections))
+        elif isinstance(item, Sequence):
+            for pair in item.items:
+                if isinstance(pair, Sequence) and len(pair.items) == 2:
+                    set_item(frame, holder, pair.items[0], pair.items[1], spot)
+            holder.open = holder.open or item.open
+        elif not (isinstance(item, Scalar) and item.value is None):
+            holder.open = True
+
+
+def _from_another_file(value: Value, key: ConfigKey) -> bool:
+    return any(
+        other.source != key.source and not other.source.startswith("<") for other in all_origins(value)
+    )

@@ -1,0 +1,278 @@
+"""Where the programs of a project begin, and the commands that start them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence as Row
+
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.summary import CALL, COMPARE, NAME, Call, Event
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import read_regular
+from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
+from cfgfix.usage.project_files import ProjectFiles
+
+_FRAMEWORK = frozenset(
+    {
+        "tensorflow",
+        "keras",
+        "tf_keras",
+        "tensorflow_datasets",
+        "tensorflow_addons",
+        "tensorflow_hub",
+        "tfds",
+        "tf_agents",
+    }
+)
+_OTHER_FRAMEWORKS = frozenset(
+    {
+        "torch",
+        "pytorch_lightning",
+        "lightning",
+        "jax",
+        "flax",
+        "mxnet",
+        "paddle",
+        "mindspore",
+        "fastai",
+        "chainer",
+        "tinygrad",
+    }
+)
+_PACKAGES = frozenset(
+    {
+        "yaml",
+        "json",
+        "tomllib",
+        "tomli",
+        "toml",
+        "omegaconf",
+        "hydra",
+        "yacs",
+        "ml_collections",
+        "gin",
+        "ruamel",
+        "oyaml",
+        "hjson",
+        "json5",
+        "commentjson",
+        "pyrallis",
+        "jsonargparse",
+        "tyro",
+        "draccus",
+        "dynaconf",
+        "confuse",
+        "mmengine",
+        "mmcv",
+        "configargparse",
+    }
+)
+"""Packages that read configs."""
+ASIDE = re.compile(
+    r"[/_](demos?|tools?|scripts?|utils?|utilities|visuali[sz]\w*|eval\w*|inference|predict|plot|test\w*|validate|verify|debug|benchmarks?|profil\w*)[/_.]"
+)
+"""Programs that are run last: they rarely say what training does with a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Where a program begins.
+
+    Attributes:
+        module: Its file.
+        function: The function that a console script calls; empty for a script.
+        framework: Whether what it imports reaches TensorFlow or Keras.
+        another: Whether it reaches another framework.
+        names: Dotted names and installed commands by which a command may call it.
+    """
+
+    module: Module
+    function: str
+    framework: bool
+    another: bool
+    names: tuple[str, ...]
+
+
+class Entrances:
+    """Where the programs of a project begin, and the commands that start them."""
+
+    def __init__(self, program: Program, files: ProjectFiles) -> None:
+        self.program = program
+        self.files = files
+        self.root = files.root
+        self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
+
+    def found(self) -> list[Entrance]:
+        """Return where the project's programs begin, those that may load a config."""
+        found: list[Entrance] = []
+        scripts = self._console_scripts()
+        imported = self._imported()
+        for module in self.program.all_modules():
+            path = module.path
+            if module.scope is None or _of_tests(os.path.relpath(path, self.root).replace(os.sep, "/")):
+                continue
+            closure: tuple[bool, bool, bool] | None = None
+            names = [name for name, (target, _) in scripts.items() if target == module.name]
+            begins = (
+                path.endswith(".ipynb")
+                or _has_guard(module)
+                or (id(module) not in imported and _does_something(module))
+            )
+            if not begins and not names:
+                continue
+            closure = self._closure(module)
+            if not closure[1]:
+                continue
+            if begins:
+                found.append(Entrance(module, "", closure[0], closure[2], (module.name,)))
+            for name in names:
+                found.append(Entrance(module, scripts[name][1], closure[0], closure[2], (name,)))
+        found.sort(key=lambda item: (not item.framework, bool(ASIDE.search(f"/{item.module.path}"))))
+        return found
+
+    def _imported(self) -> set[int]:
+        found: set[int] = set()
+        for module in self.program.all_modules():
+            for other in self._imports(module)[0]:
+                found.add(id(other))
+        return found
+
+    def _imports(self, module: Module) -> tuple[list[Module], set[str]]:
+        """Return the modules of the project that a module imports, and the first names of what else it does."""
+        known = self._imports_of.get(id(module))
+        if known is not None:
+            return known
+        inner: list[Module] = []
+        outer: set[str] = set()
+        for scope in module.summary.scopes:
+            sources = [
+                source for event in _events(scope.body) if event.kind == "import" for _, source in event.extra
+            ]
+            for source in (*sources, *scope.stars):
+                found = self.program.module(source, module)
+                whole = absolute(source, module)
+                if found is None and "." in whole:
+                    head = whole.rpartition(".")[0]
+                    found = self.program.module(head, module)
+                if found is not None:
+                    if found is not module:
+                        inner.append(found)
+                else:
+                    outer.add(whole.split(".", 1)[0])
+        self._imports_of[id(module)] = inner, outer
+        return inner, outer
+
+    def _closure(self, module: Module) -> tuple[bool, bool, bool]:
+        """Return whether what a module imports reaches TensorFlow, may load a config, and reaches another framework."""
+        seen: set[int] = set()
+        pending = [module]
+        framework = loads = another = False
+        while pending:
+            here = pending.pop()
+            if id(here) in seen:
+                continue
+            seen.add(id(here))
+            inner, outer = self._imports(here)
+            framework = framework or not _FRAMEWORK.isdisjoint(outer)
+            loads = loads or not outer.isdisjoint(_PACKAGES)
+            another = another or not outer.isdisjoint(_OTHER_FRAMEWORKS)
+            pending += inner
+        return framework, loads, another
+
+    def _console_scripts(self) -> dict[str, tuple[str, str]]:
+        found: dict[str, tuple[str, str]] = {}
+        for name in ("pyproject.toml", "setup.py", "setup.cfg"):
+            try:
+                text = read_regular(os.path.join(self.root, name), 200_000).decode("utf-8", "replace")
+            except OSError:
+                continue
+            for script, module, function in re.findall(
+                r"""["']?([\w-]+)["']?\s*=\s*["']?([A-Za-z_][\w.]*)\s*:\s*([A-Za-z_]\w*)""", text
+            ):
+                found.setdefault(script, (module, function))
+        return found
+
+    def commands(self, entrances: Row[Entrance]) -> dict[int, list[Command]]:
+        """Return the commands that start each entrance, by its place in the list."""
+        scripts = frozenset(name for entrance in entrances if entrance.function for name in entrance.names)
+        found: dict[int, list[Command]] = {}
+        count = 0
+        for text in self.files.texts:
+            for command in commands_in(os.path.join(self.root, text), scripts):
+                for number, entrance in enumerate(entrances):
+                    if self._starts(command, entrance):
+                        known = found.setdefault(number, [])
+                        if not any(_same(command, other) for other in known):
+                            known.append(command)
+                            count += 1
+                if count >= MAX_COMMANDS:
+                    return found
+        return found
+
+    def _starts(self, command: Command, entrance: Entrance) -> bool:
+        if command.is_module:
+            name = entrance.module.name
+            return command.program in entrance.names or (
+                not entrance.function and (name in (command.program, f"{command.program}.__main__"))
+            )
+        if entrance.function:
+            return False
+        whole = self.files.inside(os.path.abspath(entrance.module.path)) or ""
+        wanted = os.path.normpath(command.program).replace(os.sep, "/")
+        folder = self.files.inside(command.folder)
+        direct = os.path.normpath(f"{folder}/{wanted}" if folder and folder != "." else wanted)
+        if whole == direct:
+            return True
+        return whole.endswith(f"/{wanted.lstrip('./')}") or whole == wanted.lstrip("./")
+
+
+def _same(one: Command, other: Command) -> bool:
+    return (one.program, one.arguments, one.variables) == (other.program, other.arguments, other.variables)
+
+
+def _of_tests(path: str) -> bool:
+    return bool(
+        re.search(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)(conftest|setup)\.py$", path)
+    )
+
+
+def _events(body: Row[Event]) -> Iterator[Event]:
+    pending = list(body)
+    while pending:
+        event = pending.pop()
+        yield event
+        for _, inner in event.bodies or ():
+            pending += inner
+
+
+def _has_guard(module: Module) -> bool:
+    scope = module.scope
+    assert scope is not None
+    for event in scope.body:
+        if event.kind == "if" and event.value is not None and event.value[0] == COMPARE:
+            sides = [event.value[1], *(right for _, right in event.value[2])]
+            if any(side[0] == NAME and side[1] == "__name__" for side in sides):
+                return True
+    return False
+
+
+def _does_something(module: Module) -> bool:
+    """Tell whether the statements of a module, run as a script, do more than define names."""
+    scope = module.scope
+    assert scope is not None
+    if module.is_package:
+        return False
+    for event in _events(scope.body):
+        if event.kind in ("for", "while", "with"):
+            return True
+        if event.kind == "expr" and event.value is not None and event.value[0] == CALL:
+            return True
+    return any(_loads(call) for call in scope.calls)
+
+
+def _loads(call: Call) -> bool:
+    found = dotted(call.func) or ""
+    return found.rpartition(".")[2] in ("safe_load", "load", "full_load", "parse_args", "fit")

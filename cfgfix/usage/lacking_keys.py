@@ -1,0 +1,155 @@
+"""Keys that programs ask for and a file lacks: misspelt, at another place, or not there at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked
+from cfgfix.core.edits import RenameKey
+from cfgfix.core.findings import format_key_path
+from cfgfix.core.records import replace
+from cfgfix.usage.config_files import Entry, KeyPath
+from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.spelling import nearest_entry, shown_value
+
+_MAX_NAMES = 3
+"""Most lacking keys of one section that are told one by one."""
+
+
+def find_lacking(judge: Judge) -> None:
+    """Tell of keys that programs ask for and the file lacks."""
+    seen: set[tuple[KeyPath, str]] = set()
+    asked = [(result, item) for result in judge.results for item in result.run.asked]
+    asked.sort(key=lambda pair: {REQUIRED: 0, DEFAULT: 1, GUARD: 2}[pair[1].how])
+    for result, item in asked:
+        section = next((key.path for key in item.sections if key.source == judge.path), None)
+        if section is None or section not in judge.entries:
+            continue
+        if (section, item.name) in seen:
+            continue
+        seen.add((section, item.name))
+        _judge_asked(judge, result, item, section)
+    _join(judge)
+
+
+def _join(judge: Judge) -> None:
+    """Tell many lacking keys of one section as one finding: it has one cause."""
+    by_place: dict[tuple[KeyPath, Any], list[Verdict]] = {}
+    for verdict in judge.verdicts:
+        if verdict.check == "missing-key":
+            by_place.setdefault((verdict.path[:-1], verdict.values["entry"]), []).append(verdict)
+    for group in by_place.values():
+        if len(group) <= _MAX_NAMES:
+            continue
+        names = ", ".join(f"`{item.values['name']}`" for item in group[1 : _MAX_NAMES + 1])
+        first = group[0]
+        note = f"it lacks {len(group) - 1} more keys that the program reads: {names} and so on. {judge.why(first)}"
+        judge.verdicts = [item for item in judge.verdicts if item not in group]
+        judge.add(replace(first, notes=(*first.notes, note)))
+
+
+def _judge_asked(judge: Judge, result: RunResult, item: Asked, section: KeyPath) -> None:
+    here = judge.entries[section]
+    if any(str(name) == item.name for name, _ in here.children):
+        return
+    others = [key.path for key in item.sections if key.source == judge.path]
+    candidates = [entry for path in others for entry in judge.unread_in(path) if entry.path not in judge.told]
+    required = item.how == REQUIRED and not item.caught
+    if not required:
+        candidates = [entry for entry in candidates if str(entry.path[-1]) not in judge.mentioned]
+    near = nearest_entry(item.name, candidates, alone=required and not result.forced)
+    if near is not None:
+        _tell_misspelt(judge, item, near, required)
+        return
+    elsewhere = _entry_elsewhere(judge, item.name, section)
+    if elsewhere is not None and (required or item.how == DEFAULT):
+        _tell_misplaced(judge, item, section, elsewhere, required)
+        return
+    if not required or item.conditions:
+        return
+    span = here.key if section else (here.value[0], here.value[0])
+    key = format_key_path((*section, item.name))
+    judge.add(
+        Verdict(
+            "missing-key",
+            (*section, item.name),
+            judge.line_span(span),
+            {
+                "key": key,
+                "name": item.name,
+                "error": item.error,
+                "place": judge.place(item.spot),
+                "entry": judge.shown(result.entrance.module.path),
+            },
+            spot=item.spot,
+            label=f"reads `{item.name}`",
+        )
+    )
+
+
+def _tell_misspelt(judge: Judge, item: Asked, near: Entry, required: bool) -> None:
+    judge.told.add(near.path)
+    effect = (
+        f"{item.error}"
+        if required
+        else f"the default {shown_value(item.default)} counts"
+        if item.default is not None and item.how == DEFAULT
+        else "it is never found"
+    )
+    judge.add(
+        Verdict(
+            "misspelt-key",
+            near.path,
+            near.key,
+            {
+                "key": format_key_path(near.path),
+                "name": str(near.path[-1]),
+                "wanted": item.name,
+                "effect": effect,
+                "place": judge.place(item.spot),
+            },
+            spot=item.spot,
+            label=f"reads `{item.name}`",
+            changes=(RenameKey(near.path, item.name),) if judge.first.file.form == "yaml" else (),
+            stops=required,
+        )
+    )
+
+
+def _entry_elsewhere(judge: Judge, name: str, section: KeyPath) -> Entry | None:
+    """Return the only entry of that name in another section that nothing reads."""
+    found = [
+        entry
+        for path, entry in judge.entries.items()
+        if path
+        and str(path[-1]) == name
+        and path[:-1] != section
+        and path not in judge.told
+        and judge.untouched(path)
+        and not any(key.accepted for key in judge.keys_at(path))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _tell_misplaced(judge: Judge, item: Asked, section: KeyPath, entry: Entry, required: bool) -> None:
+    judge.told.add(entry.path)
+    wanted = format_key_path((*section, item.name))
+    effect = item.error if required else f"the default {shown_value(item.default)} counts"
+    judge.add(
+        Verdict(
+            "misplaced-key",
+            entry.path,
+            entry.key,
+            {
+                "key": format_key_path(entry.path),
+                "wanted": wanted,
+                "effect": effect,
+                "place": judge.place(item.spot),
+                "name": item.name,
+            },
+            severity="error" if required or entry.path[:-1] == section[:-1] else "warning",
+            spot=item.spot,
+            label=f"reads `{wanted}`",
+        )
+    )

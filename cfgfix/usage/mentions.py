@@ -1,0 +1,122 @@
+"""Names that code mentions of which the runs do not show that they are no keys of a config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
+from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted
+from cfgfix.usage.run_host import site_of
+
+_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class MentionIndex:
+    """Where code mentions names of which the runs do not show that they are no keys of a config."""
+
+    def __init__(self, project: ProjectRuns) -> None:
+        self.project = project
+        self._scopes: dict[str, list[int]] | None = None
+
+    def scopes(self, name: str) -> list[int]:
+        """Return the scopes that mention a name, by identity."""
+        if self._scopes is None:
+            self._scopes = {}
+            for module in self.project.program.all_modules():
+                for scope in module.summary.scopes:
+                    if scope.kind not in ("lambda", "comprehension"):
+                        for found in frozenset(_names_of(scope)):
+                            self._scopes.setdefault(found, []).append(id(scope))
+            for path in self.project.unread:
+                for found in frozenset(_WORD.findall(self.project.program.content_of(path))):
+                    self._scopes.setdefault(found.decode("ascii"), []).append(-1)
+        return self._scopes.get(name, [])
+
+    def of(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
+        """Return which names may be keys of a config.
+
+        Args:
+            path: The config.
+            results: The runs that open it, also those that take both ways at conditions.
+            everywhere: Whether all code counts, because a run that opens the config was cut off.
+        """
+        mine: set[int] = set()
+        asked: set[str] = set()
+        sites = {site_of(result.opened[path].loading)[-1] for result in results if path in result.opened}
+        for result in results:
+            asked |= result.run.of_unknown
+            if not result.run.exhausted:
+                mine |= result.run.entered.keys()
+        others: set[int] = set()
+        explained: set[str] = set()
+        # Where not all programs were run, what others read explains nothing.
+        for result in [] if self.project.spent() else self.project.results:
+            run = result.run
+            loaded = {site[-1] for site in result.unresolved}
+            loaded |= {site_of(opened.loading)[-1] for opened in result.opened.values()}
+            if path in result.opened or run.exhausted or not sites.isdisjoint(loaded):
+                continue
+            others |= run.entered.keys()
+            # What another program reads of a config that it loads elsewhere is no key of this one.
+            for opened in result.opened.values():
+                explained.update(key.name for key in opened.keys.values() if counted(key))
+            explained.update(item.name for item in run.asked)
+        return Mentions(
+            self, set() if everywhere else mine, set() if everywhere else others, explained, asked
+        )
+
+
+class Mentions:
+    """Which names may be keys of one config."""
+
+    def __init__(
+        self, code: MentionIndex, mine: set[int], others: set[int], explained: set[str], asked: set[str]
+    ) -> None:
+        self._code = code
+        self._mine = mine
+        self._others = others
+        self._explained = explained
+        self._asked = asked
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether code mentions a name of which no run shows what it is."""
+        if name in self._asked:
+            return True
+        explained = name in self._explained
+        return any(
+            scope not in self._mine and not (explained and scope in self._others)
+            for scope in self._code.scopes(name)
+        )
+
+
+def _names_of(scope: Any) -> Iterator[str]:
+    """Yield the names by which a scope may read a key: attributes and texts."""
+    pending: list[Any] = []
+    events = list(scope.body)
+    while events:
+        event = events.pop()
+        if event.value is not None:
+            pending.append(event.value)
+        # What is only given a value is not read; what stands in front of the last step is.
+        pending += [target[1] if target[0] == ATTRIBUTE else target for target in event.targets]
+        if isinstance(event.extra, (tuple, list)):
+            pending += [item for item in event.extra if isinstance(item, tuple)]
+        for _, inner in event.bodies or ():
+            events += inner
+    for call in scope.calls:
+        pending += [call.func, *call.args, *(value for _, value in call.keywords)]
+    count = 0
+    while pending and count < 50_000:
+        count += 1
+        expr = pending.pop()
+        if not isinstance(expr, tuple) or not expr:
+            continue
+        if expr[0] == ATTRIBUTE and len(expr) > 2 and isinstance(expr[2], str):
+            yield expr[2]
+        elif expr[0] == CONSTANT and len(expr) > 1 and isinstance(expr[1], str) and len(expr[1]) < 80:
+            yield expr[1]
+            if "." in expr[1]:
+                yield from expr[1].split(".")
+        pending += [item for item in expr[1:] if isinstance(item, tuple)]

@@ -1,0 +1,286 @@
+"""The world outside the code as one run of a program sees it: its command, folders and configs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping as Table
+from typing import Protocol
+
+from cfgfix.code.inference.interpreter.events import Loading
+from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.objects import (
+    DICT,
+    EITHER,
+    ConfigKey,
+    FilePath,
+    Mapping,
+    PartialText,
+    Scalar,
+    Sequence,
+    Spot,
+    Unknown,
+    Value,
+)
+from cfgfix.core.records import dataclass
+from cfgfix.usage.commands import Command
+from cfgfix.usage.config_files import UNREAD, ConfigFile, Entry, KeyPath, Problem
+from cfgfix.usage.entrances import Entrance
+from cfgfix.usage.project_files import ProjectFiles, by_ending
+
+_LOADERS = {
+    "yaml.SafeLoader": "pyyaml", "yaml.CSafeLoader": "pyyaml", "yaml.BaseLoader": "pyyaml", "yaml.FullLoader": "pyyaml-full",
+    "yaml.CFullLoader": "pyyaml-full", "yaml.Loader": "pyyaml-unsafe", "yaml.CLoader": "pyyaml-unsafe",
+    "yaml.UnsafeLoader": "pyyaml-unsafe", "ruamel": "ruamel", "omegaconf": "omegaconf", "yacs": "pyyaml",
+}  # fmt: skip
+Site = tuple[tuple[str, int, int], ...]
+"""A load site: file, line and column of the call and, before it, of the calls through which the run comes there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A config as one run has it.
+
+    Attributes:
+        file: The file.
+        loader: Name of the loader, as of `LOADERS`.
+        keys: What became of each key.
+        root: Its values; None where it could not be loaded.
+        problem: Why it could not.
+        loading: The call that loads it.
+        evidence: What says that this call gets this file.
+    """
+
+    file: ConfigFile
+    loader: str
+    keys: dict[KeyPath, ConfigKey]
+    root: Entry | None
+    problem: Problem | None
+    loading: Loading
+    evidence: str
+
+
+class Project(Protocol):
+    """The configs of a project, as a run finds them."""
+
+    root: str
+    files: ProjectFiles
+    known: set[str]
+    sites: dict[Site, Loading]
+
+    def config(self, path: str) -> ConfigFile | None:
+        """Return a config of the project by its path relative to the root."""
+
+    def text_of(self, path: str) -> str:
+        """Return the text of a config, or nothing where it cannot be read."""
+
+
+class Host:
+    """The world outside the code as one run sees it."""
+
+    def __init__(
+        self, project: Project, entrance: Entrance, command: Command | None, forced: Table[Site, str]
+    ) -> None:
+        self.project = project
+        self.entrance = entrance
+        self.command = command
+        self.forced = forced
+        self.opened: dict[str, Opened] = {}
+        self.unresolved: dict[Site, tuple[Loading, ConfigKey]] = {}
+        self.unknown_overrides: list[tuple[str, Mapping]] = []
+        """Overrides of the command line that name no key, with the section that they ask."""
+        script = os.path.dirname(os.path.abspath(entrance.module.path))
+        folders = [os.getcwd()]
+        if command is not None:
+            folders.append(os.path.abspath(command.folder))
+        folders += [project.root, script, os.path.dirname(script)]
+        self.folders = list(dict.fromkeys(folders))
+
+    def is_known(self, path: str) -> bool:
+        """Return whether the project has a config file at this path."""
+        return path in self.project.known
+
+    def text_of(self, path: str) -> str:
+        """Return the text of a config file of the project."""
+        return self.project.text_of(path)
+
+    def arguments(self) -> list[str] | None:
+        """Return the arguments of the command; None without one."""
+        return list(self.command.arguments) if self.command is not None else None
+
+    def variable(self, name: str) -> str | None:
+        """Return an environment variable that the command sets."""
+        if self.command is None:
+            return None
+        return next(
+            (value for key, value in self.command.variables if key == name and "$" not in value), None
+        )
+
+    def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
+        """Return the configs of a folder that a pattern gives, or None where there are none."""
+        del spot
+        text = _text(folder)
+        if text is None:
+            return None
+        for base in self.folders:
+            inside = self.project.files.inside(os.path.join(base, text))
+            if inside is None:
+                continue
+            found = self.project.files.matching(pattern, inside if inside != "." else "")
+            if found:
+                return [os.path.join(self.project.root, path) for path in found]
+        return None
+
+    def load(self, loading: Loading) -> Value | None:
+        """Return what a config file gives; a mapping that notes what it is asked for where the file is not known."""
+        site = site_of(loading)
+        self.project.sites.setdefault(site, loading)
+        if loading.how == "hydra":
+            from cfgfix.usage.hydra import composed
+
+            return composed(self, loading)
+        path = self.forced.get(site)
+        evidence = "its keys are the ones that are read"
+        if path is None:
+            path = self.resolve(loading.path)
+            evidence = self.evidence(loading)
+        if path is None:
+            key = ConfigKey("", (), None)
+            self.unresolved.setdefault(site, (loading, key))
+            flavour = loading.how == "omegaconf"
+            return Mapping(
+                key=key,
+                open=True,
+                access=EITHER if flavour else DICT,
+                absent="ConfigAttributeError" if flavour else "KeyError",
+                flavour="omegaconf" if flavour else "dict",
+            )
+        return self.value_of(path, loading, evidence)
+
+    def value_of(self, path: str, loading: Loading, evidence: str) -> Value | None:
+        """Return what loading a file of the project gives."""
+        config = self.project.config(path)
+        if config is None:
+            return None
+        loader = loader_name(loading)
+        root, problem = config.tree(loader)
+        known = self.opened.get(path)
+        keys = known.keys if known is not None else {}
+        if known is None:
+            self.opened[path] = Opened(config, loader, keys, root, problem, loading, evidence)
+        if root is None:
+            return None
+        omega = loading.how in ("omegaconf", "hydra")
+        made = Maker(path, keys, "omegaconf" if omega else "dict").value(root)
+        if loading.how == "omegaconf" and isinstance(made, Mapping):
+            from cfgfix.usage.hydra import interpolate
+
+            interpolate(made)
+        return made
+
+    def evidence(self, loading: Loading) -> str:
+        """Return in words how it is known which file a call loads."""
+        path = loading.path
+        if any(key.source == OPTIONS for key in path.origins):
+            name = next(key.name for key in path.origins if key.source == OPTIONS)
+            if self.command is not None:
+                shown = os.path.relpath(self.command.path, self.project.root)
+                return f"the command in {shown}:{self.command.line} gives it as {name}"
+            return f"it is the default of {name}"
+        return "the code names it"
+
+    def resolve(self, path: Value) -> str | None:
+        """Return the file of the project that a path means, or None."""
+        text = _text(path)
+        known = self.project.known
+        if text is not None:
+            if SHELL in text:
+                return None
+            for folder in self.folders:
+                inside = self.project.files.inside(os.path.join(folder, text))
+                if inside in known:
+                    return inside
+            ending = os.path.normpath(text).replace(os.sep, "/").lstrip("./")
+            found = by_ending(self.project.files.data, ending) if ending and not os.path.isabs(text) else []
+            return found[0] if len(found) == 1 else None
+        if isinstance(path, FilePath):
+            path = path.text
+        if isinstance(path, PartialText):
+            pattern = re.compile("".join(".*" if part is None else re.escape(part) for part in path.parts))
+            tail = path.parts[-1]
+            candidates = [
+                item
+                for item in self.project.files.data
+                if pattern.fullmatch(item)
+                or pattern.fullmatch(f"./{item}")
+                or any(
+                    pattern.fullmatch(os.path.relpath(os.path.join(self.project.root, item), folder))
+                    for folder in self.folders
+                )
+            ]
+            if not candidates and isinstance(tail, str) and "/" in tail:
+                candidates = by_ending(self.project.files.data, tail.lstrip("/"))
+            return candidates[0] if len(candidates) == 1 else None
+        return None
+
+
+def site_of(loading: Loading) -> Site:
+    """Return where a call that loads a file stands."""
+    way = [(scope.module.path, *place[:2]) for scope, place in loading.spot.calls]
+    return (*way, (loading.spot.path, *loading.spot.place[:2]))
+
+
+def _text(value: Value) -> str | None:
+    if isinstance(value, FilePath):
+        value = value.text
+    return value.value if type(value) is Scalar and isinstance(value.value, str) else None
+
+
+def loader_name(loading: Loading) -> str:
+    """Return the name of the loader that a call reads YAML with, as of `LOADERS`."""
+    name = _LOADERS.get(str(loading.loader.get("class", "")), "pyyaml")
+    for tag in loading.loader.get("resolvers") or ():
+        if tag.endswith("float"):
+            return "pyyaml-floats"
+    made = loading.loader.get("made")
+    if made is not None:
+        kind = made.keywords.get("typ", made.args[0] if made.args else None)
+        del kind
+    return name
+
+
+class Maker:
+    """Values of a run from the entries of a config file."""
+
+    def __init__(self, source: str, keys: dict[KeyPath, ConfigKey], flavour: str) -> None:
+        self.source = source
+        self.keys = keys
+        self.flavour = flavour
+        self.made: dict[int, Value] = {}
+
+    def key(self, path: KeyPath) -> ConfigKey:
+        """Return what notes the fate of a key."""
+        found = self.keys.get(path)
+        if found is None:
+            parent = self.key(path[:-1]) if path else None
+            found = self.keys[path] = ConfigKey(self.source, path, parent)
+        return found
+
+    def value(self, entry: Entry) -> Value:
+        """Return the value of an entry."""
+        key = self.key(entry.path)
+        if entry.kind == "scalar":
+            if entry.data is UNREAD:
+                return Unknown(frozenset({key}))
+            return Scalar(entry.data, frozenset({key}), key)
+        if entry.kind == "list":
+            return Sequence([self.value(child) for _, child in entry.children], key=key)
+        omega = self.flavour == "omegaconf"
+        key.size = len(entry.children)
+        return Mapping(
+            {name: self.value(child) for name, child in entry.children},
+            key=key,
+            access=EITHER if omega else DICT,
+            absent="ConfigAttributeError" if omega else "KeyError",
+            flavour=self.flavour,
+        )

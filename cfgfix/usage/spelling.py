@@ -1,0 +1,108 @@
+"""Names that look alike, and values as a reader sees them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from cfgfix.code.inference.interpreter.objects import Scalar, Value
+from cfgfix.usage.config_files import Entry
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+|[-+]?\.[0-9]+[eE][-+]?[0-9]+")
+
+
+def shown_value(value: Value | None) -> str:
+    """Return a value in words."""
+    if isinstance(value, Scalar):
+        return repr(value.value)
+    return "of the code"
+
+
+def number_text(value: Any) -> str | None:
+    """Return a text that looks like a number as YAML 1.1 reads a number, or None."""
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        return None
+    mantissa, _, exponent = value.lower().partition("e")
+    if "." not in mantissa:
+        mantissa += ".0"
+    if mantissa.startswith("."):
+        mantissa = f"0{mantissa}"
+    if exponent[0] not in "+-":
+        exponent = f"+{exponent}"
+    return f"{mantissa}e{exponent}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _words(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return [word for word in re.split(r"[^A-Za-z0-9]+", spaced.lower()) if word]
+
+
+def alike(one: str, other: str) -> float:
+    """Return how near two names are, from 0 to 1; below 0.7 they are two names."""
+    if one == other:
+        return 1.0
+    first, second = _plain(one), _plain(other)
+    if first == second:
+        return 0.99
+    if not first or not second:
+        return 0.0
+    ratio = difflib.SequenceMatcher(None, first, second).ratio()
+    if len(first) == len(second) and sorted(first) == sorted(second) and len(first) > 2:
+        # Letters that changed places.
+        ratio = max(ratio, 0.9)
+    if (first.rstrip("s") == second.rstrip("s")) and min(len(first), len(second)) > 2:
+        ratio = max(ratio, 0.92)
+    words, others = _words(one), _words(other)
+    if len(words) == len(others) and len(words) > 1:
+        pairs = [difflib.SequenceMatcher(None, a, b).ratio() for a, b in zip(words, others, strict=True)]
+        differing = [pair for pair in pairs if pair < 1]
+        if len(differing) == 1:
+            # One word of several is another one: `train_size` and `test_size` are two names.
+            ratio = min(ratio, 0.69) if differing[0] < 0.6 else max(ratio, differing[0])
+    elif len(words) != len(others) and ratio < 0.8:
+        # `dirs` and `log_dirs` are two names.
+        ratio = 0.0
+    elif min(len(first), len(second)) <= 3 and ratio < 0.8:
+        ratio = 0.0
+    return ratio
+
+
+def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry | None:
+    """Return the entry whose name was most likely meant, or None.
+
+    Args:
+        name: The name that the code reads.
+        entries: Entries that nothing reads.
+        alone: Whether the code cannot go on without it, so that one name holding another is enough.
+    """
+    best, found = 0.0, None
+    for entry in entries:
+        other = str(entry.path[-1])
+        score = alike(name, other)
+        if score < 0.7 and alone and _holds_words(name, other):
+            score = 0.7
+        if score >= 0.7 and score > best:
+            best, found = score, entry
+    return found
+
+
+def _holds_words(one: str, other: str) -> bool:
+    words, others = _words(one), _words(other)
+    short, long = (words, others) if len(words) < len(others) else (others, words)
+    return bool(short) and len(short) < len(long) and long[: len(short)] == short and len("".join(short)) > 2
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was most likely meant, or None."""
+    best, found = 0.0, None
+    for other in names:
+        score = alike(name, other)
+        if score >= 0.7 and score > best:
+            best, found = score, other
+    return found

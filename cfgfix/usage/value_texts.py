@@ -1,0 +1,141 @@
+"""Texts that stand where code needs other values: open interpolations, numbers read as text."""
+
+from __future__ import annotations
+
+import re
+
+from cfgfix.code.inference.interpreter.objects import Scalar
+from cfgfix.core.edits import SetValue
+from cfgfix.core.findings import format_key_path
+from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.spelling import nearest_name, number_text, shown_value
+
+_TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
+"""Parameters that take any text."""
+_TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
+
+
+def find_wrong_values(judge: Judge) -> None:
+    """Tell of texts that the code knows under a near spelling only."""
+    for path, entry in judge.entries.items():
+        if entry.kind != "scalar" or not isinstance(entry.data, str) or path in judge.told:
+            continue
+        keys = judge.keys_at(path)
+        compared = [item for key in keys for item in key.compared]
+        if not compared or any(same for _, same in compared):
+            continue
+        names = list(dict.fromkeys(value for value, _ in compared if isinstance(value, str)))
+        near = nearest_name(entry.data, names)
+        if near is None or near == entry.data:
+            continue
+        spot = next((key.uses[0] for key in keys if key.uses), None)
+        judge.told.add(path)
+        judge.add(
+            Verdict(
+                "unknown-choice",
+                path,
+                entry.value,
+                {
+                    "key": format_key_path(path),
+                    "value": entry.data,
+                    "wanted": near,
+                    "place": judge.place(spot) if spot is not None else "",
+                },
+                spot=spot,
+                label="no way is taken for it",
+                changes=(SetValue(path, near),) if judge.first.file.form == "yaml" else (),
+            )
+        )
+
+
+def find_open_interpolations(judge: Judge) -> None:
+    """Tell of interpolations that name no key, where the run reads them."""
+    if not any(opened.loading.how in ("omegaconf", "hydra") for opened in judge.mine):
+        return
+    for path, entry in judge.entries.items():
+        if entry.kind != "scalar" or not isinstance(entry.data, str) or "${" not in entry.data:
+            continue
+        reads = [spot for key in judge.keys_at(path) for spot in key.reads]
+        if not reads:
+            continue
+        for name in re.findall(r"\$\{([A-Za-z_][\w.]*)\}", entry.data):
+            if any(_names_key(result, name) for result in judge.results):
+                continue
+            judge.told.add(path)
+            judge.add(
+                Verdict(
+                    "missing-key",
+                    path,
+                    entry.value,
+                    {
+                        "key": name,
+                        "name": name,
+                        "error": "InterpolationKeyError",
+                        "place": judge.place(reads[0]),
+                        "entry": judge.shown(judge.results[0].entrance.module.path),
+                    },
+                    spot=reads[0],
+                    label="reads the value that names it",
+                )
+            )
+
+
+def _names_key(result: RunResult, name: str) -> bool:
+    """Tell whether any config of a run, or its command line, has a key path."""
+    steps = tuple(name.split("."))
+    for path, opened in result.opened.items():
+        for known in opened.keys:
+            plain = tuple(str(step) for step in known)
+            if plain == steps or (len(steps) > 1 and plain == steps[1:] and steps[0] in path):
+                return True
+    return any(
+        argument.lstrip("+").startswith(f"{name}=")
+        for argument in (result.command.arguments if result.command else ())
+    )
+
+
+def find_numbers_as_text(judge: Judge) -> None:
+    """Tell of texts that look like numbers and go into TensorFlow or Keras unconverted."""
+    for result in judge.results:
+        for call in result.run.calls:
+            if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:
+                continue
+            given = [(None, value) for value in call.args] + list(call.keywords.items())
+            for name, value in given:
+                key = value.key if type(value) is Scalar else None
+                if key is None or key.source != judge.path or key.path in judge.told or name in _TEXTS:
+                    continue
+                entry = judge.entries.get(key.path)
+                if (
+                    entry is None
+                    or not entry.plain
+                    or not isinstance(entry.data, str)
+                    or type(value) is not Scalar
+                    or value.value != entry.data
+                ):
+                    continue
+                wanted = number_text(entry.data) or (
+                    entry.data[:-1] if _TRAILING.fullmatch(entry.data) else None
+                )
+                if wanted is None:
+                    continue
+                judge.told.add(key.path)
+                judge.add(
+                    Verdict(
+                        "refused-value",
+                        key.path,
+                        entry.value,
+                        {
+                            "key": format_key_path(key.path),
+                            "value": shown_value(value),
+                            "by": call.name.rpartition(".")[2] + "()",
+                            "error": "a text is no number",
+                            "place": judge.place(call.spot),
+                        },
+                        spot=call.spot,
+                        label="takes a number",
+                        changes=(SetValue(key.path, float(wanted), wanted),),
+                        stops=True,
+                    )
+                )
