@@ -18,7 +18,20 @@ from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import MISSING, constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Module, Program, absolute, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    COMPREHENSION,
+    NAME,
+    SUBSCRIPT,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
 from cfgfix.code.model.values import ClassValue, Constant, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirements import LATER_MINORS
 
@@ -691,30 +704,46 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def untested_first(program: Program) -> Iterator[Hit]:
-    """A GPU that is set up by its number, where nothing asks whether there is one."""
-    seen: set[int] = set()
-    for site in program.flow.named(*_GROWTH, *_LIMIT, *_VISIBLE):
-        scope = site.scope
-        given = site.call.args[0] if site.call.args else None
+    """A GPU that is taken by its number, where nothing asks whether there is one."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if in_tests(scope):
+                continue
+            seen: set[str] = set()
+            for event in scope.events():
+                found = _first_gpu(program, scope, event)
+                if found is None:
+                    continue
+                part, shown = found
+                if shown in seen or _under_condition(program, scope, event.block):
+                    continue
+                if _asked_before(scope, event.place, part[1]):
+                    continue
+                seen.add(shown)
+                yield Hit(
+                    scope,
+                    part[-1],
+                    event.block,
+                    {"list": text(part[1], scope), "number": constant(part[2])},
+                )
+
+
+def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Expr, str] | None:
+    """Return where a statement takes one of the list of GPUs by its number, and a key for the list; None under a test of its own."""
+    if event.value is None or event.kind in ("if", "while", "assert"):
+        return None
+    parts = list(walk(event.value, scope))
+    if any(part[0] in (CHOICE, BOOLEAN, COMPREHENSION) for part in parts):
+        return None
+    for part in parts:
         if (
-            given is None
-            or id(scope) in seen
-            or in_tests(scope)
-            or _under_condition(program, scope, site.call.block)
+            part[0] == SUBSCRIPT
+            and type(constant(part[2])) is int
+            and _lists_gpus(program, scope, event.block, part[1])
         ):
-            continue
-        for part in walk(given, scope):
-            if part[0] != SUBSCRIPT or type(constant(part[2])) is not int:
-                continue
-            if not _lists_gpus(program, site, part[1]) or _asked_before(site, part[1]):
-                continue
-            seen.add(id(scope))
-            yield hit_at(
-                site,
-                flow=(),
-                values={"list": text(part[1], scope), "number": constant(part[2])},
-            )
-            break
+            name = dotted(part[1])
+            return part, name if name is not None else f"line {event.place[0]}"
+    return None
 
 
 def _under_condition(program: Program, scope: Scope, block: int) -> bool:
@@ -730,28 +759,36 @@ def _under_condition(program: Program, scope: Scope, block: int) -> bool:
     )
 
 
-def _lists_gpus(program: Program, site: Site, expr: Expr) -> bool:
+def _lists_gpus(program: Program, scope: Scope, block: int, expr: Expr) -> bool:
     """Tell whether an expression is the list of the GPUs there are, as TensorFlow gives it."""
-    scope = site.scope
     if expr[0] == NAME:
-        bound = bound_once(scope, expr[1], site.call.block)
+        bound = bound_once(scope, expr[1], block)
         if bound is None:
             return False
         expr, scope, _ = bound
+    elif expr[0] == ATTRIBUTE:
+        stores = [(where, event) for where, event, target in scope.module.stores() if target[2] == expr[2]]
+        if len(stores) != 1 or stores[0][1].value is None:
+            return False
+        scope, expr = stores[0][0], stores[0][1].value
     if expr[0] != CALL or not _is_device_list(program, scope, expr):
         return False
     return bool(constant(scope.calls[expr[1]].argument(0, "device_type")) == "GPU")
 
 
-def _asked_before(site: Site, expr: Expr) -> bool:
-    """Tell whether a statement before a call asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
+def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
+    """Tell whether a statement before a place asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
     name = dotted(expr)
-    return name is not None and any(
+    return any(
         event.kind in ("if", "assert", "while", "try")
-        and event.place[:2] < site.call.place[:2]
-        and (event.kind == "try" or any(dotted(part) == name for part in walk(event.value, scope)))
-        for scope in {site.scope, site.scope.module.summary.scopes[0]}
-        for event in scope.events()
+        and event.place[:2] < place[:2]
+        and (
+            event.kind == "try"
+            or any(name is not None and dotted(part) == name for part in walk(event.value, where))
+            or re.search("list_physical_devices|gpu_available", text(event.value, where)) is not None
+        )
+        for where in {scope, scope.module.summary.scopes[0]}
+        for event in where.events()
         if event.value is not None or event.kind == "try"
     )
 

@@ -22,7 +22,7 @@ from cfgfix.code.checks.common import (
     tensorflow_alias,
 )
 from cfgfix.code.checks.moves import out_of_loop
-from cfgfix.code.inference.conditions import asks_mode
+from cfgfix.code.inference.conditions import Conditions, asks_mode
 from cfgfix.code.inference.guards import before_in_expression, ready_inline, statement_of, unnegated
 from cfgfix.code.inference.hot_paths import (
     ELEMENT,
@@ -88,8 +88,14 @@ def _scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
             yield reach.scope, reach
 
 
-def _eager_guard(scope: Scope, block: int) -> bool:
-    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced."""
+def _eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
+    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced.
+
+    Args:
+        scope: The scope.
+        block: The block.
+        tries: Whether a `try` counts as one.
+    """
     for item in scope.block_chain(block):
         if item.kind == "if" and item.test is not None:
             shown = text(item.test, scope)
@@ -102,7 +108,7 @@ def _eager_guard(scope: Scope, block: int) -> bool:
                 or "is_symbolic" in shown
             ):
                 return True
-        if item.kind in ("try", "except"):
+        if item.kind in ("try", "except") and tries:
             return True
         if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
             return True
@@ -122,7 +128,13 @@ def numpy_method(program: Program) -> Iterator[Hit]:
     """`.numpy()` in a compiled function."""
     for scope, reach in _scopes(program):
         for call in scope.calls:
-            if call.method != "numpy" or call.args or call.keywords or _eager_guard(scope, call.block):
+            if call.method != "numpy" or call.args or call.keywords:
+                continue
+            handler = _handler_of(scope, call.block)
+            if _eager_guard(scope, call.block, tries=handler is None):
+                continue
+            if handler is not None and (reach.path or not _compiled_for_sure(reach)):
+                # Something else may call it eagerly.
                 continue
             if not reach.passes(call.block, call.place):
                 continue
@@ -135,16 +147,42 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 scope,
                 step.place,
                 call.block,
-                {"expr": text((CALL, call.number), scope), "via": reach.via},
+                {
+                    "expr": text((CALL, call.number), scope),
+                    "via": reach.via,
+                    "then": f", and the handler in line {handler} runs in its place"
+                    if handler is not None
+                    else "",
+                },
                 entry=reach,
                 # Code that raises at its first call is mended at once: on a long way something that is not seen keeps it from it.
-                severity=None
+                severity="warning"
+                if handler is not None
+                else None
                 if _direct(reach)
                 and not _conditional(scope, call.block)
                 and (_compiled_for_sure(reach) or not may_fit_eagerly(program))
                 else "info",
                 confidence=None if _compiled_for_sure(reach) else "medium",
             )
+
+
+def _handler_of(scope: Scope, block: int) -> int | None:
+    """Return the line of the handler that takes an AttributeError raised in a block, where the innermost `try` has one."""
+    number = block
+    while number >= 0 and scope.blocks[number].kind not in ("try", "except"):
+        number = scope.blocks[number].parent
+    if number < 0 or scope.blocks[number].kind != "try":
+        return None
+    for event in scope.events():
+        if event.kind == "try" and any(item == number for item, _ in event.bodies):
+            for item, _ in event.bodies:
+                handler = scope.blocks[item]
+                if handler.kind == "except":
+                    shown = text(handler.test, scope) if handler.test is not None else ""
+                    if not shown or re.search(r"\b(?:AttributeError|Exception|BaseException)\b", shown):
+                        return handler.line
+    return None
 
 
 def _conditional(scope: Scope, block: int) -> bool:
@@ -674,7 +712,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
         if innermost_loop(site.scope, site.call.block) is None:
             yield from _in_called(program, site.scope, site.call, site.call.name_place, event, name)
         else:
-            yield from _in_loop(site.scope, site.call.block, site.call.name_place, named, name, used)
+            yield from _in_loop(program, site.scope, site.call.block, site.call.name_place, named, name, used)
     for module in program.modules:
         for scope in module.summary.scopes:
             outer = program.outer(scope)
@@ -694,7 +732,9 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
                     if innermost_loop(outer, scope.block) is None:
                         yield from _in_called(program, outer, None, place, event, scope.name)
                     else:
-                        yield from _in_loop(outer, scope.block, place, event, scope.name, _free_names(scope))
+                        yield from _in_loop(
+                            program, outer, scope.block, place, event, scope.name, _free_names(scope)
+                        )
 
 
 def _free_names(scope: Scope) -> set[str]:
@@ -781,8 +821,16 @@ def _traced_for_its_graph(scope: Scope, block: int) -> bool:
     )
 
 
+def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
+    """Tell whether a loop goes over a short list that the code writes out."""
+    if test[0] == ITEMS:
+        return True
+    value = Conditions(program, None).value(test, scope, before=line)
+    return isinstance(value, (list, tuple)) and len(value) <= 10
+
+
 def _in_loop(
-    scope: Scope, block: int, place: Place, event: Event | None, name: str, used: set[str]
+    program: Program, scope: Scope, block: int, place: Place, event: Event | None, name: str, used: set[str]
 ) -> Iterator[Hit]:
     loop = innermost_loop(scope, block)
     if loop is None:
@@ -793,7 +841,9 @@ def _in_loop(
         counted = func is not None and func[0] == NAME and func[1] in ("range", "tqdm", "trange")
         if not counted and (
             # Another function or model in each turn is another graph.
-            used & bound_in_loop(scope, loop) or item.test is None or item.test[0] == ITEMS
+            used & bound_in_loop(scope, loop)
+            or item.test is None
+            or _written_out(program, scope, item.test, item.line)
         ):
             return
     if _traced_for_its_graph(scope, loop):
