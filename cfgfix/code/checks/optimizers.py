@@ -19,7 +19,7 @@ from cfgfix.code.inference.releases import (
     written_for_one,
 )
 from cfgfix.code.model.expressions import dotted, walk
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.program import Program, fold, is_keras_model
 from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
@@ -446,3 +446,75 @@ def _made_here(site: Site, block: int) -> bool:
 
 def _several(program: Program, scope: Scope, loop: int) -> bool:
     return not few_turns(program, scope, loop, 1)
+
+
+_STATELESS = frozenset({"SGD"})
+
+
+def made_each_step(program: Program) -> Iterator[Hit]:
+    """An optimizer that is made anew for every step: what it keeps from step to step begins at zero each time."""
+    for site in program.flow.under("keras.optimizers."):
+        scope = site.scope
+        if (
+            not _OPTIMIZER.fullmatch(site.name)
+            or in_tests(scope)
+            or written_for_one(program, scope)
+            or any(item.kind in ("if", "except") for item in scope.block_chain(site.call.block))
+        ):
+            continue
+        if site.name.rpartition(".")[2] in _STATELESS and site.call.argument(1, "momentum") is None:
+            # It keeps nothing.
+            continue
+        bound = [
+            event
+            for event in scope.events()
+            if event.kind == "assign"
+            and event.value == (CALL, site.call.number)
+            and len(event.targets) == 1
+            and event.targets[0][0] == NAME
+        ]
+        if len(bound) != 1 or len(scope.binding(bound[0].targets[0][1])) != 1:
+            continue
+        name = bound[0].targets[0]
+        loop = innermost_loop(scope, site.call.block)
+        applied = [
+            call
+            for call in scope.calls
+            if call.method in ("apply_gradients", "minimize") and call.func[1][:2] == name[:2]
+        ]
+        if not applied or any(innermost_loop(scope, call.block) != loop for call in applied):
+            continue
+        if any(
+            _MODEL.fullmatch(other.name) or keras_model_method(other.name) == "compile"
+            for other in program.flow.within(scope)
+        ):
+            continue
+        where, around = (scope, loop) if loop is not None else _called_in_loop(program, scope)
+        if around is None or few_turns(program, where, around, 3):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "loop_line": where.blocks[around].line,
+                "line": applied[0].name_place[0],
+            },
+            related=(Step(scope, applied[0].name_place, applied[0].block, "used for one step"),),
+        )
+
+
+def _called_in_loop(program: Program, scope: Scope) -> tuple[Scope, int | None]:
+    """Return the loop that calls a function, itself or through one more."""
+    pending = [(scope, 2)]
+    while pending and scope.kind == "function":
+        here, left = pending.pop(0)
+        for caller in program.flow.callers(here):
+            if in_tests(caller.scope):
+                continue
+            loop = innermost_loop(caller.scope, caller.call.block)
+            if loop is not None:
+                return caller.scope, loop
+            if left > 1:
+                pending.append((caller.scope, left - 1))
+    return scope, None
