@@ -247,12 +247,45 @@ class _Turns:
             return None
         if name.startswith("math.") or name in _PLAIN:
             kinds = [self._kind(item, depth - 1) for item in call.args]
-            if name == "float" and len(call.args) == 1 and kinds == [None] and self._of_turn(call.args[0]):
-                return _READ
+            if name == "float" and len(call.args) == 1 and kinds == [None]:
+                if any(
+                    part[0] == CALL and ".random." in f".{dotted(self.scope.calls[part[1]].func) or ''}"
+                    for part in walk(call.args[0], self.scope)
+                ):
+                    return _DRAWN
+                if self._of_turn(call.args[0]):
+                    return _READ
             return self._all(kinds) if kinds else None
         if call.method == "item" and not call.args and self._of_turn(call.func[1]):
             return _READ
-        return None
+        return self._returned(expr, depth)
+
+    def _returned(self, expr: Expr, depth: int) -> str | None:
+        """Return how the number differs that a function of the project gives for numbers: `rate = schedule(epoch)`."""
+        call = self.scope.calls[expr[1]]
+        target = next(
+            (
+                site.targets[0]
+                for site in self.program.flow.within(self.scope)
+                if site.call is call and len(site.targets) == 1
+            ),
+            None,
+        )
+        if target is None or target.partial or target.compiled is not None or call.opaque or call.keywords:
+            return None
+        scope = target.scope
+        returns = [event for event in scope.events() if event.kind == "return"]
+        if len(returns) != 1 or returns[0].value is None or scope.generator:
+            return None
+        offset = int(target.receiver is not None)
+        kinds = [self._kind(item, depth - 1) for item in call.args]
+        if None in kinds:
+            return None
+        inner = _Turns(self.program, scope, returns[0].block)
+        names = [item[0] for item in scope.params[offset:]]
+        inner.counters = {name: kind or "" for name, kind in zip(names, kinds, strict=False)}
+        found = inner._kind(returns[0].value, depth - 2)
+        return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
 
     def _imports(self, name: str) -> bool:
         here: Scope | None = self.scope

@@ -177,6 +177,13 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             loop = innermost_loop(scope, scope.blocks[loop].parent)
         if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
             continue
+        if any(
+            other.name == tape.name and (id(scope), other.call.number) in seen
+            for other in program.flow.within(scope)
+            if other.call.place[0] == tape.call.place[0]
+        ):
+            # Of several tapes that one `with` opens, the first is told.
+            continue
         seen.add((id(scope), tape.call.number))
         if not any(call.method in _APPLIES and inside(scope, call.block, loop) for call in scope.calls):
             continue
