@@ -375,6 +375,12 @@ def _entered(program: Program, scope: Scope, depth: int) -> Iterator[Scope]:
 _ROUTES = frozenset(
     {"route", "get", "post", "put", "patch", "websocket", "api_route", "before_request", "errorhandler"}
 )
+_TASKS = frozenset({"task", "shared_task", "message_handler", "event", "on_event_message"})
+_VERBS = frozenset({"get", "post", "put", "patch"})
+_SERVERS = frozenset(
+    {"django", "rest_framework", "fastapi", "starlette", "sanic", "aiohttp", "bottle", "grpc"}
+)
+_VIEW = re.compile(r"(?:\w*View|\w*ViewSet|Resource|RequestHandler|HTTPEndpoint)")
 _HANDLERS = frozenset({"do_GET", "do_POST", "do_PUT", "lambda_handler", "on_message", "on_request"})
 _CALLBACKS = re.compile(r"on_(?:epoch|(?:train_|test_|predict_)?batch)_(?:begin|end)")
 
@@ -431,16 +437,33 @@ def _called_often(program: Program, scope: Scope) -> str | None:
         return "request"
     if _tried(program, scope):
         return "trial"
+    names = [item[0] for item in scope.params if item[0] not in ("self", "cls")]
+    if names[:1] == ["request"] and any(
+        source.partition(".")[0] in _SERVERS
+        for item in scope.module.summary.scopes
+        for source in item.imports.values()
+    ):
+        return "request"
+    if owner is not None and scope.name in _VERBS and _is_view(owner):
+        return "request"
     if scope.parent < 0:
         return None
     outer = scope.module.summary.scopes[scope.parent]
     for decorator in scope.decorators:
         func = outer.calls[decorator[1]].func if decorator[0] == CALL else None
+        named = (dotted(func if func is not None else decorator) or "").rpartition(".")[2]
+        if named in _TASKS:
+            return "task"
         if func is not None and func[0] == ATTRIBUTE and func[2] in _ROUTES:
             given = outer.calls[decorator[1]].args
             if func[2] == "before_request" or (given and isinstance(constant(given[0]), str)):
                 return "request"
     return None
+
+
+def _is_view(owner: Scope) -> bool:
+    """Tell whether a class is derived from one whose name says that it answers requests."""
+    return any(_VIEW.fullmatch((dotted(base) or "").rpartition(".")[2]) for base in owner.bases)
 
 
 _SEARCHES = frozenset(
