@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from cfgfix.code.checks.changing import COUNTER, changing_argument
 from cfgfix.code.checks.common import (
     COMPILED,
     bound_in_loop,
@@ -25,7 +23,6 @@ from cfgfix.code.checks.moves import out_of_loop
 from cfgfix.code.inference.conditions import Conditions, asks_mode
 from cfgfix.code.inference.guards import before_in_expression, ready_inline, statement_of, unnegated
 from cfgfix.code.inference.hot_paths import (
-    ELEMENT,
     GRAPH,
     PY_FUNCTIONS,
     PYTHON,
@@ -36,14 +33,13 @@ from cfgfix.code.inference.hot_paths import (
     inside,
 )
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import children, constant, dotted, place_of, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
+from cfgfix.code.model.expressions import children, dotted, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
     CALL,
-    COMPARE,
     CONSTANT,
     FORMAT,
     ITEMS,
@@ -55,7 +51,7 @@ from cfgfix.code.model.summary import (
     Place,
     Scope,
 )
-from cfgfix.code.model.values import Function, Instance, Items, Site, alternatives, functions_of
+from cfgfix.code.model.values import Instance, Items, Site, alternatives, functions_of
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -856,89 +852,6 @@ def _in_loop(
         {"loop_line": item.line},
         rewrites=out_of_loop(scope, event, loop, name) if event is not None else (),
         no_fix="it is not made by a statement of its own in the loop",
-    )
-
-
-def scalar_argument(program: Program) -> Iterator[Hit]:
-    """A Python number that changes with each call of a compiled function: each value is traced anew."""
-    hot = hot_paths(program)
-    for site in program.flow.compiled:
-        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
-            continue
-        compiled = [target for target in site.targets if target.compiled is not None]
-        if len(compiled) != len(site.targets) or _signature_given(compiled):
-            continue
-        for expr in (*site.call.args, *(value for name, value in site.call.keywords if name != "training")):
-            found = changing_argument(program, site.scope, site.call.block, expr)
-            if found is not None:
-                what, way = found
-                yield hit_at(
-                    site,
-                    flow=() if way is None else (at(way, label="called in this loop"),),
-                    values={
-                        "value": text(expr, site.scope),
-                        "what": what,
-                        "each": "length" if "list" in what else "value",
-                        "function": compiled[0].scope.name,
-                    },
-                    **_as_tensor(site, compiled, expr, counted=what == COUNTER),
-                )
-                break
-
-
-def _as_tensor(site: Site, compiled: list[Function], expr: Expr, *, counted: bool) -> dict[str, Any]:
-    """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
-
-    That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
-    """
-    alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
-    if alias is None or place is None or expr[0] != NAME or not counted:
-        return {"no_fix": "what is computed from the counter may be no integer"}
-    function = compiled[0]
-    offset = int(function.receiver is not None) + function.partial
-    parameter = next((name for name, value in site.call.keywords if value is expr), None)
-    if parameter is None and expr in site.call.args:
-        index = site.call.args.index(expr) + offset
-        parameter = function.scope.params[index][0] if index < len(function.scope.params) else None
-    if parameter is None or len(compiled) != 1 or not _takes_tensor(function.scope, parameter):
-        return {"no_fix": f"{function.scope.name} may need it as a Python number"}
-    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr[1]})"),)}
-
-
-def _takes_tensor(scope: Scope, name: str) -> bool:
-    """Tell whether every use of a parameter works alike for a tensor of integers."""
-    if scope.number in (item.parent for item in scope.module.summary.scopes):
-        # A function inside may use it.
-        return False
-    uses = fine = 0
-    for event in scope.events():
-        for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
-            for part in walk(expr, scope) if expr is not None else ():
-                if part[:2] == (NAME, name):
-                    uses += 1
-                elif part[0] == CALL:
-                    call = scope.calls[part[1]]
-                    summary = ".summary." in (dotted(call.func) or "")
-                    step = call.keyword("step") if summary else None
-                    first = call.args[0] if call.method == "cast" and call.args else None
-                    fine += sum(item is not None and item[:2] == (NAME, name) for item in (step, first))
-                elif part[0] == COMPARE and len(part[2]) == 1:
-                    sides = (part[1], part[2][0][1])
-                    fine += any(item[:2] == (NAME, name) for item in sides) and any(
-                        type(constant(item)) is int for item in sides
-                    )
-    return uses == fine
-
-
-def _signature_given(functions: list[Function]) -> bool:
-    return any(
-        function.compiled is not None
-        and (
-            function.compiled.call.keyword("input_signature") is not None
-            or function.compiled.call.opaque
-            or len(function.compiled.call.args) > 1
-        )
-        for function in functions
     )
 
 
