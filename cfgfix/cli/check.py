@@ -56,6 +56,12 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         raise CfgfixError(
             "--add-ignores writes comments; it stands without fixing and without standard input"
         )
+    earlier = None
+    if options["since"] is not None:
+        _require_alone(options, fix=fix or stdin is not None)
+        from cfgfix.lint.past import past
+
+        earlier = past(options["since"], _decisive(options))
     request = engine.Request(
         paths=tuple(options["paths"]),
         settings=settings,
@@ -71,6 +77,8 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         excerpts=not (fix or options["diff"] or options["add_ignores"])
         and all(form != "sarif" for form, _ in outputs),
         baseline=None if options["write_baseline"] else options["baseline"],
+        past=earlier,
+        each=bool(options["write_baseline"]),
         add_ignores=(options["reason"] or "") if options["add_ignores"] else None,
         force_dialect=options["force_dialect"],
     )
@@ -86,13 +94,45 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     code = report.exit_code()
     if options["exit_zero"] and code is ExitCode.FINDINGS:
         code = ExitCode.CLEAN
-    repeatable = not (report.fixed or report.errors or report.live)
+    # What a revision names may be another commit tomorrow.
+    repeatable = not (report.fixed or report.errors or report.live or report.since)
     if arguments and printed is not None and repeatable and len(outputs) == 1:
         from cfgfix.cli import replay
 
         asked = [options["config"]] if options["config"] else []
         replay.keep(arguments, (*asked, *report.inputs), printed, int(code))
     return code
+
+
+def _require_alone(options: Mapping[str, Any], *, fix: bool) -> None:
+    """Refuse options that --since does not go with.
+
+    Raises:
+        CfgfixError: One is given.
+    """
+    if fix or options["diff"] or options["add_ignores"] or options["watch"]:
+        raise CfgfixError(
+            "--since shows what a change made true; it stands without fixing and standard input"
+        )
+    if options["baseline"] or options["write_baseline"]:
+        raise CfgfixError("--since takes the place of a baseline", hint="leave one of the two away")
+    if options["overrides"]:
+        raise CfgfixError("--since compares files, and --set changes none", hint="leave one of the two away")
+
+
+_DECISIVE = (
+    "paths", "hardware", "tensorflow", "select", "ignore", "extend_select", "dialect", "force_dialect", "loader",
+    "schema", "preview", "config", "isolated", "force_exclude",
+)  # fmt: skip
+"""Options that decide what a check finds."""
+
+
+def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that decide what a check finds, as plain data."""
+    found = {name: options[name] for name in _DECISIVE}
+    if found["config"]:
+        found["config"] = os.path.abspath(found["config"])
+    return found
 
 
 def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:

@@ -60,6 +60,13 @@ TABLE: tuple[Row, ...] = (
     ("statistics", ("--statistics",), FLAG, (), "Count the findings of each rule."),
     ("baseline", ("--baseline",), VALUE, (), "A file of known findings that are not shown."),
     ("write_baseline", ("--write-baseline",), VALUE, (), "Write all present findings to a baseline file."),
+    (
+        "since",
+        ("--since",),
+        VALUE,
+        (),
+        "A git revision: show only what holds now and did not hold there.",
+    ),
     ("add_ignores", ("--add-ignores",), FLAG, (), "Write a suppression comment for every finding."),
     ("reason", ("--reason",), VALUE, (), "The reason that --add-ignores writes."),
     ("watch", ("--watch",), FLAG, (), "Check again whenever a file changes, until interrupted."),

@@ -47,6 +47,10 @@ class Config:
     dialect: Dialect
     settings: Settings
     """Those in force for it."""
+    evidence: tuple[str, ...] = ()
+    """The programs that open it and how that is known, where the code tells that it is a config."""
+    by_keys: bool = True
+    """Whether its keys tell that it is a config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class Plan:
 
     facts: tuple[str, ...]
     files: tuple[Planned, ...]
+    config_class: str | None = None
+    """The class that loads the configs, also where the settings only mention it."""
 
 
 def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool = True) -> Plan:
@@ -81,7 +87,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     facts: list[str] = []
     files: list[Planned] = []
     settings = Finder(None).of(".")
-    everywhere, others = _configs()
+    everywhere, others, opened = _configs()
     elsewhere = [config.path for config in everywhere if config.settings.origin != settings.origin]
     below = [config for config in everywhere if config.settings.origin == settings.origin]
     matcher = Matcher(settings)
@@ -90,6 +96,9 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     if configs:
         facts.append(f"training configs: {_listed([config.path for config in configs])}")
         facts.append(f"dialect: {', '.join(sorted({config.dialect.name for config in configs}))}")
+        facts += _bound([(config.path, config.evidence) for config in configs] + opened)
+    elif opened:
+        facts += _bound(opened)
     elif not elsewhere:
         facts.append(
             f"training configs: none that cfgfix knows among {len(others)} YAML files; name the keys under [keys] in the settings"
@@ -98,11 +107,13 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
         facts.append(
             f"configs under settings of their own: {_listed(elsewhere)}; run `cfgfix init` in their folder"
         )
-    sources = _python_files()
+    found_by_check = bool(opened) or any(config.evidence for config in configs)
+    sources = [] if found_by_check else _python_files()
     roots = _source_roots(sources)
     if roots:
         facts.append(f"source root: {', '.join(roots)}")
-    found = _config_class(configs, sources)
+    # Where programs open the configs, `check` follows them by itself: nothing has to be named.
+    found = _config_class([config for config in configs if config.by_keys], sources)
     if found is not None and not found.fits(configs):
         facts.append(
             f"config class: {found.name} takes only some of these configs, so it is not named; `--schema` checks with it"
@@ -115,20 +126,44 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     if own is not None:
         facts.append(f"settings: already in {own}, left as they are")
         facts += _news(own, settings, configs, left_out, roots, class_name)
-        class_name = settings.schema if settings.schema is not None and names_class(settings.schema) else None
+        if settings.schema is not None:
+            class_name = settings.schema if names_class(settings.schema) else None
     else:
         if settings.origin is not None:
             facts.append(
                 f"settings: those in {os.path.relpath(settings.origin)} no longer hold here once this folder has its own"
             )
         files.append(_settings_file(configs, roots, class_name, settings))
+        if found_by_check:
+            facts.append(
+                "settings: no config, class or source root has to be named, since programs open the configs"
+            )
     if hook:
         _plan_hook(hook_repository, files, facts)
     if editor:
-        _plan_editor(configs, files, facts, _class_schema(class_name, roots, settings))
+        _plan_editor(
+            [config for config in configs if config.by_keys],
+            files,
+            facts,
+            _class_schema(class_name, roots, settings),
+        )
     for planned in files:
         require_inside(planned.path)
-    return Plan(tuple(facts), tuple(files))
+    return Plan(tuple(facts), tuple(files), class_name)
+
+
+MAX_BOUND = 8
+"""Most configs of which it is told what opens them."""
+
+
+def _bound(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
+    """Yield what opens each config and how that is known."""
+    told = [(path, evidence) for path, evidence in configs if evidence]
+    for path, evidence in told[:MAX_BOUND]:
+        more = f" (and {len(evidence) - 1} more)" if len(evidence) > 1 else ""
+        yield f"{path}: {evidence[0]}{more}"
+    if len(told) > MAX_BOUND:
+        yield f"{len(told) - MAX_BOUND} more configs are opened by programs; `cfgfix explain FILE` tells which"
 
 
 def require_inside(path: str, root: str = ".") -> None:
@@ -173,10 +208,15 @@ def _news(
         )
     known = {os.path.normpath(root) for root in settings.source_roots}
     added = [root for root in roots if os.path.normpath(root) not in known]
-    if added and added != ["."]:
+    if added and added != ["."] and settings.source_roots:
         named = json.dumps([*settings.source_roots, *added], ensure_ascii=False)
         yield f"new: source root {', '.join(added)}; in {own} write: source-roots = {named}"
-    if class_name is not None and settings.schema is None and _refused(class_name, configs, settings) is None:
+    if (
+        class_name is not None
+        and settings.schema is None
+        and _refused(class_name, configs, settings) is None
+        and _news_of(class_name, (), configs, settings) is None
+    ):
         named = json.dumps(class_name, ensure_ascii=False)
         yield f"new: config class {class_name}; in {own} write: schema = {named}"
 
@@ -196,8 +236,11 @@ def _listed(paths: Sequence[str]) -> str:
     return shown if len(paths) <= 5 else f"{shown} and {len(paths) - 5} more"
 
 
-def _configs() -> tuple[list[Config], list[str]]:
-    """Return the training configs below the working folder, those that `include` leaves out too, and the other YAML files."""
+def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]]]]:
+    """Return the training configs below the working folder, those that `include` leaves out too, and the other YAML files.
+
+    With them come the configs in JSON and TOML that programs open, with what opens them.
+    """
 
     def widened(settings: Settings) -> Settings:
         include = tuple(dict.fromkeys((*settings.include, *DEFAULT_INCLUDE)))
@@ -209,17 +252,31 @@ def _configs() -> tuple[list[Config], list[str]]:
     others: list[str] = []
     for found in find((".",), runs.finder)[:MAX_CONFIGS]:
         try:
-            document = compose(read_source(found.path))
+            source = read_source(found.path)
         except UnreadableError:
             others.append(found.path)
             continue
-        dialect = dialect_of(document, runs.of(found.settings)) if document.problem is None else None
-        if dialect is None:
+        document = compose(source)
+        run = runs.of(found.settings)
+        says = runs.code_says(found.path, source)
+        opened = says is not None and says.framework
+        dialect = dialect_of(document, run) if document.problem is None else None
+        by_keys = dialect is not None
+        if dialect is None and opened:
+            dialect = run.dialects.get("generic")
+        if dialect is None or (says is not None and says.another):
             others.append(found.path)
         else:
             settings = finder.of(os.path.dirname(found.path) or ".")
-            configs.append(Config(found.path, document, dialect, settings))
-    return configs, others
+            evidence = says.evidence if says is not None and opened else ()
+            configs.append(Config(found.path, document, dialect, settings, evidence, by_keys))
+    opened_too = [
+        (os.path.relpath(os.path.join(code.root, path)), says.evidence)
+        for code in [runs.code_around("x")]
+        for path, says in code.all().items()
+        if says.form != "yaml" and says.framework
+    ]
+    return configs, others, [item for item in opened_too if not item[0].startswith("..")]
 
 
 def _python_files() -> list[str]:
@@ -332,12 +389,15 @@ def _settings_file(
     import json
 
     rows: list[str] = []
-    if roots and list(roots) != ["."]:
-        rows.append(f"source-roots = {json.dumps(list(roots), ensure_ascii=False)}")
+    named = roots if roots and list(roots) != ["."] else ()
+    line = f"source-roots = {json.dumps(list(roots), ensure_ascii=False)}"
     if config_class is not None:
-        problem = _refused(config_class, configs, settings)
-        line = f"schema = {json.dumps(config_class, ensure_ascii=False)}"
-        rows.append(line if problem is None else f"# {line}  # {problem}")
+        problem = _refused(config_class, configs, settings) or _news_of(
+            config_class, named, configs, settings
+        )
+        rows += [line] if named and problem is None else []
+        schema = f"schema = {json.dumps(config_class, ensure_ascii=False)}"
+        rows.append(schema if problem is None else f"# {schema}  # {problem}")
     rows.append(
         '# hardware = "rtx4090,cpus=16,ram=64"  # the training machine: workers and memory are judged by it'
     )
@@ -451,6 +511,33 @@ def _refused(schema: str, configs: Sequence[Config], settings: Settings) -> str 
     return None
 
 
+def _news_of(schema: str, roots: Sequence[str], configs: Sequence[Config], settings: Settings) -> str | None:
+    """Return what settings would add to what a check says, or None: a check says the same before and after."""
+    from cfgfix.core.baseline import key_of
+    from cfgfix.lint import runner as engine
+
+    paths = tuple(config.path for config in configs[:MAX_TRIED])
+    before = replace(settings, hardware="none")
+    after = replace(before, root=os.path.abspath("."), schema=schema, source_roots=tuple(roots))
+    found = [
+        sorted(
+            key_of(finding, ".")
+            for finding in engine.check(engine.Request(paths=paths, settings=tried)).findings()
+        )
+        for tried in (before, after)
+    ]
+    if found[0] == found[1]:
+        return None
+    more = len(found[1]) - len(found[0])
+    return (
+        f"checks with the class: {more} more findings"
+        if more > 1
+        else "checks with the class: other findings"
+    )
+
+
+MAX_TRIED = 50
+"""Most configs that are checked with and without settings that would be written."""
 _HOOK = """\
     hooks:
       - id: cfgfix

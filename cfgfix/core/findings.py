@@ -90,6 +90,8 @@ class Finding:
     """The hardware profile under which it holds, where several were checked."""
     flow: tuple[Location, ...] = ()
     """For code: the way from the hot root to the place, in order."""
+    same: tuple[Location, ...] = ()
+    """Other files in which it holds for the same cause, where it is told once for all of them."""
     context: str = field(default="", compare=False)
     """Line-independent text that identifies the place for fingerprints and baselines."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from cfgfix.core.baseline import Baseline
 from cfgfix.core.edits import Edit
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.findings import Applied, Finding, Refused, Severity
@@ -14,6 +15,25 @@ from cfgfix.settings.reader import Settings
 
 UNKNOWN_CONFIG = "no training config that cfgfix knows"
 """Why a file is passed over in which nothing speaks of training."""
+
+
+Read = dict[str, tuple[str, int]]
+"""Keys that the code reads of a config or asks for in vain, with the first place of each: a file and a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What held at an earlier revision.
+
+    Attributes:
+        revision: As the user names it.
+        known: Its findings, as a baseline knows them.
+        reads: What its code read of each config, by the config's path relative to the repository.
+    """
+
+    revision: str
+    known: Baseline
+    reads: Mapping[str, Read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +59,12 @@ class Request:
     """Keep of each text only the lines that its findings show, so that a check of many files needs no room for them."""
     baseline: str | None = None
     """A file of known findings that are not shown."""
+    past: Past | None = None
+    """What held at an earlier revision, which is not shown either."""
+    each: bool = False
+    """Tell what has one cause in several files in each of them, for a baseline."""
+    tell_reads: bool = False
+    """Tell in the report what the code reads of each config."""
     add_ignores: str | None = None
     """Write a suppression comment, with this reason, for every finding instead of repairing it."""
     force_dialect: bool = False
@@ -66,6 +92,10 @@ class FileReport:
     cycle: tuple[str, ...] = ()
     passed_over: str | None = None
     """Why the file was not checked, where it is no training config."""
+    lacking: str | None = None
+    """Why no program of the code here is known to open it, where none is."""
+    opened_by: tuple[str, ...] = ()
+    """The programs that open it, where the code tells that it is a config."""
     alone: bool = False
     """Whether a person names this one file, who is then told that it is passed over."""
     before: str | None = None
@@ -104,6 +134,10 @@ class Report:
     """Whether changes are shown and nothing is written."""
     live: bool = False
     """Whether it rests on what the machine is like at this moment."""
+    reads: Mapping[str, Read] = field(default_factory=dict)
+    """What the code reads of each config, where that was asked for."""
+    since: str | None = None
+    """The revision whose findings are not shown."""
     loading: str = ""
     """One line: how the project's code loads its configs, where that is known."""
 

@@ -17,13 +17,13 @@ from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.baseline import split as split_known
 from cfgfix.core.edits import Edit, splice
 from cfgfix.core.errors import CfgfixError, UnreadableError
-from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable
+from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
 from cfgfix.core.temporary_files import remove_leftovers
 from cfgfix.core.writing import require_inside
 from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip, Target, ignored_by_path
-from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Report, Request
+from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Read, Report, Request
 from cfgfix.lint.session import (
     Machine,
     Run,
@@ -32,7 +32,9 @@ from cfgfix.lint.session import (
     select,
     stamp_of,
     target_of,
+    told_by_code,
     told_by_code_around,
+    told_by_job,
     told_of_ruamel,
     usage_for,
 )
@@ -42,6 +44,7 @@ from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.code.model.given import UnderConfigs
     from cfgfix.code.model.python_files import PythonFile
     from cfgfix.core.fix_loop import Fixed
     from cfgfix.usage.project_code import CodeSays
@@ -54,6 +57,7 @@ OPENED_BY_CODE = (".json", ".toml")
 """Endings of configs that are judged by the code that opens them."""
 _NEITHER = "neither YAML nor Python"
 _NOT_INCLUDED = "no YAML or Python by its name, and no pattern of `include` fits it"
+_JSON = "a JSON config is only read"
 _NOT_OPENED = "no program here whose imports come to TensorFlow opens it"
 COLLECT_EVERY = 512
 """Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
@@ -193,6 +197,7 @@ def _run(request: Request) -> Report:
                 if len(reports) % COLLECT_EVERY == 0:
                     gc.collect(0)
             reports += _other_formats(runs, request, {report.path for report in reports})
+            reports += _read_by_named_modules(runs, request, skips, {report.path for report in reports})
             opened = {os.path.normpath(report.path) for report in reports}
             reports += [
                 FileReport(
@@ -217,13 +222,28 @@ def _run(request: Request) -> Report:
             runs.inputs += one.surroundings.looked
     for code in runs.codes():
         runs.inputs += code.inputs
+    reads = _reads(runs) if request.tell_reads or request.past is not None else {}
+    if request.past is not None:
+        from cfgfix.lint.past import with_causes
+
+        dead = frozenset(
+            rule.id for run in runs.all() if (rule := run.judge.code.get("dead-key")) is not None
+        )
+        reports = list(with_causes(reports, request.past, reads, dead))
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = _write(reports, errors)
+    stale = tuple(_stale(runs, reports, skips))
+    if not request.each:
+        from cfgfix.lint.joining import joined
+
+        reports = joined(reports, {rule.id for run in runs.all() for rule in run.judge.code.values()})
     used = {id(report.settings) for report in reports}
     lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
         run.hardware for run in runs.all()
     ]
+    if runs.jobs:
+        lines = [*runs.jobs, *(lines if runs.jobless else ())]
     return Report(
         files=tuple(
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
@@ -239,11 +259,22 @@ def _run(request: Request) -> Report:
         diff=request.diff,
         rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
-        stale=tuple(_stale(runs, reports, skips)),
+        stale=stale,
         sources=sources,
         live=any(machine.live for run in runs.all() for machine in run.machines),
         loading=_loading(runs),
+        reads=reads,
+        since=request.past.revision if request.past is not None else None,
     )
+
+
+def _reads(runs: Runs) -> dict[str, Read]:
+    """Return what the code reads of each config and asks for in vain, by the config's path in its repository."""
+    return {
+        path: {format_key_path(key): place for key, place in (*says.reads, *says.asked)}
+        for code in runs.codes()
+        for path, says in code.all().items()
+    }
 
 
 def _neither(source: SourceFile) -> UnreadableError:
@@ -273,7 +304,7 @@ def _stale(runs: Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip])
 
     A hook checks one file of many, and a run without a machine judges no rule about one: their entries still stand.
     """
-    if runs.baseline is None:
+    if runs.baseline is None or runs.past is not None:
         return
     root = os.path.dirname(os.path.abspath(runs.baseline.path))
     judged = {rule.id for run in runs.all() for rule in run.judge.rules}
@@ -390,6 +421,7 @@ def _scanned(
         only=_reported(request, run.settings, files, texts),
         progress=request.progress,
         extra=_in_code(run, runs.configs.items),
+        under=_under_configs(runs),
         tensorflow=run.settings.tensorflow,
     )
     if request.add_ignores is not None:
@@ -419,6 +451,13 @@ def _scanned(
             language="python",
             settings=run.settings,
         )
+
+
+def _under_configs(runs: Runs) -> list[UnderConfigs]:
+    """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
+    from cfgfix.usage.given import under_configs
+
+    return [item for code in runs.codes() for item in under_configs(code)]
 
 
 def _reported(
@@ -464,29 +503,126 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
             shown = os.path.relpath(os.path.join(code.root, path))
             if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
                 continue
-            run = runs.of(runs.finder.of(os.path.dirname(shown) or "."))
-            if not run.judge.code:
+            yield from _of_other_format(runs, shown, says, request)
+
+
+def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
+    """Yield the report of a config in JSON or TOML that a program opens, where it can be read."""
+    run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+    if not run.judge.code:
+        return
+    try:
+        source = read_source(path)
+    except UnreadableError:
+        return
+    runs.inputs.append(path)
+    found = run.judge.by_runs(says.hits, source)
+    if says.form == "json":
+        meant = _by_meaning(runs, run, source, says)
+        found = run.judge.unless_meant(found, meant)
+        told = {item.key_path for item in found}
+        found += [item for item in meant if item.key_path not in told]
+    findings = _permitted(run, found, path)
+    known: list[Finding] = []
+    if run.baseline is not None:
+        findings, known = split_known(findings, run.baseline, run.left)
+    yield FileReport(
+        path,
+        source.text,
+        "generic",
+        says.form,
+        tuple(findings),
+        hidden=tuple(known),
+        edits=tuple(None for _ in findings) if request.edits else (),
+        opened_by=says.programs,
+        settings=run.settings,
+        language=says.form,
+    )
+
+
+def _read_by_named_modules(
+    runs: Runs, request: Request, skips: dict[str, Skip], known: set[str]
+) -> Iterator[FileReport]:
+    """Yield the configs that named Python files read, with what the code there makes wrong in them.
+
+    A hook is given the files that changed. A trainer that reads another key than before changes what each of its
+    configs means, and none of them is named.
+    """
+    if request.add_ignores is not None:
+        return
+    looking = replace(request, fix=False)
+    seen = {os.path.abspath(path) for path in known}
+    for named in request.paths:
+        if not named.endswith(PYTHON) or not os.path.isfile(named):
+            continue
+        code = runs.code_around(named)
+        module = os.path.relpath(os.path.abspath(named), code.root).replace(os.sep, "/")
+        for path, says in code.all().items():
+            whole = os.path.join(code.root, path)
+            if not says.framework or module not in says.modules or whole in seen:
                 continue
-            try:
-                source = read_source(shown)
-            except UnreadableError:
+            shown = os.path.relpath(whole)
+            run = runs.sound(runs.finder.of(os.path.dirname(shown) or "."))
+            if run is None or not run.judge.code or Matcher(run.settings).outside(shown):
                 continue
-            runs.inputs.append(shown)
-            findings = _permitted(run, run.judge.by_runs(says.hits, source), shown)
-            known_ones: list[Finding] = []
-            if run.baseline is not None:
-                findings, known_ones = split_known(findings, run.baseline, run.left)
-            yield FileReport(
-                shown,
-                source.text,
-                "generic",
-                says.form,
-                tuple(findings),
-                hidden=tuple(known_ones),
-                edits=tuple(None for _ in findings) if request.edits else (),
-                settings=run.settings,
-                language=says.form,
-            )
+            seen.add(whole)
+            for report in _by_code(runs, run, shown, says, looking, skips):
+                yield replace(
+                    report,
+                    findings=tuple(item for item in report.findings if _caused_in(item, run, named)),
+                    edits=(),
+                )
+
+
+def _by_code(
+    runs: Runs, run: Run, path: str, says: CodeSays, request: Request, skips: dict[str, Skip]
+) -> Iterator[FileReport]:
+    """Yield the report of a config that a program opens, where it can be read."""
+    if says.form != "yaml":
+        yield from _of_other_format(runs, path, says, request)
+        return
+    try:
+        source = read_source(path)
+    except UnreadableError:
+        return
+    runs.inputs.append(path)
+    yield _one(runs, run, source, request, skips, alone=False, included=True)
+
+
+def _caused_in(finding: Finding, run: Run, module: str) -> bool:
+    """Tell whether what the code does with a config is wrong, and a module is where it does so."""
+    if all(rule.id != finding.rule for rule in run.judge.code.values()):
+        return False
+    in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
+    return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
+
+
+def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> list[Finding]:
+    """Return what the rules about settings and the machine find in a JSON config, of whose keys the code says what they are."""
+    document = compose(source)
+    generic = run.dialects.get("generic")
+    if document.problem is not None or generic is None or not says.reached:
+        return []
+    found: list[list[Finding]] = []
+    rules = {rule.id for rule in run.judge.rules if rule.check is None}
+    for machine in run.machines:
+        target = told_by_code(
+            replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
+        )
+        if says.job is not None and run.settings.hardware is None:
+            target, line = told_by_job(target, says.job)
+            runs.jobs += [line] if line not in runs.jobs else []
+        else:
+            runs.jobless = True
+        known = {path for _, path in target.told.keys} if target.told is not None else set()
+        found.append(
+            [
+                replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
+                for finding in run.judge.document(document, target).findings
+                if finding.rule in rules and finding.key_path in known
+            ]
+        )
+    return found[0] if len(found) == 1 else _merged(found, run.machines)
 
 
 def _asked_for(path: str, request: Request) -> bool:
@@ -523,6 +659,17 @@ def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     return runs.code_says(source.path, source)
 
 
+def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
+    """Return why no code is known to open a file, where code was looked at."""
+    path = document.source.path
+    if not run.judge.code or path == "-":
+        return None
+    from cfgfix.usage.unopened import top_names
+
+    followed = runs.code_around(path).followed()
+    return followed.why_not(path, top_names(document)) if followed.modules else None
+
+
 def _judged(
     runs: Runs,
     run: Run,
@@ -557,8 +704,16 @@ def _judged(
         return FileReport(source.path, passed_over=_NEITHER, alone=alone, settings=run.settings)
     if dialect is None:
         tool = tool_of(document)
-        reason = UNKNOWN_CONFIG if tool is None else f"{tool}, no training config"
-        return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+        if tool is not None:
+            reason = f"{tool}, no training config"
+            return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+        return FileReport(
+            source.path,
+            passed_over=UNKNOWN_CONFIG,
+            lacking=_lacking(runs, run, document),
+            alone=alone,
+            settings=run.settings,
+        )
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
@@ -566,6 +721,14 @@ def _judged(
     targets = [target_of(run, dialect, machine) for machine in run.machines]
     if says is not None and run.settings.loader is None and dialect.name == "generic":
         targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
+    if says is not None and says.reached:
+        targets = [told_by_code(target, says.reached) for target in targets]
+    if says is not None and says.job is not None and run.settings.hardware is None:
+        by_job = [told_by_job(target, says.job) for target in targets]
+        targets = [target for target, _ in by_job]
+        runs.jobs += [line for _, line in by_job if line not in runs.jobs]
+    else:
+        runs.jobless = True
 
     cut: set[str] = set()
     judged_text = ""
@@ -609,6 +772,8 @@ def _judged(
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
     loader = targets[0].loader
+    opened_by = says.programs if says is not None else ()
+    lacking = _lacking(runs, run, document) if says is None and not forced else None
     if not run.configs.full():
         run.configs.items.append((document, loader))
     if request.add_ignores is not None:
@@ -631,6 +796,8 @@ def _judged(
             tuple(findings),
             hidden=tuple(hidden),
             edits=edits,
+            lacking=lacking,
+            opened_by=opened_by,
             settings=run.settings,
         )
     from cfgfix.config.document.language import Yaml
@@ -651,7 +818,7 @@ def _judged(
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
         judge(language.parse(report.text or ""))
-    report = replace(report, hidden=tuple(hidden))
+    report = replace(report, hidden=tuple(hidden), lacking=lacking, opened_by=opened_by)
     if run.baseline is not None:
         new, known = split_known(report.findings, run.baseline, run.left)
         report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))

@@ -42,7 +42,9 @@ def _file(file: FileReport) -> dict[str, Any]:
         "path": file.path,
         "dialect": file.dialect,
         "loader": file.loader,
+        "opened_by": list(file.opened_by),
         "passed_over": file.passed_over,
+        "lacking": file.lacking,
         "findings": [finding_data(finding) for finding in file.findings],
         "fixed": [
             {
@@ -67,7 +69,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "key": format_key_path(finding.key_path) if finding.key_path is not None else None,
         "location": _location(finding.location),
-        "related": [_location(location) for location in finding.related],
+        "related": [_location(location) for location in (*finding.related, *finding.same)],
         "flow": [_location(location) for location in finding.flow],
         "notes": list(finding.notes),
         "profile": finding.profile,

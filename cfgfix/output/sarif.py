@@ -116,9 +116,9 @@ def _result(
     }
     if finding.profile is not None:
         result["properties"]["profile"] = finding.profile
-    if finding.related:
+    if finding.related or finding.same:
         result["relatedLocations"] = [
-            _location(place, number) for number, place in enumerate(finding.related, 1)
+            _location(place, number) for number, place in enumerate((*finding.related, *finding.same), 1)
         ]
     if finding.flow:
         result["codeFlows"] = [

@@ -43,6 +43,8 @@ def _file(file: FileReport, path: Callable[[str], str]) -> FileReport:
         path=path(file.path),
         dialect=visible(file.dialect) if file.dialect else file.dialect,
         passed_over=visible(file.passed_over) if file.passed_over else file.passed_over,
+        lacking=visible(file.lacking) if file.lacking else file.lacking,
+        opened_by=tuple(map(visible, file.opened_by)),
         findings=tuple(map(shown, file.findings)),
         applied=tuple(Applied(shown(item.finding), item.edits) for item in file.applied),
         refused=tuple(Refused(shown(item.finding), visible(item.reason)) for item in file.refused),
@@ -61,6 +63,7 @@ def _finding(finding: Finding, path: Callable[[str], str]) -> Finding:
         notes=tuple(map(visible, finding.notes)),
         profile=visible(finding.profile) if finding.profile else finding.profile,
         flow=tuple(map(place, finding.flow)),
+        same=tuple(map(place, finding.same)),
     )
 
 

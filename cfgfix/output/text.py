@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from cfgfix.core.edits import Safety
 from cfgfix.core.findings import Finding, Location, Severity, State, note_parts
 from cfgfix.core.terminal import Paint
 from cfgfix.core.visible import visible
-from cfgfix.lint.request import UNKNOWN_CONFIG
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.sentences import legible, message
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
+MAX_PROGRAMS = 3
+"""Most programs that the closing lines name."""
+MAX_SAME = 5
+"""Most other files that a finding which holds for several names."""
 MAX_LINE = 160
 """Longest part of a source line shown in a frame, in characters."""
 
@@ -70,6 +73,12 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
             lines.append(
                 f"  {paint('frame', '=')} {other.path}:{other.line}:{other.column}: {other.label or ''}".rstrip()
             )
+    if finding.same:
+        shown = [f"{other.path}:{other.line}" for other in finding.same[:MAX_SAME]]
+        rest = len(finding.same) - len(shown)
+        lines.append(
+            f"  {paint('frame', '=')} the same in {', '.join(shown)}{f' and {rest} more' if rest else ''}"
+        )
     for step in finding.flow:
         lines.append(
             f"  {paint('frame', '>')} {step.path}:{step.line}:{step.column}: {step.label or ''}".rstrip()
@@ -215,9 +224,12 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     checked = [file for file in report.files if file.passed_over is None and file.language != "python"]
     passed = [file for file in report.files if file.passed_over is not None]
+    unopened = [file for file in passed if file.lacking is not None]
+    others = [file for file in passed if file.lacking is None]
     if show_skipped:
-        lines += [f"skipped {skip.rule}: {skip.reason}" for skip in report.skipped]
-        lines += [f"passed over {file.path}: {file.passed_over}" for file in passed]
+        lines += _skipped(report)
+        lines += [f"only by its keys {file.path}: {file.lacking}" for file in checked if file.lacking]
+        lines += map(_passed_over, passed)
     else:
         lines += [
             f"passed over {file.path}: {file.passed_over}"
@@ -242,36 +254,83 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
         lines.append(
             f"{total or 'no findings'} in "
             + " and ".join(
-                ([_plural(len(checked), "config")] if checked or not report.sources else [])
+                (
+                    [f"{_plural(len(checked), 'config')}{_known_by(checked)}"]
+                    if checked or not report.sources
+                    else []
+                )
                 + ([_plural(report.sources, "Python file")] if report.sources else [])
             )
-            + (f", {_plural(len(passed), 'other file')} passed over" if passed else "")
+            + (f", {_plural(len(others), 'other file')} passed over" if others else "")
         )
-    elif len(passed) == 1 and passed[0].alone and passed[0].passed_over != UNKNOWN_CONFIG:
-        if not show_skipped:
-            way = "--dialect NAME --force-dialect checks it all the same"
-            lines.append(f"passed over {passed[0].path}: {passed[0].passed_over} ({way})")
+        lines += _unopened(unopened, show_skipped=show_skipped)
+    elif len(passed) == 1 and passed[0].alone:
+        way = "--dialect NAME --force-dialect checks it all the same"
+        lines.append(way if show_skipped else f"{_passed_over(passed[0])} ({way})")
     elif passed:
-        way = (
-            ", --dialect NAME --force-dialect checks it all the same"
-            if len(passed) == 1 and passed[0].alone
-            else ""
-        )
-        lines.append(
-            f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why{way})"
-        )
+        lines.append(f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why)")
     else:
         lines.append("no configs found")
     lines += _fix_hint(findings, report, paint)
     lines += [f"stale in the baseline: {entry}" for entry in report.stale]
     hidden = sum(len(file.hidden) for file in report.files)
     if hidden:
-        lines.append(f"{_plural(hidden, 'finding')} silenced by comments or the baseline")
+        why = (
+            f"held at {report.since} already, or silenced by comments"
+            if report.since
+            else "silenced by comments or the baseline"
+        )
+        lines.append(f"{_plural(hidden, 'finding')} {why}")
     if report.hardware and checked:
         lines.append(report.hardware)
     if report.loading and checked:
         lines.append(report.loading)
     return lines
+
+
+def _skipped(report: Report) -> Iterator[str]:
+    """Yield the lines about skipped rules: one for the rules of one reason."""
+    rules: dict[str, list[str]] = {}
+    for skip in report.skipped:
+        rules.setdefault(skip.reason, []).append(skip.rule)
+    for reason, names in rules.items():
+        yield f"skipped {', '.join(names)}: {reason}"
+
+
+def _passed_over(file: FileReport) -> str:
+    lacking = f"; {file.lacking}" if file.lacking else ""
+    return f"passed over {file.path}: {file.passed_over}{lacking}"
+
+
+def _known_by(checked: Sequence[FileReport]) -> str:
+    """Return in brackets how it is known that files are configs, where code tells it of some."""
+    counts: dict[str, int] = {}
+    for file in checked:
+        for program in file.opened_by[:1]:
+            counts[program] = counts.get(program, 0) + 1
+    if not counts:
+        return ""
+    programs = sorted(counts, key=lambda program: -counts[program])
+    if len(programs) > MAX_PROGRAMS:
+        rest = sum(counts[program] for program in programs[MAX_PROGRAMS - 1 :])
+        programs = programs[: MAX_PROGRAMS - 1]
+        told = [f"{counts[program]} opened by {program}" for program in programs]
+        told.append(f"{rest} by other programs")
+    else:
+        told = [f"{counts[program]} opened by {program}" for program in programs]
+    by_keys = len(checked) - sum(counts.values())
+    if by_keys:
+        told.append(f"{by_keys} known by {'its' if by_keys == 1 else 'their'} keys")
+    return f" ({', '.join(told)})"
+
+
+def _unopened(files: Sequence[FileReport], *, show_skipped: bool) -> list[str]:
+    """Return the line about files that look like settings of something and that no code is known to open."""
+    if not files:
+        return []
+    verb = "is" if len(files) == 1 else "are"
+    hint = "" if show_skipped else ": --show-skipped tells what is lacking"
+    return [f"{_plural(len(files), 'YAML file')} {verb} read by no code that could be followed{hint}"]
 
 
 def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list[str]:

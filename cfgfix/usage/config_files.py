@@ -17,6 +17,8 @@ from cfgfix.core.source_file import SourceFile, read_source
 
 KeyPath = tuple[str | int, ...]
 Span = tuple[int, int]
+Place = tuple[str, int]
+"""A file of the code, relative to the repository, and a line."""
 
 MAX_BYTES = 1_000_000
 """Largest config file that is held against code; the largest training config of 777 public ones has 69 kB."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -29,6 +28,7 @@ class Verdict:
         changes: What would repair it.
         notes: Further lines.
         stops: Whether the run stops at it as it is, so that a repair can make nothing worse.
+        title: What the repair does, where the rule does not say it.
     """
 
     check: str
@@ -41,6 +41,7 @@ class Verdict:
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     stops: bool = False
+    title: str | None = None
 
 
 class Judge:
@@ -81,7 +82,7 @@ class Judge:
 
     def shown(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
-        return os.path.relpath(os.path.abspath(path), self.project.root).replace(os.sep, "/")
+        return self.project.shown(path)
 
     def place(self, spot: Spot) -> str:
         """Return a place in the code as `path:line`."""

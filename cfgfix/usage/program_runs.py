@@ -104,6 +104,14 @@ class ProjectRuns:
         self.unread = [path for path in program.files if path not in known]
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
+        self.entered: list[Entrance] = []
+        """The programs that were followed."""
+        self.open_sites: list[OpenSite] = []
+        """The load sites of which it is not wholly known which files they get."""
+
+    def shown(self, path: str) -> str:
+        """Return a path as seen from the project's folder."""
+        return os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
 
     def config(self, path: str) -> ConfigFile | None:
         """Return a config of the project by its path relative to the root."""
@@ -140,7 +148,7 @@ class ProjectRuns:
     def run(self) -> None:
         """Run every program under every command, then with each further file that its load sites fit."""
         finder = Entrances(self.program, self.files)
-        entrances = finder.found()
+        entrances = self.entered = finder.found()
         commands = finder.commands(entrances)
         made: list[tuple[Entrance, list[RunResult]]] = []
         for number, entrance in enumerate(entrances):
@@ -159,7 +167,8 @@ class ProjectRuns:
                 mine.append(result)
                 self.results.append(result)
             made.append((entrance, mine))
-        self._try_others([item for entrance, mine in made for item in _open_sites(entrance, mine)])
+        self.open_sites = [item for entrance, mine in made for item in _open_sites(entrance, mine)]
+        self._try_others(self.open_sites)
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
@@ -173,6 +182,7 @@ class ProjectRuns:
         again.unread = self.unread
         again.failures = self.failures
         again.sites, again.script_texts = self.sites, self.script_texts
+        again.entered, again.open_sites = self.entered, self.open_sites
         again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
             if path in result.opened:
@@ -261,8 +271,7 @@ class ProjectRuns:
         return count
 
     def _fits(self, path: str, loading: Loading, names: set[str]) -> bool:
-        form = {"json": (".json",), "toml": (".toml",)}.get(loading.how, (".yaml", ".yml"))
-        if not path.endswith(form):
+        if not path.endswith(loads_form(loading)):
             return False
         config = self.config(path)
         if config is None:
@@ -343,6 +352,11 @@ def lacking(opened: Opened, result: RunResult) -> int:
         if item.key.source == opened.keys[()].source and item.kind in ("unknown-key", "missing-key")
     }
     return len(asked) + len(refused)
+
+
+def loads_form(loading: Loading) -> tuple[str, ...]:
+    """Return how the names of the files end that a call loads."""
+    return {"json": (".json",), "toml": (".toml",)}.get(loading.how, (".yaml", ".yml"))
 
 
 def _from_outside(path: Value) -> bool:

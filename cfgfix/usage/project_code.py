@@ -11,18 +11,22 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.config_files import ConfigFile, form_of
+from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
+from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.usage.judge import Verdict
     from cfgfix.usage.program_runs import ProjectRuns
+    from cfgfix.usage.unopened import Followed
     from cfgfix.usage.verdicts import Judged
 
 
@@ -39,6 +43,8 @@ class CodeSays:
         hits: What is wrong, with the name of the rule's check.
         converted: Names of keys whose value the code converts to a number itself.
         digest: What tells the text that this holds for.
+        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
+        job: What runs a program with it under limits, or None.
     """
 
     loader: str
@@ -49,6 +55,18 @@ class CodeSays:
     hits: tuple[tuple[str, Hit], ...]
     converted: frozenset[str]
     digest: bytes
+    programs: tuple[str, ...] = ()
+    """The programs that open it, as paths relative to the repository."""
+    modules: frozenset[str] = frozenset()
+    """The Python files that load it or read its keys, as paths relative to the repository."""
+    reads: tuple[tuple[KeyPath, Place], ...] = ()
+    """Where each key is read first: a path relative to the repository, and a line."""
+    asked: tuple[tuple[KeyPath, Place], ...] = ()
+    """The keys that the code asks for and the file lacks, with where."""
+    ways: tuple[tuple[str, ...], ...] = ()
+    """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
+    reached: tuple[Reached, ...] = ()
+    job: Job | None = None
 
 
 class ProjectCode:
@@ -59,16 +77,25 @@ class ProjectCode:
         excluded: Tells which files and folders the settings leave out.
         key: What else the answer depends on, for the cache.
         keep: Whether answers are kept between runs.
+        tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
     """
 
     def __init__(
-        self, root: str, excluded: Callable[[str], bool], key: object = None, *, keep: bool = True
+        self,
+        root: str,
+        excluded: Callable[[str], bool],
+        key: object = None,
+        *,
+        keep: bool = True,
+        tensorflow: str = FILES,
     ) -> None:
         self.root = os.path.abspath(root)
         self._excluded = excluded
         self._key = key
         self._keep = keep
+        self._tensorflow = tensorflow
         self._known: dict[str, CodeSays] | None = None
+        self._followed: Followed | None = None
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
@@ -88,35 +115,54 @@ class ProjectCode:
         """Return what the code says of every config that it opens, by its path relative to the root."""
         if self._known is None:
             try:
-                self._known = self._made()
+                self._known, self._followed = self._made()
             except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+                from cfgfix.usage.unopened import Followed
+
                 self.failures.append(internal_fault(error, self.root))
-                self._known = {}
+                self._known, self._followed = {}, Followed()
         return self._known
+
+    def followed(self) -> Followed:
+        """Return what was found of the code, for the files that none of it opens."""
+        self.all()
+        assert self._followed is not None
+        return self._followed
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self) -> dict[str, CodeSays]:
+    def _made(self) -> tuple[dict[str, CodeSays], Followed]:
         files = self._files()
+        from cfgfix.usage.unopened import Followed
+
         if not files:
-            return {}
+            return {}, Followed()
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data:
-            return {}
+            return {}, Followed(len(files))
         stamps = []
         for path in beside:
             with contextlib.suppress(OSError):
                 facts = os.stat(os.path.join(self.root, path))
                 stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
+        requirement = self._requirement(files)
+        self.inputs += requirement.looked_in
         question = cache.digest(
             cache.dump(
-                ([(file.path, file.stamp) for file in files], stamps, self.root, os.getcwd(), repr(self._key))
+                (
+                    [(file.path, file.stamp) for file in files],
+                    stamps,
+                    self.root,
+                    os.getcwd(),
+                    repr(self._key),
+                    repr(replace(requirement, looked_in=())),
+                )
             )
         )
         tree = cache.digest(repr(self.root).encode()).hex()[:16]
@@ -124,12 +170,17 @@ class ProjectCode:
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
+        from cfgfix.usage.unopened import followed
         from cfgfix.usage.verdicts import judged
 
         found = {path: _says(item) for path, item in judged(runs).items()}
+        beside_them = followed(runs)
         if self._keep and not self.failures:
-            cache.store_result(f"runs-{tree}", question, _packed(found))
-        return found
+            cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
+        return found, beside_them
+
+    def _requirement(self, files: list[Any]) -> Requirement:
+        return find_requirement([file.path for file in files], self._tensorflow)
 
     def _run(self, files: list[Any]) -> ProjectRuns:
         from cfgfix.code.model.program import Program
@@ -139,6 +190,7 @@ class ProjectCode:
         tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
             program = Program(files, store, [])
+            program.facts["requirement"] = self._requirement(files)
             program.scan()
             runs = ProjectRuns(program, self.root)
             runs.failures = self.failures
@@ -180,6 +232,13 @@ def _says(found: Judged) -> CodeSays:
         tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
+        found.programs,
+        found.modules,
+        tuple(found.reads.items()),
+        found.asked,
+        found.ways,
+        found.reached,
+        found.job,
     )
 
 
@@ -192,6 +251,7 @@ def _hit(verdict: Verdict) -> Hit:
         changes=verdict.changes,
         severity=verdict.severity,
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
+        title=verdict.title,
         notes=verdict.notes,
         elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
     )
@@ -204,8 +264,8 @@ def _location(spot: Spot, label: str) -> Location:
     return found
 
 
-def _packed(found: dict[str, CodeSays]) -> Any:
-    return [
+def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
+    configs = [
         (
             path,
             item.loader,
@@ -216,9 +276,56 @@ def _packed(found: dict[str, CodeSays]) -> Any:
             [(name, _packed_hit(hit)) for name, hit in item.hits],
             sorted(item.converted),
             item.digest,
+            item.programs,
+            sorted(item.modules),
+            item.reads,
+            item.asked,
+            item.ways,
+            [_packed_reached(one) for one in item.reached],
+            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
+            if item.job
+            else None,
         )
         for path, item in found.items()
     ]
+    calls = [(call.place, call.endings, call.names) for call in followed.calls]
+    return configs, (
+        followed.modules,
+        followed.programs,
+        followed.framework,
+        followed.cut_off,
+        calls,
+        followed.mentions,
+    )
+
+
+def _packed_place(place: Location) -> Any:
+    return (
+        place.path,
+        place.start,
+        place.end,
+        place.line,
+        place.column,
+        place.end_line,
+        place.end_column,
+        place.label,
+    )
+
+
+def _packed_reached(item: Reached) -> Any:
+    return (
+        item.call,
+        item.parameter,
+        item.path,
+        item.unchanged,
+        item.value,
+        item.known,
+        item.always,
+        item.alone,
+        _packed_place(item.location),
+        item.place,
+        item.argument,
+    )
 
 
 def _packed_hit(hit: Hit) -> Any:
@@ -229,10 +336,7 @@ def _packed_hit(hit: Hit) -> Any:
         for change in hit.changes
         if isinstance(change, (RenameKey, SetValue))
     ]
-    places = [
-        (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
-        for item in hit.elsewhere
-    ]
+    places = [_packed_place(item) for item in hit.elsewhere]
     return (
         hit.start,
         hit.end,
@@ -243,10 +347,22 @@ def _packed_hit(hit: Hit) -> Any:
         hit.safety,
         hit.notes,
         places,
+        hit.title,
     )
 
 
-def _unpacked(data: Any) -> dict[str, CodeSays]:
+def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
+    from cfgfix.usage.unopened import Followed, OpenCall
+
+    found, (modules, programs, framework, cut_off, calls, mentions) = data
+    followed = Followed(
+        modules,
+        programs,
+        framework,
+        cut_off,
+        tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
+        mentions,
+    )
     return {
         path: CodeSays(
             loader,
@@ -257,13 +373,27 @@ def _unpacked(data: Any) -> dict[str, CodeSays]:
             tuple((name, _unpacked_hit(hit)) for name, hit in hits),
             frozenset(converted),
             digest,
+            tuple(openers),
+            frozenset(readers),
+            reads,
+            asked,
+            ways,
+            tuple(_unpacked_reached(one) for one in reached),
+            Job(*job) if job is not None else None,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest in data
-    }
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job in found
+    }, followed
+
+
+def _unpacked_reached(data: Any) -> Reached:
+    call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
+    return Reached(
+        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
+    )
 
 
 def _unpacked_hit(data: Any) -> Hit:
-    start, end, path, values, changes, severity, safety, notes, places = data
+    start, end, path, values, changes, severity, safety, notes, places, title = data
     return Hit(
         start=start,
         end=end,
@@ -272,6 +402,7 @@ def _unpacked_hit(data: Any) -> Hit:
         changes=tuple(_changes(changes)),
         severity=severity,
         safety=safety,
+        title=title,
         notes=tuple(notes),
         elsewhere=tuple(Location(*place) for place in places),
     )

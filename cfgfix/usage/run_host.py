@@ -187,6 +187,10 @@ class Host:
                 shown = os.path.relpath(self.command.path, self.project.root)
                 return f"the command in {shown}:{self.command.line} gives it as {name}"
             return f"it is the default of {name}"
+        text = _text(path)
+        if self.command is not None and text is not None and text in self.command.arguments:
+            shown = os.path.relpath(self.command.path, self.project.root)
+            return f"the command in {shown}:{self.command.line} gives it"
         return "the code names it"
 
     def resolve(self, path: Value) -> str | None:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
-from cfgfix.usage.config_files import ConfigFile
+from cfgfix.usage.arguments import Arguments
+from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
 from cfgfix.usage.idle_keys import find_overwritten, find_unread
+from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.reached import Places, reached_by
+from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
+from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
+
+MAX_PLACES = 1_000
+"""Most keys of a file whose places in the code are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +34,33 @@ class Judged:
         file: The file.
         loader: Name of the loader that reads it.
         evidence: What opens it and how that is known, one line for each program.
+        ways: For each of these lines, the calls through which the program comes to the one that loads the file, and that one.
         framework: Whether a program of TensorFlow or Keras opens it.
         another: Whether only programs of other frameworks do.
         verdicts: What is wrong.
         converted: Names of keys whose value the code converts to a number itself.
+        programs: The programs that open it, those that come to TensorFlow where there are some.
+        modules: The Python files that load it, read a key of it or ask for one.
+        reads: Where each key is read first, as path and line.
+        asked: The names that the code asks for and the file lacks, with where.
+        reached: The parameters of TensorFlow that its values reach.
+        job: What runs a program with it under limits, or None.
     """
 
     file: ConfigFile
     loader: str
     evidence: tuple[str, ...]
+    ways: tuple[tuple[str, ...], ...]
     framework: bool
     another: bool
     verdicts: tuple[Verdict, ...]
     converted: frozenset[str]
+    programs: tuple[str, ...]
+    modules: frozenset[str]
+    reads: dict[KeyPath, Place]
+    asked: tuple[tuple[KeyPath, Place], ...]
+    reached: tuple[Reached, ...]
+    job: Job | None
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -52,22 +76,36 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
             if only is None or path == only:
                 by_file.setdefault(path, []).append(result)
     mentioned = MentionIndex(project)
+    sinks, places, jobs = Sinks(project), Places(), jobs_of(project.files)
+    arguments = Arguments(project, sinks)
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
         try:
-            found[path] = _verdicts_of(Judge(project, path, results, mentioned))
+            judge = Judge(project, path, results, mentioned)
+            programs = {judge.shown(result.entrance.module.path) for result in results}
+            reached = _reached_by(judge, sinks, places)
+            found[path] = _verdicts_of(judge, arguments, reached, job_for(jobs, programs, path))
         except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
             project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
 
 
-def _verdicts_of(judge: Judge) -> Judged:
-    evidence = []
+def _reached_by(judge: Judge, sinks: Sinks, places: Places) -> tuple[Reached, ...]:
+    """Return the parameters of TensorFlow that the values of a file reach."""
+    results = [result for result in judge.results if result.entrance.framework]
+    values = {path: entry.data for path, entry in judge.entries.items() if entry.kind == "scalar"}
+    return reached_by(judge.path, results, sinks, values, places) if results else ()
+
+
+def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None) -> Judged:
+    evidence: dict[str, tuple[str, ...]] = {}
     for result, opened in zip(judge.results, judge.mine, strict=True):
-        place = f"{judge.shown(opened.loading.spot.path)}:{opened.loading.spot.line}"
-        line = f"opened by {judge.shown(result.entrance.module.path)} ({place}): {opened.evidence}"
-        if line not in evidence:
-            evidence.append(line)
+        spot = opened.loading.spot
+        line = (
+            f"opened by {judge.shown(result.entrance.module.path)} ({judge.place(spot)}): {opened.evidence}"
+        )
+        way = [f"{judge.shown(scope.module.path)}:{place[0]}" for scope, place in spot.calls]
+        evidence.setdefault(line, (*way, judge.place(spot)))
     problem = next((item.problem for item in judge.mine if item.problem is not None), None)
     if problem is not None and judge.first.file.form != "yaml":
         opened = judge.first
@@ -89,6 +127,7 @@ def _verdicts_of(judge: Judge) -> Judged:
     if judge.root is not None and judge.root.kind == "map":
         find_lacking(judge)
         find_refused(judge)
+        find_refused_arguments(judge, arguments)
         find_wrong_values(judge)
         find_open_interpolations(judge)
         find_numbers_as_text(judge)
@@ -105,8 +144,57 @@ def _verdicts_of(judge: Judge) -> Judged:
         judge.first.file,
         judge.first.loader,
         tuple(evidence),
+        tuple(evidence.values()),
         any(result.entrance.framework for result in judge.results),
         all(result.entrance.another and not result.entrance.framework for result in judge.results),
         tuple(judge.verdicts),
         frozenset(converted),
+        _programs(judge),
+        frozenset(map(judge.shown, _modules(judge))),
+        _reads(judge),
+        _asked(judge),
+        reached,
+        job,
     )
+
+
+def _programs(judge: Judge) -> tuple[str, ...]:
+    entrances = [result.entrance for result in judge.results]
+    chosen = [entrance for entrance in entrances if entrance.framework] or entrances
+    return tuple(dict.fromkeys(judge.shown(entrance.module.path) for entrance in chosen))
+
+
+def _modules(judge: Judge) -> Iterator[str]:
+    """Yield the Python files that load the file, read a key of it or ask for one."""
+    for result, opened in zip(judge.results, judge.mine, strict=True):
+        yield opened.loading.spot.path
+        for scope, _ in opened.loading.spot.calls:
+            yield scope.module.path
+        for key in opened.keys.values():
+            for spots in (key.reads, key.uses, key.walks, key.writes, key.escapes):
+                yield from (spot.path for spot in spots)
+        yield from (item.spot.path for item in result.run.asked)
+        yield from (item.spot.path for item in result.run.refusals)
+
+
+def _reads(judge: Judge) -> dict[KeyPath, Place]:
+    """Return where each key is read first."""
+    found: dict[KeyPath, Place] = {}
+    for opened in judge.mine:
+        for path, key in opened.keys.items():
+            spot = next(iter((*key.reads, *key.uses, *key.walks, *key.escapes)), None)
+            if path and spot is not None and len(found) < MAX_PLACES:
+                found.setdefault(path, (judge.shown(spot.path), spot.line))
+    return found
+
+
+def _asked(judge: Judge) -> tuple[tuple[KeyPath, Place], ...]:
+    """Return the keys that the code asks for and the file lacks, with where."""
+    found: dict[KeyPath, Place] = {}
+    for result in judge.results:
+        for item in result.run.asked:
+            for section in item.sections:
+                if section.source == judge.path and len(found) < MAX_PLACES:
+                    place = (judge.shown(item.spot.path), item.spot.line)
+                    found.setdefault((*section.path, item.name), place)
+    return tuple(found.items())

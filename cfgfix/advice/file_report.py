@@ -1,0 +1,107 @@
+"""What is known of a config file, and of a key, from the code around: what opens it, by which way, and what is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from cfgfix.config.document.compose import compose
+from cfgfix.core.findings import format_key_path, parse_key_path
+from cfgfix.core.source_file import read_source
+from cfgfix.lint.request import Request
+from cfgfix.lint.session import Runs, dialect_of
+from cfgfix.usage.config_files import form_of
+from cfgfix.usage.unopened import top_names
+
+MAX_CONFIGS = 8
+"""Most configs of which it is told where they are read, one by one."""
+
+
+def file_facts(path: str) -> dict[str, Any]:
+    """Return what is known of a config file.
+
+    Raises:
+        UnreadableError: The file cannot be read.
+        CfgfixError: The settings are wrong.
+    """
+    runs = Runs(Request(paths=(path,)))
+    run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+    source = read_source(path)
+    says = runs.code_says(path, source)
+    facts: dict[str, Any] = {"file": path}
+    document = compose(source)
+    if form_of(path) == "yaml":
+        dialect = dialect_of(document, run)
+        facts["dialect"] = dialect.title if dialect is not None else None
+    if says is None:
+        followed = runs.code_around(path).followed()
+        facts["lacking"] = (
+            followed.why_not(path, top_names(document))
+            if followed.modules
+            else "there is no Python around it"
+        )
+        return facts
+    facts["loader"] = says.loader
+    facts["opened"] = [
+        {"program": line, "way": list(way)} for line, way in zip(says.evidence, says.ways, strict=True)
+    ]
+    facts["judged"] = says.framework
+    facts["read"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in says.reads}
+    facts["asked"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in says.asked}
+    return facts
+
+
+def file_lines(facts: dict[str, Any]) -> list[str]:
+    """Return what is known of a config file as lines of text."""
+    lines = [f"{facts['file']}: a config file"]
+    if facts.get("dialect"):
+        lines.append(f"  its keys are those of: {facts['dialect']}")
+    if "lacking" in facts:
+        known = "known by its keys alone" if facts.get("dialect") else "no training config that cfgfix knows"
+        return [*lines, f"  {known}: {facts['lacking']}"]
+    for item in facts["opened"]:
+        lines.append(f"  {item['program']}")
+        if len(item["way"]) > 1:
+            lines.append(f"    by way of {' -> '.join(item['way'])}")
+    lines.append(f"  read by {facts['loader']}")
+    if not facts["judged"]:
+        lines.append("  no program that opens it comes to TensorFlow, so the code says nothing of its keys")
+    lines += _places("read", facts["read"])
+    lines += _places("asked for and not there", facts["asked"])
+    return lines
+
+
+def _places(title: str, places: dict[str, str]) -> list[str]:
+    width = min(max(map(len, places), default=0), 40)
+    return (
+        [f"  {title}:", *(f"    {key:{width}}  {place}" for key, place in places.items())] if places else []
+    )
+
+
+def key_reads(what: str) -> list[str]:
+    """Return where the programs here read a key of the configs that they open; nothing where no config has it."""
+    try:
+        asked = tuple(str(step) for step in parse_key_path(what))
+    except ValueError:
+        return []
+    if not asked:
+        return []
+    runs = Runs(Request())
+    places: dict[tuple[str, str], list[str]] = {}
+    code = runs.code_around(os.path.join(".", "x"))
+    for path, says in code.all().items():
+        if not says.framework:
+            continue
+        told = [(key, f"read in {place[0]}:{place[1]}") for key, place in says.reads]
+        told += [(key, f"asked for in {place[0]}:{place[1]}, and not there") for key, place in says.asked]
+        for key, place in told:
+            steps = tuple(map(str, key))
+            if steps[-len(asked) :] == asked:
+                places.setdefault((format_key_path(key), place), []).append(path)
+    return [f"In the code: {key}: {place} ({_listed(paths)})" for (key, place), paths in places.items()]
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:MAX_CONFIGS])
+    return shown if len(paths) <= MAX_CONFIGS else f"{shown} and {len(paths) - MAX_CONFIGS} more"

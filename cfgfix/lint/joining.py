@@ -1,0 +1,78 @@
+"""One cause, one finding: what code does to the same key of several configs is told once, with the other places."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from cfgfix.core.findings import Finding
+from cfgfix.core.records import replace
+from cfgfix.lint.request import FileReport
+
+
+def joined(reports: Sequence[FileReport], rules: Collection[str]) -> list[FileReport]:
+    """Return the reports with findings that have one cause in the code as one finding, in the first of their files.
+
+    What can be repaired is left as it is: each file has a repair of its own.
+
+    Args:
+        reports: The reports of a run.
+        rules: The rules about what code does with a config.
+    """
+    groups: dict[Any, list[Finding]] = {}
+    for report in reports:
+        for finding in report.findings:
+            cause = _cause(report, finding, rules)
+            if cause is not None:
+                groups.setdefault(cause, []).append(finding)
+    if all(len(group) < 2 for group in groups.values()):
+        return list(reports)
+    result: list[FileReport] = []
+    told: set[Any] = set()
+    for report in reports:
+        findings: list[Finding] = []
+        edits = []
+        for number, finding in enumerate(report.findings):
+            cause = _cause(report, finding, rules)
+            if cause in told:
+                continue
+            group = groups[cause] if cause is not None else []
+            if len(group) > 1:
+                told.add(cause)
+            findings.append(_with_others(finding, group) if len(group) > 1 else finding)
+            if report.edits:
+                edits.append(report.edits[number])
+        same = len(findings) == len(report.findings) and all(map(_is, findings, report.findings))
+        result.append(report if same else replace(report, findings=tuple(findings), edits=tuple(edits)))
+    return result
+
+
+def _is(one: Finding, other: Finding) -> bool:
+    return one is other
+
+
+def _cause(report: FileReport, finding: Finding, rules: Collection[str]) -> Any:
+    """Return what tells the cause of a finding; None where it stands for itself."""
+    if not report.opened_by or finding.fix is not None or finding.rule not in rules:
+        return None
+    places = tuple(
+        (place.path, place.line, place.column) for place in finding.related if place.path != report.path
+    )
+    threshold = report.settings.threshold() if report.settings is not None else None
+    return (
+        finding.rule,
+        finding.severity,
+        finding.message,
+        finding.key_path,
+        finding.state,
+        finding.profile,
+        places,
+        report.opened_by,
+        threshold,
+    )
+
+
+def _with_others(finding: Finding, group: Sequence[Finding]) -> Finding:
+    same = tuple(replace(other.location, label="the same") for other in group if other is not finding)
+    more = "1 more config" if len(same) == 1 else f"{len(same)} more configs"
+    return replace(finding, message=f"{finding.message}, in this and {more}", same=same)

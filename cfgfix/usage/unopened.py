@@ -1,0 +1,177 @@
+"""Why no program is known to open a file: what was found in the code, and what is lacking to say more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from cfgfix.config.document.compose import MAPPING, SCALAR, Document
+from cfgfix.core.records import dataclass, field
+from cfgfix.usage.project_files import DATA
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.program_runs import ProjectRuns
+
+MAX_SITES = 64
+"""Most load sites that are kept of a project."""
+MAX_MENTIONS = 2_000
+MAX_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call that loads a file of which it is not known which it is.
+
+    Attributes:
+        place: Where it stands, as `path:line`.
+        endings: How the names of files end that it may load.
+        names: The keys that its program reads at the top of the file.
+    """
+
+    place: str
+    endings: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What was found of a repository's code, for the files that none of it is known to open.
+
+    Attributes:
+        modules: How many Python files it has.
+        programs: How many programs that may load a file were followed.
+        framework: How many of them come to TensorFlow or Keras.
+        cut_off: Whether the code is too much to follow all of it.
+        calls: The calls that load files of which nothing is known.
+        mentions: Where code names a file, by the file's name.
+    """
+
+    modules: int = 0
+    programs: int = 0
+    framework: int = 0
+    cut_off: bool = False
+    calls: tuple[OpenCall, ...] = ()
+    mentions: dict[str, str] = field(default_factory=dict)
+
+    def why_not(self, path: str, names: Collection[str]) -> str:
+        """Return what was found and what is lacking to tell which program opens a file.
+
+        Args:
+            path: The file.
+            names: Its keys at the top.
+        """
+        if not self.programs:
+            return "no program here loads a file, as far as the code tells"
+        if not self.framework:
+            return "no program here that loads a file comes to TensorFlow"
+        own = set(names)
+        calls = [call for call in self.calls if path.endswith(call.endings)]
+        calls.sort(key=lambda call: -len(own.intersection(call.names)))
+        if calls:
+            best = calls[0]
+            shared = [name for name in best.names if name in own]
+            if shared:
+                return (
+                    f"{best.place} loads a file that is not known and reads {_counted(len(best.names), 'key')} of it; "
+                    f"this one has {len(shared)} of them ({_listed(shared)}). "
+                    "A command that names the file, in a script or README, would tell"
+                )
+        named = self.mentions.get(os.path.basename(path))
+        if named is not None:
+            return f"{named} names it, and no program that was followed loads it there"
+        if calls:
+            return f"{calls[0].place} loads a file that is not known, and asks for none of its keys"
+        if self.cut_off:
+            return "the code is too much to follow all of it, and what was followed does not load it"
+        programs = _counted(self.framework, "program")
+        verb = "names" if self.framework == 1 else "name"
+        return f"the {programs} here {verb} every file loaded, and this is none of them"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word if count == 1 else word + 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:MAX_NAMES])
+    return shown if len(names) <= MAX_NAMES else f"{shown} and so on"
+
+
+def followed(project: ProjectRuns) -> Followed:
+    """Return what the runs of a project found, for the files that they do not open."""
+    from cfgfix.usage.program_runs import loads_form
+
+    calls: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    for site in project.open_sites:
+        if not site.entrance.framework or len(calls) >= MAX_SITES:
+            continue
+        spot = site.loading.spot
+        place = f"{project.shown(spot.path)}:{spot.line}"
+        calls.setdefault((place, loads_form(site.loading)), set()).update(site.names)
+    return Followed(
+        len(project.program.files),
+        len(project.entered),
+        sum(1 for entrance in project.entered if entrance.framework),
+        project.spent(),
+        tuple(OpenCall(place, endings, tuple(sorted(names))) for (place, endings), names in calls.items()),
+        _mentions(project),
+    )
+
+
+def _mentions(project: ProjectRuns) -> dict[str, str]:
+    """Return where the code names files of the project, by the file's name."""
+    wanted = {path.rpartition("/")[2] for path in project.files.data}
+    found: dict[str, str] = {}
+    for module in project.program.all_modules():
+        for scope in module.summary.scopes:
+            for line, text in _texts(scope):
+                name = text.rpartition("/")[2]
+                if name in wanted and len(found) < MAX_MENTIONS:
+                    found.setdefault(name, f"{project.shown(module.path)}:{line}")
+    return found
+
+
+def _texts(scope: Any) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a scope that end as the names of config files do, with their lines."""
+    events = list(scope.body)
+    while events:
+        event = events.pop()
+        for expr in (event.value, *event.targets):
+            for text in _of_expression(expr):
+                yield event.place[0], text
+        for _, inner in event.bodies or ():
+            events += inner
+    for call in scope.calls:
+        for expr in (*call.args, *(value for _, value in call.keywords)):
+            for text in _of_expression(expr):
+                yield call.place[0], text
+
+
+def _of_expression(expr: Any) -> Iterator[str]:
+    from cfgfix.code.model.summary import CONSTANT
+
+    pending = [expr]
+    count = 0
+    while pending and count < 2_000:
+        count += 1
+        here = pending.pop()
+        if not isinstance(here, tuple) or not here:
+            continue
+        if here[0] == CONSTANT:
+            if isinstance(here[1], str) and here[1].endswith(DATA):
+                yield here[1]
+        else:
+            pending += [item for item in here[1:] if isinstance(item, tuple)]
+
+
+def top_names(document: Document) -> list[str]:
+    """Return the keys at the top of a YAML file, as far as it can be read."""
+    return [
+        key.text
+        for root in document.roots[:1]
+        if document.problem is None and root.kind == MAPPING
+        for key, _ in root.items
+        if key.kind == SCALAR
+    ]
