@@ -70,11 +70,12 @@ def _entered(tape: Site) -> tuple[Event, str] | None:
     """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
     scope = tape.scope
     for event in scope.events():
-        if event.kind != "with" or len(event.targets) != 1 or event.targets[0][0] != NAME:
+        if event.kind != "with" or (CALL, tape.call.number) not in event.extra:
             continue
-        if len(event.extra) != 1 or event.extra[0] != (CALL, tape.call.number):
+        target = event.targets[event.extra.index((CALL, tape.call.number))]
+        if target[0] != NAME:
             continue
-        name = event.targets[0][1]
+        name = target[1]
         again = any(
             other.kind == "with" and any(item[:2] == (NAME, name) for item in other.extra)
             for other in scope.events()
