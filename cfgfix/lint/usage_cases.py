@@ -46,6 +46,9 @@ def run_code_case(rule: Rule, case: Mapping[str, Any]) -> list[str]:
 
 def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
     settings = Settings(root=folder, tensorflow="requirements")
+    if "config" not in case:
+        yield from _problems_of_options(rule, case, folder)
+        return
     if case.get("opened"):
         yield from _problems_of_runs(rule, case, folder)
         return
@@ -139,3 +142,24 @@ def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Itera
     expected = str(case["fixed"]) if "fixed" in case else source.text
     if after != expected:
         yield f"the fix gives {after!r}, not {expected!r}"
+
+
+def _problems_of_options(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
+    """Yield what is wrong with a case about the options of programs."""
+    from cfgfix.core.source_file import read_source
+    from cfgfix.usage.project_code import ProjectCode
+
+    judge = Judge(Catalogue([rule]), [rule], {})
+    found = [
+        (inside, item)
+        for inside, check, hit in ProjectCode(folder, lambda _path: False, keep=False).options()
+        for item in judge.by_runs(((check, hit),), read_source(os.path.join(folder, inside)))
+    ]
+    places = [f"{inside}#{item.location.line}" for inside, item in found]
+    wanted = [str(place) for place in case["finds"] or []]
+    if places != wanted:
+        yield f"finds {places}, not {wanted}" + "".join(f"\n    {item.message}" for _, item in found)
+    elif "severity" in case and any(item.severity.label != case["severity"] for _, item in found):
+        yield f"severity is {found[0][1].severity.label}, not {case['severity']}"
+    elif "message" in case and not any(str(case["message"]) in item.message for _, item in found):
+        yield f"no message has {case['message']!r}: {[item.message for _, item in found]}"

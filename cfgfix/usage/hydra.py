@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cfgfix.code.inference.interpreter.events import Loading
-from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     ConfigKey,
@@ -22,6 +22,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
+from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from collections.abc import Sequence as Row
 
 from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
-from cfgfix.code.inference.interpreter.models.options import OPTIONS
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, PartialText, Scalar, Unknown, Value
+from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.code.model.program import Program
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import dataclass
@@ -25,6 +25,8 @@ MAX_RUNS = 600
 """Most runs of one project."""
 MAX_STEPS = 1_200_000
 """Most steps of all runs of one project: about ten seconds; programs that are not run any more silence what they mention."""
+MAX_OPTION_STEPS = 300_000
+"""Most steps of the programs that have options and load nothing, beside those of the others."""
 MAX_FORCED = 64
 """Most files that are tried at one load site."""
 MAX_FITTING = 3
@@ -97,6 +99,7 @@ class ProjectRuns:
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix that cut something off."""
         self.steps = 0
+        self.option_steps = 0
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
         self.sites: dict[Site, Loading] = {}
@@ -104,6 +107,10 @@ class ProjectRuns:
         self.unread = [path for path in program.files if path not in known]
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
+        self.without_config: list[RunResult] = []
+        """Runs that load nothing, of programs that have options."""
+        self.commands_of: list[tuple[Entrance, list[Command]]] = []
+        """The commands that start each program."""
         self.entered: list[Entrance] = []
         """The programs that were followed."""
         self.open_sites: list[OpenSite] = []
@@ -151,14 +158,18 @@ class ProjectRuns:
         entrances = self.entered = finder.found()
         commands = finder.commands(entrances)
         made: list[tuple[Entrance, list[RunResult]]] = []
+        self.commands_of = [(entrance, commands.get(number, [])) for number, entrance in enumerate(entrances)]
         for number, entrance in enumerate(entrances):
             mine: list[RunResult] = []
+            if not entrance.loads:
+                continue
             for command in _telling(commands.get(number, ())):
                 if self.spent():
                     break
                 result = self.one(entrance, command)
                 if not result.run.loadings:
                     # A program that loads nothing under one command loads nothing under another, as a rule.
+                    self._keep_for_options(result)
                     break
                 known = {path for other in mine for path in other.opened}
                 if command is None and result.opened and known.issuperset(result.opened):
@@ -169,6 +180,20 @@ class ProjectRuns:
             made.append((entrance, mine))
         self.open_sites = [item for entrance, mine in made for item in _open_sites(entrance, mine)]
         self._try_others(self.open_sites)
+        for entrance in entrances:
+            if not entrance.loads and self.option_steps < MAX_OPTION_STEPS:
+                before = self.steps
+                self._keep_for_options(self.one(entrance, None))
+                self.option_steps += self.steps - before
+                self.steps = before
+
+    def _keep_for_options(self, result: RunResult) -> None:
+        """Keep a run that loads nothing for what it shows of the options; made without arguments, so that defaults count."""
+        if not result.entrance.framework or not result.run.options:
+            return
+        if result.command is not None:
+            result = self.one(result.entrance, None)
+        self.without_config.append(result)
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
@@ -183,6 +208,7 @@ class ProjectRuns:
         again.failures = self.failures
         again.sites, again.script_texts = self.sites, self.script_texts
         again.entered, again.open_sites = self.entered, self.open_sites
+        again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps
         again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
             if path in result.opened:
