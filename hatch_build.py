@@ -23,7 +23,7 @@ class CompileContent(BuildHookInterface[Any]):
             return
         sys.path.insert(0, self.root)
         try:
-            from cfgfix.config.dialects import dialect
+            from cfgfix.config.dialects import dialect, parameters
             from cfgfix.rules import catalogue as load
 
             modules = {
@@ -32,6 +32,8 @@ class CompileContent(BuildHookInterface[Any]):
                 + load.render(os.path.join(self.root, "rules")),
                 "dialects": _HEADER.format(origin="schemas/")
                 + dialect.render(os.path.join(self.root, "schemas")),
+                "parameters": _HEADER.format(origin="schemas/parameters.yaml")
+                + parameters.render(os.path.join(self.root, "schemas")),
             }
             for name in sorted(os.listdir(os.path.join(self.root, "schemas"))):
                 path = os.path.join(self.root, "schemas", name, "schema.json")

@@ -160,7 +160,12 @@ def check_wheel(files: Mapping[str, bytes]) -> None:
         if needed not in files:
             raise WrongError(f"wheel: {needed} is missing")
     with_schema = [path.parent.name for path in (ROOT / "schemas").glob("*/schema.json")]
-    tables = {"rules", "dialects", *(f"schema_{name.replace('-', '_')}" for name in with_schema)}
+    tables = {
+        "rules",
+        "dialects",
+        "parameters",
+        *(f"schema_{name.replace('-', '_')}" for name in with_schema),
+    }
     same(
         "wheel, compiled tables",
         {f"cfgfix/_compiled/{name}.py": b"" for name in tables},

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from cfgfix.advice.own_configs import OwnConfig
+from cfgfix.advice.page import Line
 from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.core.errors import CfgfixError
-from cfgfix.core.findings import format_key_path, parse_key_path
+from cfgfix.core.findings import Finding, KeyPath, format_key_path, parse_key_path
+from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_source
 from cfgfix.lint.session import names_class, stamp_of
 from cfgfix.settings.discovery import find
@@ -26,6 +29,8 @@ from cfgfix.usage.reads import (
     Use,
 )
 
+MAX_PLACES = 4
+"""Most calls that a value reaches that are told."""
 MAX_KEYS = 8
 """Most keys of one name that are told about."""
 MAX_CONFIGS = 200
@@ -39,6 +44,53 @@ _VERDICTS = {
     ONLY_LOGGED: "it is only logged or stored",
     OVERWRITTEN: "it is overwritten with a constant before anything reads it",
 }
+
+
+def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None) -> list[Line]:
+    """Return what keys of the project's configs are: the value, what it reaches in the code, and what is found at it.
+
+    Args:
+        keys: The keys, each with its config.
+        request: The machine that findings are about, as the command line names it.
+    """
+    lines: list[Line] = []
+    found: dict[str, list[Finding]] = {}
+    for own, path in keys[:MAX_KEYS]:
+        document = own.view.document
+        entry = document.find(path)
+        if entry is None:
+            continue
+        if own.path not in found:
+            found[own.path] = _findings(own.path, request)
+        key = format_key_path(path)
+        line, _ = document.source.position(entry[1].start)
+        shown = document.source.text[entry[1].value_start : entry[1].end].splitlines()
+        value = f" is {shown[0][:60]}" if len(shown) == 1 and shown[0] else ""
+        lines.append((1, f"{own.path}:{line}: {key}{value}"))
+        reached = [item for item in (own.says.reached if own.says is not None else ()) if item.path == path]
+        for item in reached[:MAX_PLACES]:
+            place = f"{os.path.relpath(item.location.path)}:{item.location.line}"
+            how = "reaches" if item.unchanged else "goes into"
+            lines.append((3, f"{how} {item.shown} in {place}"))
+        if len(reached) > MAX_PLACES:
+            lines.append((3, f"and {len(reached) - MAX_PLACES} more"))
+        lines += [
+            (3, f"{finding.severity.label} {finding.rule}: {finding.message}")
+            for finding in found[own.path]
+            if finding.key_path == path
+        ]
+    if len(keys) > MAX_KEYS:
+        lines.append((1, f"and {len(keys) - MAX_KEYS} more keys of that name"))
+    return lines
+
+
+def _findings(path: str, request: str | None) -> list[Finding]:
+    from cfgfix.lint.request import Request
+    from cfgfix.lint.runner import check
+
+    adjust = (lambda settings: replace(settings, hardware=request)) if request is not None else None
+    report = check(Request(paths=(path,), adjust=adjust))
+    return [finding for file in report.files for finding in file.findings]
 
 
 def key_lines(what: str, settings: Settings) -> list[str]:

@@ -38,9 +38,9 @@ WIDTH = 96
 def explain(*, what: str, request: str | None, dialect: str | None, as_json: bool) -> None:
     """Explain WHAT: a rule, a setting, a config file, or a topic.
 
-    A rule by id or name; a concept such as batch_size; a key path such as data.num_workers; a config file, with the
-    programs that open it and where they read its keys; or one of the topics ram, gpu_topology, gpu_memory,
-    gpu_utilisation, variation, data_share, throughput, storage.
+    A rule by id or name; a key of this project's configs, such as data.num_workers or its last step; a concept such as
+    batch_size; a config file, with the programs that open it and where they read its keys; or one of the topics ram,
+    gpu_topology, gpu_memory, gpu_utilisation, variation, data_share, throughput, storage.
     """
     if _is_config(what):
         from cfgfix.advice.file_report import file_facts, file_lines
@@ -232,13 +232,19 @@ def laid_out(rows: Iterable[Line]) -> list[str]:
 
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
     """Return what is known of a concept, key path or topic, or None where it is none of them."""
+    from cfgfix.advice.own_configs import keys_named, own_configs
     from cfgfix.cli.recommend import machine_for, view_of
+    from cfgfix.config.dialects.meanings import meaning
     from cfgfix.settings.project_dialects import known_dialects
     from cfgfix.settings.reader import discover
 
     settings = discover(".")
     dialects = known_dialects(settings)
+    machine, line = machine_for(request, settings, fallback=None)
+    configs = own_configs(machine) if wanted is None else []
+    own_keys = list(keys_named(what, configs))
     concepts = _concepts_of(what, dialects.values())
+    concepts |= {concept for own, path in own_keys for concept, known in own.told.keys if known == path}
     topic = next((found for found in map(topic_of, [what, *sorted(concepts)]) if found is not None), None)
     kind = f"the concept {', '.join(sorted(concepts - {what}))}" if concepts - {what} else "a setting"
     if topic is not None and what == topic.name and topic.title != topic.name:
@@ -247,32 +253,31 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
         kind += f" (see also {topic.name}: {topic.title})"
     page = Subject(f"{what}: {kind}")
     subjects = {*concepts, *(topic.concepts if topic is not None else ())}
-    for concept in sorted(subjects):
-        found = [
-            (1, f"{concept} in {dialect.title}: {_paths(dialect.concepts[concept])}")
-            for dialect in _shown(dialects.values(), what, concept)
-        ]
-        page.add("Where it stands", found)
-    page.add("What the schema says", _described(what, dialects.values()))
-    if topic is None and not page.sections:
-        return None
+    from cfgfix.advice.key_report import project_lines
+
+    page.add("In this project", project_lines(own_keys, request))
+    page.add(
+        "What it is",
+        [(1, f"{concept}: {text}") for concept in sorted(concepts) if (text := meaning(concept))],
+    )
     if topic is not None:
-        machine, line = machine_for(request, settings, fallback=None)
-        page.add("Recommended by", recommendations(topic, machine))
-        page.add("Where they disagree", [(1, f"- {text}") for text in topic.contradictions])
-        page.add("Measured", measured(topic))
         if machine is None:
             page.add("For your machine", [(1, line)])
             if topic.instead:
                 page.add("For your machine", [(1, topic.instead)])
         else:
-            name = wanted or settings.dialect or _dialect_for(what, topic.concepts, dialects)
-            view, schema, used = view_of(None, name, settings, machine)
-            page.add("The machine", machine_lines(machine))
+            own = own_keys[0][0] if own_keys else configs[0] if configs else None
+            if own is not None:
+                view, schema, whose = own.view, own.schema, own.path
+            else:
+                name = wanted or settings.dialect or _dialect_for(what, topic.concepts, dialects)
+                view, schema, used = view_of(None, name, settings, machine)
+                whose = used.title
             page.add(
-                f"cfgfix recommends for {machine.label}, in the keys of {used.title}",
+                f"cfgfix recommends for {machine.label}, in the keys of {whose}",
                 here(topic, recommend(view, machine, schema), view, machine),
             )
+            page.add("The machine", machine_lines(machine))
     page.add(
         "Rules about it",
         [
@@ -281,7 +286,20 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
             if subjects & {*rule.operands, *rule.at, *(rule.each.concepts if rule.each else ())}
         ],
     )
-    return page
+    if topic is not None:
+        page.add("Recommended by", recommendations(topic, machine))
+        page.add("Where they disagree", [(1, f"- {text}") for text in topic.contradictions])
+        page.add("Measured", measured(topic))
+    if own_keys:
+        return page
+    page.add("What the schema says", _described(what, dialects.values()))
+    for concept in sorted(subjects):
+        found = [
+            (1, f"{concept} in {dialect.title}: {_paths(dialect.concepts[concept])}")
+            for dialect in _shown(dialects.values(), what, concept)
+        ]
+        page.add("In known families of configs", found)
+    return page if page.sections else None
 
 
 def _concepts_of(what: str, known: Iterable[Dialect]) -> set[str]:

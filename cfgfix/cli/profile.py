@@ -1,4 +1,4 @@
-"""`cfgfix profile data|step|devices`: measure, with verdicts."""
+"""`cfgfix profile run|data|step|devices`: measure, with verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = 1
 
 @click.group("profile", context_settings={"help_option_names": ["-h", "--help"]})
 def profile() -> None:
-    """Measure the data pipeline, the step or the devices, with verdicts.
+    """Measure a training as it is, its data pipeline, its step or the devices, with verdicts.
 
     Your code is imported and run by these commands, in a process of its own with a time limit. Exit code 0: measured, no problem;
     1: a verdict names a problem; 2: wrong use; 3: your code failed or ran out of time; 4: a fault in cfgfix.
@@ -91,6 +91,61 @@ def data_source(function: Callable[..., None]) -> Callable[..., None]:
     ):
         function = option(function)
     return function
+
+
+@profile.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@_shared
+@click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+@click.option(
+    "--steps",
+    default=200,
+    show_default=True,
+    type=click.IntRange(20),
+    help="Training steps to observe; then the program is stopped.",
+)
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="At most, from the first step on.",
+)
+@click.option(
+    "--no-data", is_flag=True, help="Do not measure the dataset by itself where the steps wait for it."
+)
+def run(
+    *,
+    script: str,
+    arguments: tuple[str, ...],
+    module: bool,
+    steps: int,
+    seconds: float,
+    no_data: bool,
+    **shared: Any,
+) -> None:
+    """Run a training SCRIPT with its ARGUMENTS as it is, observe its first steps, stop it, and say what its time goes to.
+
+    The script really runs: what it writes in these steps is written. Options of this command stand before SCRIPT.
+    """
+    if not module and not os.path.isfile(script):
+        raise CfgfixError(
+            f"there is no file {script}",
+            hint="name the script that trains, or a module with -m package.module",
+        )
+    plan: dict[str, Any] = {"steps": steps, "seconds": seconds}
+    if no_data:
+        plan["data_seconds"] = 0
+    found = _run(
+        "cfgfix.measure.training:job",
+        {**shared, "dataset": None, "data_path": None, "batch_size": 1},
+        plan=plan,
+        script=script if module else os.path.abspath(script),
+        arguments=list(arguments),
+        module=module,
+    )
+    _finish({**found, "source": " ".join([script, *arguments])}, shared)
 
 
 @profile.command("data")

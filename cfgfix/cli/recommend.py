@@ -15,6 +15,9 @@ from cfgfix.core.visible import json_text, visible
 from cfgfix.hardware.model import Hardware
 from cfgfix.settings.reader import Settings
 
+EMPTY = "empty"
+"""The name of the text that stands for no config."""
+
 
 @click.command("recommend")
 @click.argument("config", required=False)
@@ -23,7 +26,10 @@ from cfgfix.settings.reader import Settings
     "request",
     help="The machine: auto (this one), a profile such as rtx4090x2,cpus=16,ram=64, or a file. By default the settings' one, else this one.",
 )
-@click.option("--dialect", help="Whose keys to use; by default those of CONFIG, else the settings' dialect.")
+@click.option(
+    "--dialect",
+    help="Whose keys to use; by default those of CONFIG, else of the config that the code here opens.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the values, reasons and sources as JSON.")
 def command(*, config: str | None, request: str | None, dialect: str | None, as_json: bool) -> None:
     """Print settings for a machine as a block of YAML, every value with its reason as a comment.
@@ -38,9 +44,12 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
     view, schema, used = view_of(config, dialect, settings, machine)
     advice = recommend(view, machine, schema)
     if not advice.choices and not advice.left_out:
+        where = (
+            view.document.source.path if view.document.source.path != EMPTY else f"the dialect {used.name}"
+        )
         raise CfgfixError(
-            f"the dialect {used.name} has none of the settings that depend on a machine",
-            hint="name another with --dialect",
+            f"{where} has none of the settings that depend on a machine",
+            hint="name another config, or a dialect with --dialect",
         )
     if as_json:
         click.echo(json_text(as_data(advice, machine, used), indent=2))
@@ -49,11 +58,24 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
     from cfgfix.advice.block import render
 
     heading = [
-        f"Recommended by cfgfix {__version__} for {line.removeprefix('hardware: ')}; keys of {used.title}."
-        + (f" Sizes are those of {visible(os.path.basename(config))}." if config else ""),
+        f"Recommended by cfgfix {__version__} for {line.removeprefix('hardware: ')}; {_whose(view, used, config)}",
         "A value without a measurement or a document behind it is not here; what follows each reason in brackets is its source.",
     ]
     click.echo(render(advice, heading), nl=False)
+
+
+def _whose(view: View, used: Dialect, config: str | None) -> str:
+    """Say whose keys a block has."""
+    path = config or view.document.source.path
+    if path == EMPTY and used.confidence == "low":
+        return "no config is known here, so the keys are common spellings: name your config to have its own."
+    if path == EMPTY:
+        return f"keys of {used.title}."
+    if view.told is not None:
+        return f"keys and sizes of {visible(path)}, as the code reads them."
+    if used.confidence == "low":
+        return f"keys and sizes of {visible(path)}."
+    return f"keys of {used.title}. Sizes are those of {visible(os.path.basename(path))}."
 
 
 def as_data(advice: Advice, machine: Hardware, dialect: Dialect) -> dict[str, Any]:
@@ -108,10 +130,13 @@ def view_of(
 ) -> tuple[View, Any, Dialect]:
     """Return a config (or an empty one) through its dialect, with the dialect's schema.
 
+    Where no dialect is named the keys are those of the config as its code knows them; without a config, those of the
+    one of the working folder of which the code says most.
+
     Raises:
         CfgfixError: The config cannot be read, or no dialect is named and none fits.
     """
-    from cfgfix.config.dialects.detect import detect
+    from cfgfix.advice.own_configs import own_config, own_configs
     from cfgfix.config.dialects.dialect import schema_data
     from cfgfix.config.document.compose import Kind, compose
     from cfgfix.config.loaders.scalars import LOADERS
@@ -119,14 +144,18 @@ def view_of(
     from cfgfix.core.source_file import SourceFile, read_source
     from cfgfix.settings.project_dialects import known_dialects
 
-    source = read_source(config) if config else SourceFile.from_bytes(b"{}\n", "empty")
+    source = read_source(config) if config else SourceFile.from_bytes(b"{}\n", EMPTY)
     document = compose(source)
     if document.problem is not None:
         raise CfgfixError(document.problem.message, path=config)
     if not document.roots or document.roots[0].kind != Kind.MAPPING:
         raise CfgfixError("holds no mapping", path=config)
     known = known_dialects(settings)
-    name = wanted or (None if config else settings.dialect)
+    if wanted is None:
+        own = own_config(config, machine) if config else next(iter(own_configs(machine)), None)
+        if own is not None:
+            return own.view, own.schema, own.dialect
+    name = wanted or settings.dialect
     if name is not None:
         found = known.get(name)
         if found is None:
@@ -135,13 +164,7 @@ def view_of(
                 hint=did_you_mean(name, known, f"there are {', '.join(sorted(known))}"),
             )
     elif config:
-        found = detect(document.roots[0], known.values())
-        if found is None and settings.dialect:
-            found = known.get(settings.dialect)
-        if found is None:
-            raise CfgfixError(
-                "is in no dialect that cfgfix knows", path=config, hint="name one with --dialect"
-            )
+        raise CfgfixError("is in no dialect that cfgfix knows", path=config, hint="name one with --dialect")
     else:
         found = known["generic"]
     data = schema_data(found)

@@ -25,6 +25,7 @@ from cfgfix.code.inference.entry_points import (
 from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
 from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
@@ -163,6 +164,7 @@ def scan(
     use_cache: bool = True,
     progress: Callable[[int, int], None] | None = None,
     tensorflow: str = FILES,
+    under: Sequence[UnderConfigs] = (),
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
 
@@ -176,6 +178,7 @@ def scan(
         use_cache: Whether to keep and use results between runs.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
+        under: What configs give to calls; what is found only then says under which.
     """
     chosen = source_rules(rules)
     if not chosen or not files:
@@ -195,6 +198,7 @@ def scan(
                     [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
                     repr(key),
                     repr(replace(requirement, looked_in=())),
+                    [item.question for item in under],
                 )
             )
         )
@@ -215,22 +219,35 @@ def scan(
     with contextlib.closing(
         cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
     ) as store:
-        program = Program(files, store, needles, overlay or {})
-        program.facts["requirement"] = requirement
-        program.facts["configs"] = tuple(configs)
-        program.scan(_jobs(), progress)
-        Flow(program).run()
-        conditions: list[tuple[ConfigFacts | None, Conditions]] = [
-            (config, Conditions(program, config.lookup())) for config in configs
-        ]
-        conditions = conditions or [(None, Conditions(program, None))]
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
-        maker = _Maker(program, conditions, severity, folder)
-        for rule, check in checks:
-            passed_over = check.passed_over(program, check.function) if check.passed_over else ()
-            for hit in check.function(program):
-                if id(hit.scope.module) not in passed_over:
-                    maker.add(rule, hit)
+        edited = {os.path.abspath(path) for path in overlay or ()}
+
+        def judged(given: UnderConfigs | None) -> tuple[_Maker, list[Replaced]]:
+            program = Program(files, store, needles, overlay or {})
+            program.facts["requirement"] = requirement
+            program.facts["configs"] = tuple(configs)
+            program.scan(_jobs(), progress if given is None else None)
+            replaced = put_in_place(program, given, edited) if given is not None else []
+            if given is not None and not replaced:
+                return _Maker(program, [], severity, folder), []
+            Flow(program).run()
+            conditions: list[tuple[ConfigFacts | None, Conditions]] = [
+                (config, Conditions(program, config.lookup()))
+                for config in configs
+                if given is None or config.path in given.configs
+            ]
+            conditions = conditions or [(None, Conditions(program, None))]
+            maker = _Maker(program, conditions, severity, folder)
+            for rule, check in checks:
+                passed_over = check.passed_over(program, check.function) if check.passed_over else ()
+                for hit in check.function(program):
+                    if id(hit.scope.module) not in passed_over:
+                        maker.add(rule, hit)
+            return maker, replaced
+
+        maker, _ = judged(None)
+        program = maker.program
+        maker.add_under([(*judged(item), item) for item in under[:MAX_UNDER]])
         for items in maker.findings.values():
             items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         marked = tuple(module.path for module in program.modules if module.summary.suppressions)
@@ -266,7 +283,7 @@ class _Maker:
         severity: Callable[[Rule, Severity], Severity],
         folder: str,
     ) -> None:
-        self._program = program
+        self.program = self._program = program
         self._folder = folder
         """What the program's files have in common; the folders above it say nothing of them."""
         self.findings: dict[str, list[Finding]] = {}
@@ -320,6 +337,47 @@ class _Maker:
         self._seen[identity] = (hit, verdicts, len(items))
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
         items.append(finding)
+
+    def add_under(self, found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]]) -> None:
+        """Add what is found only with the values that configs give, each with where those stand."""
+        holding: dict[tuple[str, str, int], tuple[Finding, list[str], list[Given]]] = {}
+        for other, replaced, under in found:
+            for path, items in other.findings.items():
+                known = {(finding.rule, finding.location.start) for finding in self.findings.get(path, ())}
+                for finding in items:
+                    if (finding.rule, finding.location.start) in known:
+                        continue
+                    key = finding.rule, path, finding.location.start
+                    shown = holding.setdefault(key, (finding, [], []))
+                    shown[1].extend(under.configs)
+                    shown[2].extend(other.causes(finding, replaced))
+        for (_, path, _), (finding, configs, givens) in holding.items():
+            origins = list(dict.fromkeys(map(_origin, givens)))[:MAX_ORIGINS]
+            names = ", ".join(configs[:MAX_ORIGINS]) + (" ..." if len(configs) > MAX_ORIGINS else "")
+            self.findings.setdefault(path, []).append(
+                replace(
+                    finding,
+                    related=(*finding.related, *origins),
+                    notes=(f"holds under {names}", *finding.notes),
+                    fix=None,
+                    no_fix_reason=f"the value stands in {origins[0].path}" if origins else None,
+                )
+            )
+
+    def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
+        """Return the values that a finding rests on, as far as its places and words tell."""
+        at = finding.location
+        exact = [item.given for item in replaced if _lies_in(at, self.location(item.scope, item.place))]
+        if exact:
+            return exact
+        places = (at, *finding.related, *finding.flow)
+        near = [
+            item.given
+            for item in replaced
+            if any(_lies_in(place, self.location(item.scope, item.call.place)) for place in places)
+        ]
+        named = [given for given in near if str(given.value) in finding.message]
+        return named or near or [item.given for item in replaced]
 
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
@@ -441,7 +499,8 @@ class _Maker:
             self._sources[module.path] = found
         return found
 
-    def _location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+    def location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+        """Return where something stands."""
         module: Module = scope.module
         start, end = self._offsets_of(module).span(place)
         return self._source_of(module).location(start, max(start, end), label)
@@ -451,7 +510,7 @@ class _Maker:
         state, way = best.state, best.way
         notes = self._notes(verdicts)
         source = self._source_of(module)
-        location = self._location(hit.scope, hit.place)
+        location = self.location(hit.scope, hit.place)
         own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
         if way.via:
             own["via"] = way.via
@@ -470,12 +529,12 @@ class _Maker:
             confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
             message=str(rule.message(scope)),
             location=location,
-            related=tuple(self._location(step.scope, step.place, step.label) for step in hit.related),
+            related=tuple(self.location(step.scope, step.place, step.label) for step in hit.related),
             state=state,
             fix=fix,
             no_fix_reason=reason,
             notes=(*hit.notes, *notes),
-            flow=tuple(self._location(step.scope, step.place, step.label) for step in way.steps),
+            flow=tuple(self.location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
         )
 
@@ -492,6 +551,25 @@ class _Maker:
         safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
         title = hit.title or (str(spec.title(scope)) if spec else "")
         return Fix(title, safety, found, spec.why if spec else ""), None
+
+
+MAX_UNDER = 3
+"""Most sets of values of configs that a program is judged with."""
+MAX_ORIGINS = 3
+"""Most places in configs that a finding names."""
+
+
+def _lies_in(place: Location, call: Location) -> bool:
+    return place.path == call.path and call.start <= place.start and place.end <= call.end
+
+
+def _origin(given: Given) -> Location:
+    label = (
+        f"`{given.key}` is {given.value!r} here"
+        if given.unchanged
+        else f"made from `{given.key}`: {given.value!r}"
+    )
+    return replace(given.origin, label=label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -414,6 +414,27 @@ def blank(label: str, origin: str, reason: str) -> Hardware:
     )
 
 
+def limited(label: str, cpus: float | None, ram_mib: float | None) -> Hardware:
+    """Return a machine of which only the limits are known under which a job runs.
+
+    Args:
+        label: What says them.
+        cpus: The CPUs that the job may use, or None.
+        ram_mib: Its memory in MiB, or None.
+    """
+    from cfgfix.core.records import replace
+    from cfgfix.hardware.model import exact
+
+    hardware = blank(label, "profile", f"{label} does not say")
+    if cpus is not None:
+        cpu = replace(hardware.cpu, usable=exact(cpus, label), limited_by=f"the limit of {label}")
+        hardware = replace(hardware, cpu=cpu)
+    if ram_mib is not None:
+        memory = replace(hardware.memory, total_mib=exact(ram_mib, label), limited_by=f"the limit of {label}")
+        hardware = replace(hardware, memory=memory)
+    return hardware
+
+
 class _Loaded:
     """A file as plain data, with the line of each key path."""
 

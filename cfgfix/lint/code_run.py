@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
+from cfgfix.code.model.given import UnderConfigs
 from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, package_root
 from cfgfix.code.scan import ConfigFacts, ScanResult, scan
 from cfgfix.core.edits import Edit, ReplaceText, splice
@@ -83,6 +84,7 @@ class SourceRun:
         texts: Texts that stand for those on disk, by path.
         only: The files that are reported, where not all are.
         extra: Findings about these files from elsewhere, by file.
+        under: What configs give to the calls of these files.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant, as the setting says it.
     """
@@ -100,6 +102,7 @@ class SourceRun:
         texts: Mapping[str, str] | None = None,
         only: frozenset[str] | None = None,
         extra: Mapping[str, Sequence[Finding]] | None = None,
+        under: Sequence[UnderConfigs] = (),
         progress: Callable[[int, int], None] | None = None,
         tensorflow: str = "requirements",
     ) -> None:
@@ -108,6 +111,7 @@ class SourceRun:
         self._texts = dict(texts or {})
         self._only = only
         self._progress = progress
+        self._under = under
         self._extra = extra
         """Findings that rest on a config and the code together, by file."""
         self._catalogue = catalogue
@@ -137,6 +141,7 @@ class SourceRun:
             overlay=overlay,
             progress=self._progress,
             tensorflow=self._tensorflow,
+            under=self._under,
         )
         self.looked_in = result.looked_in
         changed = {path for path, text in self._texts.items() if read_python(path).text != text}

@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.config.dialects.parameters import Reached, Told
     from cfgfix.usage.code_beside import Around
     from cfgfix.usage.project_code import CodeSays
     from cfgfix.usage.reads import Usage
@@ -96,6 +97,8 @@ class Target:
     """What the project's code does with its config, where that is known."""
     own_schema: bool = False
     """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
+    told: Told | None = None
+    """What the code that opens the file says of its keys; the dialect has those keys already."""
     around: Around | None = None
     """What the text of the code around a config says of it, where a finding depends on it."""
 
@@ -156,6 +159,7 @@ class Judge:
         shown = self.by_runs(says.hits, document.source) if says is not None else []
         converted = says.converted if says is not None else frozenset()
         findings: list[Finding] = []
+        sure: set[int] = set()
         skips: dict[str, str] = {}
         room = _Room(most)
         findings += self._pitfalls(document, target, converted, room)
@@ -178,6 +182,7 @@ class Judge:
                     else None,
                     missing=MISSING,
                     hardware=target.hardware,
+                    told=target.told,
                 )
                 present = view.top.keys()
                 for rule, heads in self._applicable(target.dialect):
@@ -185,7 +190,7 @@ class Judge:
                         continue
                     places = _targets(rule, view, self._names)
                     if places:
-                        self._declared(rule, places, view, target, skips, findings, room)
+                        self._declared(rule, places, view, target, skips, findings, sure, room)
         findings = self._without_echoes(findings)
         if shown:
             told = {(item.location.start, item.location.end) for item in shown}
@@ -194,7 +199,7 @@ class Judge:
             # What YAML itself says of a file does not depend on which program reads it.
             findings = [
                 finding
-                if self.policy(finding).about is About.TEXT or finding.confidence is Confidence.LOW
+                if self.policy(finding).about is About.TEXT or id(finding) in sure
                 else replace(finding, confidence=Confidence.LOW)
                 for finding in findings
             ]
@@ -495,19 +500,23 @@ class Judge:
         target: Target,
         skips: dict[str, str],
         findings: list[Finding],
+        sure: set[int],
         room: _Room,
     ) -> None:
-        """Add what a rule finds at its places."""
+        """Add what a rule finds at its places, to `sure` those of keys of which the code says what they are."""
         assert rule.when is not None
         for concept, binding in places:
             own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
                 own["comment"] = _comment_beside(view, binding)
             own["own_schema"] = target.own_schema
+            reached = _reached_by(rule, view, concept, binding)
+            own["by_code"] = reached is not None
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
             scope = RuleScope(view, own, rule.lets, rule.tables, partial(_place_names, view, binding))
+            view.facts_asked, view.named_asked = {}, False
             try:
                 holds = evaluate(rule.when, scope)
             except Missing as missing:
@@ -521,9 +530,14 @@ class Judge:
                 continue
             if not room.take(rule.id):
                 return
-            findings.append(self._finding(rule, view, binding, scope))
+            finding = self._finding(rule, view, binding, scope, reached)
+            findings.append(finding)
+            if reached is not None and not view.named_asked:
+                sure.add(id(finding))
 
-    def _finding(self, rule: Rule, view: View, binding: Binding, scope: RuleScope) -> Finding:
+    def _finding(
+        self, rule: Rule, view: View, binding: Binding, scope: RuleScope, reached: Reached | None
+    ) -> Finding:
         severity = rule.severity
         for other, condition in rule.escalate:
             if _true(condition, scope):
@@ -531,17 +545,30 @@ class Judge:
                 break
         fix, reason = _first_fix(rule, view, binding, scope)
         related: list[Location] = []
+        if reached is not None:
+            name = format_key_path((binding.path or ("",))[-1:])
+            related.append(replace(reached.location, label=f"`{name}` reaches {reached.shown}"))
+            if fix is not None:
+                fix, reason = _careful(fix, reached, view)
+        facts = dict(view.facts_asked)
         own_place = place_of(view, binding)
         for item in rule.related:
             for other_binding in view.bindings(item.target)[:3]:
                 if other_binding.node is not None and other_binding.node is not binding.node:
                     place = place_of(view, other_binding)
                     related.append(replace(place, label=str(item.label(scope))))
+            if item.target in facts:
+                place = facts.pop(item.target).location
+                related.append(replace(place, label=str(item.label(scope))))
+        related += [
+            replace(said.location, label=f"{concept.replace('_', ' ')}: {said.shown}")
+            for concept, said in facts.items()
+        ]
         return Finding(
             rule=rule.id,
             name=rule.name,
             severity=self.severity(rule, severity),
-            confidence=rule.confidence,
+            confidence=rule.confidence_by_code if reached is not None else rule.confidence,
             message=str(rule.message(scope)),
             location=own_place,
             related=tuple(related),
@@ -551,6 +578,29 @@ class Judge:
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -> Reached | None:
+    """Return what in the code says that the key a rule is judged at is the concept it is about, or None."""
+    if view.told is None or binding.path is None:
+        return None
+    concepts = (concept,) if concept is not None else rule.at
+    found = (view.told.keys.get((name, binding.path)) for name in concepts)
+    return next((reached for reached in found if reached is not None), None)
+
+
+def _careful(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
+    """Return a fix of a key as far as the code allows it, and why not where it does not.
+
+    What the program also does with the key would change with it.
+    """
+    assert view.told is not None
+    others = [other.shown for other in view.told.also(reached)]
+    if others:
+        return None, f"the key is also {others[0]}, which a new value would change as well"
+    if not reached.alone and fix.safety is Safety.SAFE:
+        return replace(fix, safety=Safety.UNSAFE), None
+    return fix, None
 
 
 def _read_by_code(problem: SchemaProblem, target: Target) -> bool:

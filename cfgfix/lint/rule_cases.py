@@ -54,10 +54,10 @@ def run_folder(folder: str, known: KnownNames | None = None) -> Iterator[CaseRes
 def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
     """Run one case of a rule."""
     try:
-        if rule.check is not None and rule.check.startswith("code."):
+        if case.get("opened") or (rule.check is not None and rule.check.startswith("code.")):
             from cfgfix.lint.usage_cases import run_code_case
 
-            problems = run_code_case(rule, case)
+            problems = run_code_case(rule, case, case_hardware(case.get("hardware")))
         elif "files" in case:
             from cfgfix.lint.code_cases import run_source_case
 

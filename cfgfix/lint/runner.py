@@ -32,7 +32,9 @@ from cfgfix.lint.session import (
     select,
     stamp_of,
     target_of,
+    told_by_code,
     told_by_code_around,
+    told_by_job,
     told_of_ruamel,
     usage_for,
 )
@@ -42,6 +44,7 @@ from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.code.model.given import UnderConfigs
     from cfgfix.code.model.python_files import PythonFile
     from cfgfix.core.fix_loop import Fixed
     from cfgfix.usage.project_code import CodeSays
@@ -54,6 +57,7 @@ OPENED_BY_CODE = (".json", ".toml")
 """Endings of configs that are judged by the code that opens them."""
 _NEITHER = "neither YAML nor Python"
 _NOT_INCLUDED = "no YAML or Python by its name, and no pattern of `include` fits it"
+_JSON = "a JSON config is only read"
 _NOT_OPENED = "no program here whose imports come to TensorFlow opens it"
 COLLECT_EVERY = 512
 """Files after which garbage is looked for. A check leaves no circles behind; this is for what was not thought of."""
@@ -238,6 +242,8 @@ def _run(request: Request) -> Report:
     lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
         run.hardware for run in runs.all()
     ]
+    if runs.jobs:
+        lines = [*runs.jobs, *(lines if runs.jobless else ())]
     return Report(
         files=tuple(
             replace(report, encoded=None) if report.encoded is not None and request.stdin is None else report
@@ -417,6 +423,7 @@ def _scanned(
         extra=_merged_by_file(
             _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
         ),
+        under=_under_configs(runs),
         tensorflow=run.settings.tensorflow,
     )
     if request.add_ignores is not None:
@@ -446,6 +453,13 @@ def _scanned(
             language="python",
             settings=run.settings,
         )
+
+
+def _under_configs(runs: Runs) -> list[UnderConfigs]:
+    """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
+    from cfgfix.usage.given import under_configs
+
+    return [item for code in runs.codes() for item in under_configs(code)]
 
 
 def _reported(
@@ -538,7 +552,10 @@ def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) ->
     except UnreadableError:
         return
     runs.inputs.append(path)
-    findings = _permitted(run, run.judge.by_runs(says.hits, source), path)
+    found = run.judge.by_runs(says.hits, source)
+    if says.form == "json":
+        found += _by_meaning(runs, run, source, says, {item.key_path for item in found})
+    findings = _permitted(run, found, path)
     known: list[Finding] = []
     if run.baseline is not None:
         findings, known = split_known(findings, run.baseline, run.left)
@@ -611,6 +628,36 @@ def _caused_in(finding: Finding, run: Run, module: str) -> bool:
         return False
     in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
+
+
+def _by_meaning(
+    runs: Runs, run: Run, source: SourceFile, says: CodeSays, refused: set[KeyPath | None]
+) -> list[Finding]:
+    """Return what the rules about settings and the machine find in a JSON config, of whose keys the code says what they are."""
+    document = compose(source)
+    generic = run.dialects.get("generic")
+    if document.problem is not None or generic is None or not says.reached:
+        return []
+    found: list[list[Finding]] = []
+    rules = {rule.id for rule in run.judge.rules if rule.check is None}
+    for machine in run.machines:
+        target = told_by_code(
+            replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
+        )
+        if says.job is not None and run.settings.hardware is None:
+            target, line = told_by_job(target, says.job)
+            runs.jobs += [line] if line not in runs.jobs else []
+        else:
+            runs.jobless = True
+        known = {path for _, path in target.told.keys} if target.told is not None else set()
+        found.append(
+            [
+                replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
+                for finding in run.judge.document(document, target).findings
+                if finding.rule in rules and finding.key_path in known - refused
+            ]
+        )
+    return found[0] if len(found) == 1 else _merged(found, run.machines)
 
 
 def _asked_for(path: str, request: Request) -> bool:
@@ -709,6 +756,14 @@ def _judged(
     targets = [target_of(run, dialect, machine) for machine in run.machines]
     if says is not None and run.settings.loader is None and dialect.name == "generic":
         targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
+    if says is not None and says.reached:
+        targets = [told_by_code(target, says.reached) for target in targets]
+    if says is not None and says.job is not None and run.settings.hardware is None:
+        by_job = [told_by_job(target, says.job) for target in targets]
+        targets = [target for target, _ in by_job]
+        runs.jobs += [line for _, line in by_job if line not in runs.jobs]
+    else:
+        runs.jobless = True
 
     cut: set[str] = set()
     judged_text = ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from cfgfix.config.dialects.detect import detect
 from cfgfix.config.dialects.dialect import Dialect, schema_data
 from cfgfix.config.dialects.foreign import tool_of
+from cfgfix.config.dialects.parameters import source_file
 from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.config.schema.validate import Schema
@@ -36,8 +37,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.config.dialects.parameters import Reached
     from cfgfix.config.schema.infer import Inferred
     from cfgfix.usage.code_beside import Surroundings
+    from cfgfix.usage.jobs import Job
     from cfgfix.usage.project_code import CodeSays, ProjectCode
     from cfgfix.usage.reads import Usage
 
@@ -107,6 +110,8 @@ class Runs:
         "configs",
         "finder",
         "inputs",
+        "jobless",
+        "jobs",
         "left",
         "past",
         "problems",
@@ -134,6 +139,10 @@ class Runs:
         self.problems: list[CfgfixError] = []
         """What is wrong in settings and stops neither the run nor the files under other settings."""
         self._codes: dict[str, ProjectCode] = {}
+        self.jobs: list[str] = []
+        """What is said of the jobs by whose limits configs were judged."""
+        self.jobless = False
+        """Whether a config was judged that no such job runs with."""
 
     def code_around(self, path: str) -> ProjectCode:
         """Return the code of the repository that a file belongs to."""
@@ -144,7 +153,9 @@ class Runs:
             from cfgfix.usage.project_code import ProjectCode
 
             settings = self.finder.of(root)
-            found = self._codes[root] = ProjectCode(root, Matcher(settings).excluded, stamp_of(()))
+            found = self._codes[root] = ProjectCode(
+                root, Matcher(settings).excluded, stamp_of(()), tensorflow=settings.tensorflow
+            )
         return found
 
     def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
@@ -276,9 +287,9 @@ def stamp_of(rules: Sequence[Rule]) -> object:
 
 
 def _code_files() -> list[str]:
-    """Return the files of the packages that read code: when one changes, every kept result is stale."""
+    """Return the files of the packages that read code, and what they ask: when one changes, every kept result is stale."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found: list[str] = []
+    found = [os.path.join(package, "config", "dialects", "parameters.py"), source_file()]
     pending = [os.path.join(package, name) for name in ("code", "usage")]
     while pending:
         for entry in os.scandir(pending.pop()):
@@ -472,6 +483,29 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
         )
         run.targets[key] = target
     return target
+
+
+def told_by_code(target: Target, reached: Sequence[Reached]) -> Target:
+    """Return a target for one config with what the code that opens it says of its keys."""
+    from cfgfix.config.dialects.parameters import told, told_dialect
+
+    found = told(reached)
+    return replace(target, dialect=told_dialect(target.dialect, found), told=found)
+
+
+def told_by_job(target: Target, job: Job) -> tuple[Target, str]:
+    """Return a target whose machine is what a job may use, with one line that says so."""
+    from cfgfix.hardware.presets import limited, summary
+
+    label = f"{job.kind} in {job.path}:{job.line}"
+    hardware = limited(label, job.cpus, job.ram_mib)
+
+    def look(name: str) -> Any:
+        found = hardware.lookup(name)
+        return None if found is None else found.value
+
+    line = f"hardware: the limits of {label} ({summary(hardware)})"
+    return replace(target, hardware=look, hardware_label=label), line
 
 
 def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:

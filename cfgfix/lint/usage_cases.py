@@ -17,15 +17,22 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, format_key_path
 from cfgfix.core.fix_loop import fix_file
 from cfgfix.core.source_file import SourceFile
+from cfgfix.hardware.model import Hardware
 from cfgfix.lint.document_checker import Judge, Target
+from cfgfix.lint.session import told_by_code
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
 from cfgfix.usage.checks import findings_in_code, key_paths, project_files, usage_of
 
 
-def run_code_case(rule: Rule, case: Mapping[str, Any]) -> list[str]:
+def run_code_case(rule: Rule, case: Mapping[str, Any], hardware: Hardware | None = None) -> list[str]:
     """Return what is wrong with a case; nothing means it passed.
+
+    Args:
+        rule: The rule.
+        case: The case.
+        hardware: The machine that it names.
 
     Raises:
         CfgfixError: The case itself is wrong.
@@ -41,16 +48,16 @@ def run_code_case(rule: Rule, case: Mapping[str, Any]) -> list[str]:
             os.makedirs(os.path.dirname(place), exist_ok=True)
             with open(place, "w", encoding="utf-8", newline="") as stream:
                 stream.write(str(text))
-        return list(_problems(rule, case, folder))
+        return list(_problems(rule, case, folder, hardware))
 
 
-def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
+def _problems(rule: Rule, case: Mapping[str, Any], folder: str, hardware: Hardware | None) -> Iterator[str]:
     settings = Settings(root=folder, tensorflow="requirements")
     if "config" not in case:
         yield from _problems_of_options(rule, case, folder)
         return
     if case.get("opened"):
-        yield from _problems_of_runs(rule, case, folder)
+        yield from _problems_of_runs(rule, case, folder, hardware)
         return
     source = SourceFile.from_bytes(str(case["config"]).encode(), "config.yaml")
     document = compose(source)
@@ -102,7 +109,9 @@ def _problems(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]
         yield "still found after the fix"
 
 
-def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Iterator[str]:
+def _problems_of_runs(
+    rule: Rule, case: Mapping[str, Any], folder: str, hardware: Hardware | None
+) -> Iterator[str]:
     """Yield what is wrong with a case whose programs open the config by themselves."""
     from cfgfix.usage.project_code import ProjectCode
 
@@ -116,7 +125,21 @@ def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Itera
     if says is None:
         yield "no program of the case opens the config"
         return
-    target = Target(dialects()["generic"], LOADERS[says.loader], None, None, None)
+
+    def look(name: str) -> Any:
+        value = hardware.lookup(name) if hardware is not None else None
+        return None if value is None else value.value
+
+    target = told_by_code(
+        Target(
+            dialects()["generic"],
+            LOADERS[says.loader],
+            None,
+            look if hardware is not None else None,
+            hardware.label if hardware is not None else None,
+        ),
+        says.reached,
+    )
 
     def check(candidate: Document) -> list[Finding]:
         found = code.of(path, candidate.source)
@@ -131,6 +154,9 @@ def _problems_of_runs(rule: Rule, case: Mapping[str, Any], folder: str) -> Itera
     if places != wanted:
         yield f"finds {places}, not {wanted}" + "".join(f"\n    {item.message}" for item in findings)
         return
+    for item in findings:
+        if rule.check is None and item.confidence is not rule.confidence_by_code:
+            yield f"confidence is {item.confidence.label}, not {rule.confidence_by_code.label}"
     if "severity" in case and any(item.severity.label != case["severity"] for item in findings):
         yield f"severity is {findings[0].severity.label}, not {case['severity']}"
     if "message" in case and not any(str(case["message"]) in item.message for item in findings):

@@ -13,9 +13,11 @@ import numpy as np
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.terminal import figure
 from cfgfix.core.wording import counted
+from cfgfix.measure import pace as pacing
 from cfgfix.measure import storage, verdicts
 from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
+from cfgfix.measure.pace import Load, Lock, Pace, judge_stage
 from cfgfix.measure.sampling import (
     Progress,
     Timeline,
@@ -27,21 +29,42 @@ from cfgfix.measure.sampling import (
     silent,
     user_code,
 )
-from cfgfix.measure.stages import Node, Stage, measure_stages, read_graph, strings_in, walk
-from cfgfix.measure.statistics import Interval, Steadiness, Summary, bootstrap, paired_difference, summarise
+from cfgfix.measure.stages import (
+    Node,
+    Stage,
+    epoch_batches,
+    has_cache,
+    measure_stages,
+    normal,
+    read_graph,
+    strings_in,
+    walk,
+)
+from cfgfix.measure.statistics import (
+    Floats,
+    Interval,
+    Steadiness,
+    Summary,
+    bootstrap,
+    paired_difference,
+    summarise,
+)
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
 
 DatasetMaker = Callable[[], Any]
 
-CPU_BOUND = 0.8
-"""Share of the usable CPUs at work above which more threads cannot help. tf.data's own threads need the rest to hand work
-over; benchmarks/instruments.py shows what pipelines that only compute reach."""
-LOCK_BOUND = 0.5
-"""Share of the time from which Python computing, which only one thread can do at once, is what holds a pipeline up: with more
-calls at once it could at best double."""
 MIN_BATCHES = 10
+NOTABLE_START = 0.05
+"""Seconds from which the start of an epoch is told."""
+LONG_START = 0.25
+"""Seconds from which the start of an epoch can be a problem where nothing is seen to be filled: making an iterator takes
+some ten milliseconds, on a busy machine more."""
+ROOM = 0.8
+"""Share of the step that a pipeline may take for a batch and still keep up on a free machine."""
+FLOOR_BATCHES = 40
+"""Of the consumer's run with a batch in memory, before and after the one that counts."""
 CACHED_BYTES = 512 << 20
 """Memory that the run with cached elements may take."""
 
@@ -91,6 +114,8 @@ class Consumer:
     """Share of the time the device waits for data, measured."""
     predicted: float
     """The same from the pipeline's own pace: max(0, 1 - step / batch time)."""
+    floor: float = 0.0
+    """Wait for a batch that lies in memory, which is the instrument's own; it is taken off the idle share."""
     real_step_seconds: float | None = None
     """How long the step really took: on a busy machine the consumer gets the CPU back late."""
     profiler: ProfilerVerdict | None = None
@@ -101,6 +126,7 @@ class Consumer:
             "step_seconds": self.step_seconds,
             "idle_share": self.idle.as_dict(),
             "predicted_idle_share": self.predicted,
+            "floor_seconds": self.floor,
             "real_step_seconds": self.real_step_seconds,
             "profiler": self.profiler.as_dict() if self.profiler else None,
         }
@@ -155,21 +181,25 @@ class Feeding:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
-    """How much of the time Python code of the pipeline computes, and so holds the interpreter lock.
+class EpochStart:
+    """What the start of an epoch costs, beyond an ordinary batch."""
 
-    The process's CPU time is measured; what part of it Python stages use is bounded by what the other stages can have used at
-    most. Code that computes with the lock released (large NumPy operations) counts as holding it.
-    """
+    seconds: float
+    batches: int | None
+    """Of an epoch; None where that is not known."""
+    fills: str | None
+    """The stage that is filled meanwhile, such as `Shuffle`."""
 
-    low: float
-    """Share of the time, at least."""
-    high: float
-    """Share of the time, at most."""
+    def share(self, batch_seconds: float) -> float | None:
+        """Return the share of an epoch that its start takes, with batches that come every so many seconds."""
+        if self.batches is None:
+            return None
+        whole = self.seconds + self.batches * batch_seconds
+        return self.seconds / whole if whole else 0.0
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
-        return {"low": self.low, "high": self.high}
+        return {"seconds": self.seconds, "batches": self.batches, "fills": self.fills}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +222,10 @@ class DataProfile:
     limits: tuple[OldLimit, ...]
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = ()
+    pace: Pace | None = None
+    """What the stages' times add up to, beside the time of a batch; None without stages."""
+    start: EpochStart | None = None
+    """None where an epoch does not begin again, or nobody knows."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -203,6 +237,8 @@ class DataProfile:
             "oscillation": self.oscillation.as_dict(),
             "causes": [cause.as_dict() for cause in self.causes],
             "stages": [stage.as_dict() for stage in self.stages],
+            "pace": self.pace.as_dict() if self.pace else None,
+            "epoch_start": self.start.as_dict() if self.start else None,
             "interpreter_lock": self.lock.as_dict() if self.lock else None,
             "consumer": self.consumer.as_dict() if self.consumer else None,
             "differential": self.differential.as_dict() if self.differential else None,
@@ -245,7 +281,7 @@ def usable_cpus() -> int:
     return max(1, int(found)) if found else os.cpu_count() or 1
 
 
-class _MachineLoad:
+class MachineLoad:
     """Measures how many CPUs other processes keep at work from its making to `elsewhere`."""
 
     def __init__(self) -> None:
@@ -261,8 +297,14 @@ class _MachineLoad:
 
     def elsewhere(self) -> float:
         """Return the CPUs at work for others on average so far."""
+        return self.shares()[1]
+
+    def shares(self) -> tuple[float, float]:
+        """Return the CPUs at work for this process and for others on average so far."""
         moment, busy, own = (now - then for now, then in zip(self._now(), self._start, strict=True))
-        return max(0.0, (busy - own) / moment) if moment > 0 else 0.0
+        if moment <= 0:
+            return 0.0, 0.0
+        return own / moment, max(0.0, (busy - own) / moment)
 
 
 def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates, Timeline]:
@@ -328,6 +370,7 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
     assert step is not None
     pace = max(step, rates.batch.mean)
     batches = max(MIN_BATCHES * 2, min(plan.batches, math.ceil(plan.seconds / pace)))
+    before = _floor(make, step, progress)
     line = iterate(
         _made(make),
         batches=batches,
@@ -336,20 +379,47 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
         progress=progress,
         what=f"feeding a device that needs {step * 1e3:g} ms per batch",
     )
+    floor = bootstrap(np.concatenate([before, _floor(make, step, progress)]))
     rest = line.after(line.steadiness().start)
-    waits, periods = rest.waits, rest.periods
+    # The start of an epoch is judged by itself.
+    usual = np.ones(rest.waits.size, dtype=bool)
+    usual[list(rest.restarts)] = False
+    if not usual.any():
+        usual[:] = True
+    waits, periods = rest.waits[usual], rest.periods[usual]
     total = float(periods.sum())
-    share = float(waits.sum()) / total
+    gross = float(waits.sum()) / total
     # Each batch's wait less the share of its own period varies around zero: its mean's interval carries over to the share.
-    spread = bootstrap(waits - share * periods)
+    spread = bootstrap(waits - gross * periods)
     mean = float(periods.mean())
-    idle = Interval(share, max(0.0, share + spread.low / mean), min(1.0, share + spread.high / mean))
+    # The wait for what lies in memory - waking up after the pause - is the instrument's, and a device does not have it.
+    share = max(0.0, gross - floor.value / mean)
+    below = math.hypot(spread.low, floor.high - floor.value) / mean
+    above = math.hypot(spread.high, floor.value - floor.low) / mean
+    idle = Interval(share, max(0.0, share - below), min(1.0, share + above))
     profiler = None
     if plan.trace:
         profiler = _trace(make, step, plan, progress)
     alone = rates.batch.mean
     predicted = max(0.0, 1 - step / alone) if alone else 0.0
-    return Consumer(step, idle, predicted, float(rest.gaps.mean()), profiler)
+    return Consumer(step, idle, predicted, floor.value, float(rest.gaps.mean()), profiler)
+
+
+def _floor(make: DatasetMaker, step: float, progress: Progress) -> Floats:
+    """Return the waits of a consumer for batches that lie in memory."""
+    import tensorflow as tf
+
+    with user_code("iterating the dataset"):
+        batch = next(iter(_made(make).take(1)))
+    line = iterate(
+        tf.data.Dataset.from_tensors(batch).repeat().prefetch(2),
+        batches=FLOOR_BATCHES,
+        seconds=2.0,
+        step_seconds=step,
+        progress=progress,
+        what="the same with a batch in memory",
+    )
+    return line.waits[min(3, line.waits.size - 1) :]
 
 
 def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> ProfilerVerdict:
@@ -526,14 +596,19 @@ def measure(
         CfgfixError: `make` does not return a dataset.
     """
     notes: list[str] = []
-    load = _MachineLoad()
+    dataset = _made(make)
+    graph = read_graph(dataset)
+    if has_cache(graph):
+        # The elements a cache in memory holds belong to the dataset object: built anew, it would be empty in every run.
+        kept = dataset
+        make = lambda: kept  # noqa: E731
+        _fill(dataset, plan, progress, notes)
+    load = MachineLoad()
     with storage.opened_files() as opened:
         line = iterate(
             _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"
         )
     rates, rest = measure_rates(line, elsewhere=load.elsewhere())
-    dataset = _made(make)
-    graph = read_graph(dataset)
     series = rest.periods
     oscillation = find_oscillation(series)
     if oscillation.outcome is not Found.INCONCLUSIVE and not rates.steady.steady:
@@ -543,8 +618,11 @@ def measure(
             reason=f"the series has not settled ({rates.steady.reason}); {oscillation.reason}",
         )
     intervals = {**plan.intervals, **shuffle_refills(graph, rates.samples_per_batch)}
+    epoch = epoch_batches(dataset, graph)
     if len(line.restarts) > 1:
         intervals["end of the dataset"] = float(np.diff(line.restarts).mean())
+    elif epoch is not None and epoch < plan.batches:
+        intervals["end of the dataset"] = float(epoch)
     causes = find_causes(oscillation, intervals, series, first_index=rates.warmup + 1)
     stages: tuple[Stage, ...] = ()
     if plan.stages:
@@ -557,6 +635,7 @@ def measure(
         except CfgfixError as error:
             notes.append(f"no cost of stages: {error}")
     consumer = measure_consumer(make, rates, plan, progress) if plan.step_seconds else None
+    start = _measure_start(make, line, rates, graph, epoch, plan)
     files = find_files(dataset, plan.data_path, opened)
     differential = measure_differential(make, rates, plan, files, progress)
     feeding = None
@@ -566,7 +645,7 @@ def measure(
             plan.step_seconds,
             cpus,
             rates.cpu_per_batch / plan.step_seconds,
-            rates.cpus_busy + rates.cpus_elsewhere >= CPU_BOUND * cpus,
+            Load(cpus, rates.cpus_busy, rates.cpus_elsewhere).full,
         )
     service = None
     if plan.service:
@@ -582,6 +661,7 @@ def measure(
         data_share=consumer.idle.value if consumer else None,
         batch_seconds=rates.batch.mean,
     )
+    lock = measure_lock(rates, stages, differential.delivery_cpu)
     found = DataProfile(
         source,
         rates,
@@ -589,7 +669,7 @@ def measure(
         oscillation,
         causes,
         stages,
-        measure_lock(rates, stages, differential.delivery_cpu),
+        lock,
         consumer,
         differential,
         feeding,
@@ -597,8 +677,73 @@ def measure(
         limits,
         (),
         tuple(notes),
+        pacing.find_pace(
+            stages,
+            rates.batch.mean,
+            Load(cpus, rates.cpus_busy, rates.cpus_elsewhere),
+            cpu_seconds=rates.cpu_per_batch,
+            lock=lock,
+            starts=bool(rates.restarts) or any(normal(node.operation) == "repeat" for node in walk(graph)),
+        ),
+        start,
     )
     return replace(found, verdicts=judge(found, graph, cpus))
+
+
+def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> None:
+    """Run the first epoch, after which a cache holds every element."""
+    import tensorflow as tf
+
+    begin = time.perf_counter()
+    size = int(dataset.cardinality())
+    with user_code("iterating the dataset"):
+        for place, _ in enumerate(dataset):
+            spent = time.perf_counter() - begin
+            progress("the first epoch, which fills the cache", spent / plan.seconds)
+            if spent > plan.seconds or (
+                size == tf.data.INFINITE_CARDINALITY and place + 1 >= _in_a_cache(dataset)
+            ):
+                break
+        else:
+            return
+    if time.perf_counter() - begin > plan.seconds:
+        notes.append(
+            f"the cache was not full after {plan.seconds:g} s: the figures are those of the first epoch, which fills it"
+        )
+
+
+def _in_a_cache(dataset: Any) -> float:
+    """Return how many batches a dataset that never ends gives until its cache is full, with what is taken ahead."""
+    graph = read_graph(dataset)
+    size = epoch_batches(dataset, graph)
+    return math.inf if size is None else size + 2
+
+
+def _measure_start(
+    make: DatasetMaker,
+    line: Timeline,
+    rates: Rates,
+    graph: Node | None,
+    epoch: int | None,
+    plan: Plan,
+) -> EpochStart | None:
+    """Return what starting an epoch costs where it starts again and again."""
+    names = [normal(node.operation) for node in walk(graph)]
+    if "repeat" in names and "shuffle" in names[: names.index("repeat")]:
+        return None
+    filled = next((node.operation for node in walk(graph) if normal(node.operation) == "shuffle"), None)
+    usual = rates.batch.median
+    if line.restarts:
+        seconds = float(np.median(line.waits[list(line.restarts)]))
+        batches = round(float(np.diff(line.restarts).mean())) if len(line.restarts) > 1 else epoch
+    else:
+        # The first start of all holds what happens once; a second one does not.
+        again = iterate(_made(make), batches=1, seconds=plan.seconds, what="starting again")
+        seconds, batches = again.build + again.first, epoch
+    import tensorflow as tf
+
+    empty = iterate(tf.data.Dataset.range(3).prefetch(1), batches=1)
+    return EpochStart(max(0.0, seconds - usual - empty.build - empty.first), batches, filled)
 
 
 def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, ...]:
@@ -609,21 +754,44 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         graph: The dataset's graph, to see what it lacks.
         cpus: How many CPUs there are to use.
     """
-    causes = [_bottleneck(found, cpus), _missing_prefetch(found, graph), _fetches(found), _needs(found)]
-    made = [_feeds(found), *causes, _oscillates(found), _settled(found)]
-    if made[0] is not None and made[0].outcome is Outcome.PROBLEM:
+    load = Load(cpus, found.rates.cpus_busy, found.rates.cpus_elsewhere)
+    fed = _feeds(found, load)
+    keeps_up = fed.outcome is not Outcome.PROBLEM
+    causes = [
+        _bottleneck(
+            found,
+            graph,
+            load,
+            Outcome.INFO if keeps_up else Outcome.PROBLEM,
+            good=fed.outcome is Outcome.GOOD,
+        ),
+        None if keeps_up else _missing_prefetch(found, graph, load),
+        _starts(found),
+        _fetches(found, keeps_up=fed.outcome is Outcome.GOOD),
+        _needs(found, keeps_up=keeps_up),
+    ]
+    if fed.outcome is Outcome.GOOD and any(
+        cause is not None and cause.name == "epoch start" and cause.outcome is Outcome.PROBLEM
+        for cause in causes
+    ):
+        fed = replace(fed, outcome=Outcome.PROBLEM, summary="input-bound while each epoch starts, not after")
+    if fed.outcome is Outcome.PROBLEM:
         blamed = [cause for cause in causes if cause is not None and cause.outcome is Outcome.PROBLEM]
         rules = tuple(dict.fromkeys(rule for cause in blamed for rule in cause.rules))
+        hole = found.pace is not None and not found.pace.explained
         change = (
             "see " + ", ".join(cause.name for cause in blamed) + " below"
             if blamed
-            else "no stage stands out: measure longer (--batches, --seconds), or make the whole pipeline cheaper"
+            else "most of a batch's time lies outside of the stages: see stage below"
+            if hole
+            else "make the whole pipeline cheaper: see the time inside each stage"
         )
-        made[0] = replace(made[0], rules=rules, change=change)
+        fed = replace(fed, rules=rules, change=change)
+    made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is Outcome.GOOD), _settled(found)]
     return tuple(verdict for verdict in made if verdict is not None)
 
 
-def _feeds(found: DataProfile) -> Verdict | None:
+def _feeds(found: DataProfile, load: Load) -> Verdict:
     consumer = found.consumer
     if consumer is None:
         text = f"gives {figure(found.rates.batches_per_second, 3)} batches/s; whether that is enough depends on the step"
@@ -644,113 +812,138 @@ def _feeds(found: DataProfile) -> Verdict | None:
         evidence.append(f"TensorFlow's profiler on the same loop: {consumer.profiler.conclusion}")
     elif consumer.profiler is not None:
         evidence.append(f"TensorFlow's profiler: {consumer.profiler.conclusion}")
-    if idle.low <= low <= idle.high and idle.high - idle.low > low:
+    if idle.value < low or (idle.low <= low <= idle.high and idle.high - idle.low > low):
+        if idle.value < low and (idle.high < 2 * low or not load.contended):
+            return Verdict("input", Outcome.GOOD, "not input-bound", tuple(evidence))
         return Verdict(
             "input",
             Outcome.INCONCLUSIVE,
             "the interval of the idle share crosses the limit; measure more batches",
             tuple(evidence),
         )
-    if idle.value < low:
-        return Verdict("input", Outcome.GOOD, "not input-bound", tuple(evidence))
+    alone = _undisturbed(found)
+    if alone is not None:
+        evidence.append(f"undisturbed, its slowest part takes {alone * 1e3:.3g} ms per batch")
+    swings = found.oscillation.outcome is Found.OSCILLATING
+    if load.contended and not swings and (alone is None or alone < consumer.step_seconds):
+        evidence.append(
+            f"{load.elsewhere:.2g} of {load.cpus} CPUs were at work for other processes, {load.busy:.2g} for this one"
+        )
+        if alone is not None and alone < ROOM * consumer.step_seconds:
+            return Verdict(
+                "input",
+                Outcome.GOOD,
+                "not input-bound: it waited for other processes, which keep the CPUs at work",
+                tuple(evidence),
+            )
+        return Verdict(
+            "input",
+            Outcome.INCONCLUSIVE,
+            "other processes keep the CPUs at work, and the pipeline alone would not need the step's time",
+            tuple(evidence),
+            change="measure again while the machine is free",
+        )
     word = "highly" if idle.value >= high else "moderately"
     return Verdict("input", Outcome.PROBLEM, f"{word} input-bound", tuple(evidence))
 
 
-def _bottleneck(found: DataProfile, cpus: int) -> Verdict | None:
-    costly = [stage for stage in found.stages if stage.seconds > 0]
-    if not costly:
+def _undisturbed(found: DataProfile) -> float | None:
+    """Return what a batch takes in the slowest part of the pipeline while nothing else wants the CPUs."""
+    stages = pacing.active(pacing.quiet(found.stages), starts=False)
+    limits = pacing.find_limits(
+        stages, cpu_seconds=found.rates.cpu_per_batch, cpus=found.feeding.cpus_usable if found.feeding else 1
+    )
+    swing = found.oscillation
+    if (
+        not found.stages
+        or not limits
+        or (swing.outcome is Found.OSCILLATING and (swing.excess_share or 0) >= INPUT_BOUND[0])
+    ):
+        # What returns in time with the batches is no other process.
         return None
-    lock = found.lock
-    locked = lock is not None and lock.low >= LOCK_BOUND
-    slowest = min(costly, key=lambda stage: 1 / stage.seconds if stage.python and locked else stage.capacity)
-    share = slowest.seconds / found.rates.batch.mean / slowest.parallelism
-    evidence = [
-        f"{slowest.label}: {slowest.seconds * 1e3:.3g} ms per batch in {slowest.parallelism} at once, {slowest.share:.0%} of all stages' time",
-        f"that allows {figure(slowest.capacity, 3)} batches/s; the dataset gives {figure(found.rates.batches_per_second, 3)}",
-        f"{found.rates.cpus_busy:.2g} of {cpus} CPUs at work here, {found.rates.cpus_elsewhere:.2g} for other processes",
-    ]
-    if lock is not None:
+    start = found.start.seconds / found.start.batches if found.start and found.start.batches else 0.0
+    return limits[0].seconds + start
+
+
+def _bottleneck(
+    found: DataProfile, graph: Node | None, load: Load, outcome: Outcome, *, good: bool
+) -> Verdict | None:
+    pace = found.pace
+    if pace is None or good:
+        pace = pacing.find_pace(
+            found.stages,
+            found.rates.batch.mean,
+            load,
+            cpu_seconds=found.rates.cpu_per_batch,
+            lock=found.lock,
+            starts=bool(found.rates.restarts) and not good,
+        )
+    if pace is None:
+        return None
+    slowest = found.stages[pace.limits[0].stage]
+    if good and found.consumer is not None:
+        return Verdict(
+            "stage",
+            Outcome.INFO,
+            f"the slowest part is {slowest.label}, {pace.predicted * 1e3:.3g} ms for each step of {found.consumer.step_seconds * 1e3:g} ms",
+            (f"a batch comes every {pace.measured * 1e3:.3g} ms where nobody waits for it",),
+        )
+    return judge_stage(
+        found.stages,
+        pace,
+        load,
+        found.lock,
+        outcome,
+        step_seconds=found.consumer.step_seconds if found.consumer else 0.0,
+        cached_before=any(
+            node.function == slowest.function and has_cache(node) for node in walk(graph) if node.function
+        ),
+    )
+
+
+def _starts(found: DataProfile) -> Verdict | None:
+    """Return the verdict on what each epoch's start costs."""
+    start = found.start
+    if start is None or start.seconds < NOTABLE_START:
+        return None
+    step = found.consumer.step_seconds if found.consumer else 0.0
+    share = start.share(max(step, found.rates.batch.median))
+    waits = sorted(
+        (stage for stage in found.stages if stage.phase == "start" and stage.seconds),
+        key=lambda stage: -stage.seconds,
+    )
+    evidence = [f"an epoch's first batch takes {start.seconds:.3g} s more than another"]
+    if share is not None:
         evidence.append(
-            f"Python computes, and holds the interpreter lock, {lock.low:.0%} to {lock.high:.0%} of the time"
+            f"that is {share:.0%} of an epoch of {counted(start.batches or 0, 'batch', 'batches')}"
         )
-    outcome = (
-        Outcome.INFO
-        if found.consumer is None or found.consumer.idle.value < INPUT_BOUND[0]
-        else Outcome.PROBLEM
+    evidence += [
+        f"{stage.label} runs then: {stage.seconds * 1e3:.3g} ms for each batch of the epoch"
+        for stage in waits[:3]
+    ]
+    what = f" while {start.fills} fills its buffer" if start.fills else ""
+    serious = (
+        share is not None
+        and share >= INPUT_BOUND[0]
+        and found.consumer is not None
+        and (bool(waits) or start.seconds >= LONG_START)
     )
-    text = f"the slowest stage is {slowest.label}"
-    if share < 0.5:
-        return Verdict(
-            "stage", Outcome.INFO, f"no stage alone holds the pipeline up; {text}", tuple(evidence)
-        )
-    if slowest.python:
-        crowded = found.rates.cpus_elsewhere >= CPU_BOUND * cpus - found.rates.cpus_busy
-        return _python_stage(slowest, lock, outcome, text, tuple(evidence), crowded=crowded)
-    if found.rates.cpus_busy + found.rates.cpus_elsewhere >= CPU_BOUND * cpus:
-        return Verdict(
-            "stage",
-            outcome,
-            f"{text}, and the CPUs are all at work: more parallel calls cannot help",
-            tuple(evidence),
-            ("HWR001", "TFD018"),
-            "do less per sample, cache what does not change, or use more CPUs",
-        )
-    if slowest.operation in ("Map", "Interleave") and slowest.parallelism == 1:
-        rule = "TFD006" if slowest.operation == "Map" else "TFD022"
-        return Verdict(
-            "stage",
-            outcome,
-            f"{text}, which runs one call at a time while CPUs are free",
-            tuple(evidence),
-            (rule, "HWR023"),
-            "num_parallel_calls=tf.data.AUTOTUNE (workers in the config)",
-        )
-    if slowest.operation.startswith("Parallel"):
-        return Verdict(
-            "stage",
-            outcome,
-            f"{text}; its calls wait (reading or sleeping) while CPUs are free",
-            tuple(evidence),
-            ("TFD019", "HWR023"),
-            f"raise its parallel calls above {slowest.parallelism} (workers in the config), or use_unbounded_threadpool for reading",
-        )
-    return Verdict("stage", outcome, text, tuple(evidence))
-
-
-def _python_stage(
-    stage: Stage,
-    lock: Lock | None,
-    outcome: Outcome,
-    text: str,
-    evidence: tuple[str, ...],
-    *,
-    crowded: bool,
-) -> Verdict:
-    generator = stage.operation in ("Generator", "FromGenerator")
-    rules = ("TFD003",) if generator else ("TFD001", "CFG024")
-    change = (
-        "yield whole batches, or read the files with TensorFlow operations"
-        if generator
-        else "write the function in TensorFlow operations"
+    change = None
+    if waits and start.fills:
+        change = f"shuffle before {waits[0].label} (file names or indices rather than what it makes), and let it run in parallel after"
+    elif start.fills:
+        change = "shuffle file names or indices rather than samples, or use a smaller buffer"
+    return Verdict(
+        "epoch start",
+        Outcome.PROBLEM if serious else Outcome.INFO,
+        f"each epoch starts with {start.seconds:.3g} s of waiting{what}",
+        tuple(evidence),
+        change=change,
+        worth=1 / (1 - share) if share is not None and share < 1 else None,
     )
-    if lock is not None and lock.low >= LOCK_BOUND:
-        why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
-    elif crowded:
-        # A thread that waits for a CPU looks like one that waits for a disk.
-        why = "which runs Python; the CPUs are all at work, so whether it computes or waits cannot be told"
-    elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
-        why = "which runs Python that waits, one call at a time, rather than computes"
-        rules = (*rules, "TFD005", "TFD006")
-        change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
-    elif lock is not None and lock.high < LOCK_BOUND:
-        why = "which runs Python that waits rather than computes"
-    else:
-        why = "which runs Python, one call at a time while it computes"
-    return Verdict("stage", outcome, f"{text}, {why}", evidence, rules, change)
 
 
-def _needs(found: DataProfile) -> Verdict | None:
+def _needs(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
     feeding = found.feeding
     if feeding is None:
         return None
@@ -766,12 +959,17 @@ def _needs(found: DataProfile) -> Verdict | None:
             f"there are CPUs enough: the work of a batch per step takes {needed} of {feeding.cpus_usable}",
             evidence,
         )
+    if keeps_up:
+        # What is measured outweighs what is reckoned.
+        return None
     return Verdict(
         "cpus",
         Outcome.PROBLEM,
         f"this machine cannot feed the step: it takes {needed} CPUs and there are {feeding.cpus_usable}",
         evidence,
-        ("HWR001",),
+        ("HWR001",)
+        if any(stage.parallelism > feeding.cpus_usable and not stage.autotuned for stage in found.stages)
+        else (),
         "fewer operations per sample, a cache, a smaller share of the data per machine, or a tf.data service on other machines (cfgfix profile data --service)",
     )
 
@@ -788,7 +986,7 @@ _CAUSE_CHANGES = (
 )
 
 
-def _oscillates(found: DataProfile) -> Verdict:
+def _oscillates(found: DataProfile, *, keeps_up: bool) -> Verdict:
     swing = found.oscillation
     if swing.outcome is Found.INCONCLUSIVE:
         return Verdict("oscillation", Outcome.INCONCLUSIVE, swing.reason)
@@ -810,8 +1008,13 @@ def _oscillates(found: DataProfile) -> Verdict:
     likely = [cause for cause in found.causes if cause.matches]
     evidence += [f"{cause.name}: {cause.note}" for cause in likely]
     named = f"; agrees with {likely[0].name}" if likely else "; no known interval agrees"
-    outcome = Outcome.PROBLEM if swing.excess_share >= INPUT_BOUND[0] else Outcome.INFO
-    rules = ("HWR006",) if likely and likely[0].name.startswith("shuffle") else ()
+    if keeps_up:
+        evidence.append("a device with this step does not wait for it: what is prefetched bridges it")
+    outcome = (
+        Outcome.PROBLEM
+        if swing.excess_share >= INPUT_BOUND[0] and found.consumer is not None and not keeps_up
+        else Outcome.INFO
+    )
     change = next(
         (text for start, text in _CAUSE_CHANGES if likely and likely[0].name.startswith(start)), None
     )
@@ -820,8 +1023,7 @@ def _oscillates(found: DataProfile) -> Verdict:
         outcome,
         f"the batch times repeat every {swing.period:.3g} batches{named}",
         tuple(evidence),
-        rules,
-        change,
+        change=change,
     )
 
 
@@ -836,8 +1038,11 @@ def _settled(found: DataProfile) -> Verdict | None:
     )
 
 
-def _missing_prefetch(found: DataProfile, graph: Node | None) -> Verdict | None:
+def _missing_prefetch(found: DataProfile, graph: Node | None, load: Load) -> Verdict | None:
     consumer = found.consumer
+    if load.contended:
+        # Preparation alone and with a consumer were measured at different loads.
+        return None
     if graph is None or consumer is None or any(node.operation == "Prefetch" for node in walk(graph)):
         return None
     if consumer.idle.low - consumer.predicted < INPUT_BOUND[0]:
@@ -855,7 +1060,7 @@ def _missing_prefetch(found: DataProfile, graph: Node | None) -> Verdict | None:
     )
 
 
-def _fetches(found: DataProfile) -> Verdict | None:
+def _fetches(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
     parts = found.differential
     if parts is None or parts.fetch is None or not parts.fetch.excludes_zero or parts.fetch.value <= 0:
         return None
@@ -863,7 +1068,8 @@ def _fetches(found: DataProfile) -> Verdict | None:
     evidence = (
         f"cold files cost {parts.fetch.value * 1e3:.3g} ms per batch more (95 %: {parts.fetch.low * 1e3:.3g} to {parts.fetch.high * 1e3:.3g}); {parts.files} files, {parts.bytes / 1e6:.0f} MB",
     )
-    if share < INPUT_BOUND[1]:
+    step = found.consumer.step_seconds if found.consumer else 0.0
+    if share < INPUT_BOUND[1] or (keeps_up and found.rates.batch.mean + parts.fetch.value < step):
         return Verdict("storage", Outcome.INFO, f"reading cold files adds {share:.0%} to a batch", evidence)
     return Verdict(
         "storage",

@@ -3,14 +3,18 @@
 While a pipeline runs, tf.data keeps for every node of its graph the time spent inside it, without the time in its inputs
 (`tf.data.experimental.get_model_proto`). Two readings, after the warm-up and at the end, give the cost per batch. TensorFlow's
 graph rewrites are off in this run, since they fuse stages; so the stages are those the user wrote.
+
+A node whose input has ended - before a shuffle that holds everything, a full cache, a short epoch - is gone from the model. What
+such a run does not show is iterated by itself, and its cost per element counts for as many elements as the graph hands on.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +35,71 @@ _METHODS = (
     "group_by_window",
     "rejection_resample",
 )
-_UNSEEN = frozenset({"options", "model", "maxintraopparallelism", "privatethreadpool"})
-"""Graph nodes that have no node in the model."""
+_UNSEEN = frozenset(
+    {"options", "model", "maxintraopparallelism", "privatethreadpool", "assertcardinality", "finalize"}
+)
+"""Graph nodes that may have no node in the model."""
+_MODEL_NAMES = {
+    "foreverrepeat": "repeat",
+    "finiterepeat": "repeat",
+    "emptyrepeat": "repeat",
+    "finitetake": "take",
+    "finiteskip": "skip",
+    "memorycache": "cache",
+    "filecache": "cache",
+    "fromtensor": "tensor",
+    "fromtensorslices": "tensorslice",
+}
+"""How the graph spells what the model spells in its own way."""
+_CONSERVING = frozenset(
+    {
+        *_UNSEEN,
+        "root",
+        "map",
+        "parallelmap",
+        "prefetch",
+        "shuffle",
+        "shuffleandrepeat",
+        "cache",
+        "repeat",
+        "take",
+        "enumerate",
+        "zip",
+    }
+)
+"""Nodes that give one element for each they take."""
+_BATCHING = frozenset({"batch", "parallelbatch", "paddedbatch"})
+_FOLLOWED = frozenset(
+    {
+        "prefetch",
+        "options",
+        "model",
+        "repeat",
+        "shuffle",
+        "map",
+        "parallelmap",
+        "batch",
+        "parallelbatch",
+        "paddedbatch",
+        "cache",
+    }
+)
+"""Nodes behind which an epoch has as many elements as before, or batches of them."""
+_ASYNCHRONOUS = frozenset(
+    {
+        "prefetch",
+        "parallelmap",
+        "parallelinterleave",
+        "legacyparallelinterleave",
+        "parallelbatch",
+        "mapandbatch",
+        "parallelfilter",
+    }
+)
+"""Nodes with threads of their own: what they take from their input runs while others work."""
+_QUIET_READINGS = 8
+_PREFIX_DEPTH = 4
+"""Parts of one pipeline that are iterated by themselves, at most, one inside the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +124,17 @@ class Stage:
     """Whether it calls Python, so that the interpreter lock admits one call at a time."""
     inputs: tuple[int, ...]
     """Positions of its inputs in the list of stages."""
+    pool: int | None = None
+    """Threads that run its calls, where fewer may be there than calls; None for a stage without calls or with threads enough."""
+    quiet_seconds: float | None = None
+    """Its time per batch while nothing disturbed it: the lower fifth of the readings. None where there are too few."""
+    phase: str = "running"
+    """`running`; `start`: it has run when the first batch of an epoch comes; `once`: a cache spares it from the second epoch on."""
+
+    @property
+    def at_once(self) -> int:
+        """How many calls really run at once."""
+        return self.parallelism if self.pool is None else max(1, min(self.parallelism, self.pool))
 
     @property
     def label(self) -> str:
@@ -66,7 +144,7 @@ class Stage:
     @property
     def capacity(self) -> float:
         """Batches per second it could give if it never waited; infinite for a stage that costs nothing."""
-        return self.parallelism / self.seconds if self.seconds > 0 else float("inf")
+        return self.at_once / self.seconds if self.seconds > 0 else float("inf")
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -78,9 +156,52 @@ class Stage:
             "elements_per_batch": self.elements,
             "parallelism": self.parallelism,
             "autotuned": self.autotuned,
+            "at_once": self.at_once,
             "python": self.python,
+            "phase": self.phase,
+            "quiet_seconds_per_batch": self.quiet_seconds,
             "capacity": self.capacity if self.seconds > 0 else None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Stages that run one after the other in one thread, or the calls of one parallel stage."""
+
+    members: tuple[int, ...]
+    """Positions in the list of stages."""
+    seconds: float
+    """What a batch takes here at least, once everything else is ready."""
+
+
+def find_sections(stages: Sequence[Stage]) -> tuple[Section, ...]:
+    """Return the parts of a pipeline that work at the same time; the slowest of them sets the pace."""
+    consumers = {child for stage in stages for child in stage.inputs}
+    roots = [place for place in range(len(stages)) if place not in consumers]
+    found: list[Section] = []
+
+    def close(members: list[int]) -> None:
+        if members:
+            found.append(Section(tuple(members), sum(stages[place].seconds for place in members)))
+
+    def visit(place: int, chain: list[int]) -> None:
+        stage = stages[place]
+        if normal(stage.operation) in _ASYNCHRONOUS:
+            found.append(Section((place,), stage.seconds / stage.at_once))
+            inner: list[int] = []
+            for child in stage.inputs:
+                visit(child, inner)
+            close(inner)
+            return
+        chain.append(place)
+        for child in stage.inputs:
+            visit(child, chain)
+
+    for root in roots:
+        chain: list[int] = []
+        visit(root, chain)
+        close(chain)
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -92,11 +213,32 @@ class Node:
     python: bool
     inputs: list[Node]
     constants: list[Any]
+    unbounded: bool = False
+    """Whether its calls run in a pool that grows with them."""
+
+    @property
+    def buffer_size(self) -> int | None:
+        """Elements that a shuffle holds."""
+        return self._first_number() if normal(self.operation).startswith("shuffle") else None
+
+    def _first_number(self) -> int | None:
+        import tensorflow as tf
+
+        for value in self.constants:
+            if not value.tensor_shape.dim and value.dtype == tf.int64.as_datatype_enum:
+                return int(tf.make_ndarray(value))
+        return None
+
+    @property
+    def batch_size(self) -> int | None:
+        """Elements that one of its elements is made of, for a node that batches."""
+        return self._first_number() if normal(self.operation) in _BATCHING else None
 
 
 def normal(operation: str) -> str:
     """Return an operation's name as the graph and the model both spell it."""
-    return re.sub(r"V\d+$", "", operation).replace("Dataset", "").lower()
+    name = re.sub(r"V\d+$", "", operation).replace("Dataset", "").lower()
+    return _MODEL_NAMES.get(name, name)
 
 
 def read_graph(dataset: Any) -> Node | None:
@@ -130,6 +272,7 @@ def read_graph(dataset: Any) -> Node | None:
             any(function in python for function in functions),
             [],
             [],
+            node.attr["use_unbounded_threadpool"].b,
         )
         made[name] = found
         for entry in node.input:
@@ -204,6 +347,43 @@ def strings_in(node: Node | None) -> list[str]:
     return texts
 
 
+def pool_size(dataset: Any) -> int:
+    """Return how many threads run the calls of a dataset's functions."""
+    import os
+
+    threading = dataset.options().threading
+    private = getattr(threading, "private_threadpool_size", None)
+    if private:
+        return int(private)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def has_cache(node: Node | None) -> bool:
+    """Return whether a dataset keeps elements from one epoch to the next."""
+    return any(normal(entry.operation) == "cache" for entry in walk(node))
+
+
+def epoch_batches(dataset: Any, graph: Node | None) -> int | None:
+    """Return how many batches an epoch has, also where the dataset repeats itself; None where that is not known."""
+    factor = 1.0
+    while graph is not None and len(graph.inputs) == 1:
+        size = int(dataset.cardinality())
+        if size >= 0:
+            return max(1, math.ceil(size / factor))
+        if normal(graph.operation) not in _FOLLOWED:
+            return None
+        factor *= graph.batch_size or 1
+        inputs = dataset._inputs()  # noqa: SLF001 - as in `_gaps`
+        if len(inputs) != 1:
+            return None
+        dataset, graph = inputs[0], graph.inputs[0]
+    size = int(dataset.cardinality())
+    return max(1, math.ceil(size / factor)) if size >= 0 else None
+
+
 def measure_stages(
     dataset: Any, *, batches: int = 50, seconds: float = 20.0, warmup: int = 5, progress: Progress = silent
 ) -> tuple[Stage, ...]:
@@ -213,25 +393,156 @@ def measure_stages(
         UserCodeError: The dataset failed or is shorter than the warm-up.
         CfgfixError: This TensorFlow keeps no model of the pipeline.
     """
+    return _measure(
+        dataset,
+        batches=batches,
+        seconds=seconds,
+        warmup=warmup,
+        progress=progress,
+        pool=pool_size(dataset),
+        depth=_PREFIX_DEPTH,
+    )
+
+
+def _measure(
+    dataset: Any,
+    *,
+    batches: int,
+    seconds: float,
+    warmup: int,
+    progress: Progress,
+    pool: int,
+    depth: int,
+) -> tuple[Stage, ...]:
+    graph = read_graph(dataset)
+    total = _Costs(graph, pool)
+    taken = _read_costs(dataset, total, has_cache(graph), batches, seconds, warmup, progress)
+    gaps = list(_gaps(dataset, graph, total.seen)) if depth else []
+    total.elsewhere.update(id(node) for gap in gaps for node in walk(gap.node))
+    stages = total.stages(taken, frozenset(_held(dataset, graph)))
+    for gap in gaps:
+        # Cold, since this part gives elements no more once its consumer holds them all.
+        per_batch = total.elements_at(gap.parent) * (gap.parent.batch_size or 1)
+        inner = _measure(
+            gap.dataset,
+            batches=max(batches, 30),
+            seconds=max(1.0, seconds / 4),
+            warmup=2,
+            progress=progress,
+            pool=pool,
+            depth=depth - 1,
+        )
+        phase = "once" if gap.cached else "start" if gap.shuffled else "running"
+        stages = _joined(stages, inner, total.position_of(gap.parent), per_batch, phase)
+    whole = sum(stage.seconds for stage in stages)
+    return tuple(replace(stage, share=stage.seconds / whole if whole else 0.0) for stage in stages)
+
+
+def _joined(
+    stages: tuple[Stage, ...], inner: tuple[Stage, ...], parent: int | None, per_batch: float, phase: str
+) -> tuple[Stage, ...]:
+    """Put the stages of a part that was iterated by itself before its consumer."""
+    order = {"running": 0, "start": 1, "once": 2}
+    first = [
+        replace(
+            stage,
+            seconds=stage.seconds * per_batch,
+            quiet_seconds=None if stage.quiet_seconds is None else stage.quiet_seconds * per_batch,
+            elements=stage.elements * per_batch,
+            phase=max(phase, stage.phase, key=order.__getitem__),
+        )
+        for stage in inner
+    ]
+    moved = [
+        replace(
+            stage,
+            inputs=(
+                *(entry + len(first) for entry in stage.inputs),
+                *((len(first) - 1,) if place == parent and first else ()),
+            ),
+        )
+        for place, stage in enumerate(stages)
+    ]
+    return (*first, *moved)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A part of the pipeline that did nothing while it was watched, as the Python object that stands for it."""
+
+    dataset: Any
+    node: Node
+    parent: Node
+    cached: bool
+    shuffled: bool
+
+
+def _gaps(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_Gap]:
+    """Yield the topmost parts that were not seen at work."""
+
+    def visit(part: Any, node: Node, parent: Node | None, above: frozenset[str]) -> Iterator[_Gap]:
+        name = normal(node.operation)
+        # Only what lies behind a node that was seen is missing; a node without a model counterpart is passed.
+        if id(node) in seen:
+            parent = node
+        elif parent is not None and name not in _UNSEEN:
+            yield _Gap(part, node, parent, "cache" in above, bool(above & {"shuffle", "shuffleandrepeat"}))
+            return
+        inputs = part._inputs()  # noqa: SLF001 - the only way to a dataset's inputs; tried with TensorFlow 2.15 to 2.21
+        if len(inputs) == len(node.inputs):
+            for entry, child in zip(inputs, node.inputs, strict=True):
+                yield from visit(entry, child, parent, above | {name})
+
+    if graph is not None and hasattr(dataset, "_inputs"):
+        yield from visit(dataset, graph, None, frozenset())
+
+
+def _held(dataset: Any, graph: Node | None) -> Iterator[int]:
+    """Yield the nodes, by `id`, that lie before a shuffle whose buffer takes everything they give."""
+    if graph is None or not hasattr(dataset, "_inputs"):
+        return
+    inputs = dataset._inputs()  # noqa: SLF001 - as in `_gaps`
+    if len(inputs) != len(graph.inputs):
+        return
+    for entry, child in zip(inputs, graph.inputs, strict=True):
+        if normal(graph.operation) in ("shuffle", "shuffleandrepeat") and 0 <= int(entry.cardinality()) <= (
+            graph.buffer_size or 0
+        ):
+            yield from (id(node) for node in walk(child))
+        else:
+            yield from _held(entry, child)
+
+
+def _read_costs(
+    dataset: Any,
+    total: _Costs,
+    cached: bool,
+    batches: int,
+    seconds: float,
+    warmup: int,
+    progress: Progress,
+) -> int:
+    """Iterate over a dataset, add up the costs of its stages, and return how many batches they are of."""
     import tensorflow as tf
 
     options = tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False
     options.autotune.enabled = True
-    graph = read_graph(dataset)
     plain = dataset.with_options(options)
     what = "measuring the cost of each stage"
-    total = _Costs(graph)
     with user_code("iterating the dataset"):
         iterator = iter(plain)
+        begin = told = time.perf_counter()
         taken = 0
         try:
             for _ in range(warmup):
                 next(iterator)
         except StopIteration:
             iterator = iter(plain)
+        if cached:
+            iterator = _fill_caches(plain, iterator, begin + seconds / 2)
         total.start(_read_model(iterator))
-        begin = told = time.perf_counter()
+        begin = time.perf_counter()
         pause, read = 0.0, begin
         fresh = False
         while taken < batches:
@@ -258,7 +569,21 @@ def measure_stages(
             if now - begin > seconds:
                 break
         total.add(_read_model(iterator))
-    return total.stages(taken)
+    return taken
+
+
+def _fill_caches(plain: Any, iterator: Any, until: float) -> Any:
+    """Take batches until the caches are full, and return the iterator to go on with."""
+    while time.perf_counter() < until:
+        try:
+            next(iterator)
+        except StopIteration:
+            return iter(plain)
+        model = _read_model(iterator)
+        caches = [node for node in model.nodes.values() if normal(node.name) == "memorycacheimpl"]
+        if caches and not any(node.inputs for node in caches):
+            return iterator
+    return iterator
 
 
 def _read_model(iterator: Any) -> Any:
@@ -276,10 +601,21 @@ class _Cost:
     function: str | None
     python: bool
     inputs: list[int]
+    node: Node | None = None
+    below: float = 1.0
+    """Elements it takes from each input for one of its own, by what its kind promises; 0 where only counting tells."""
     nanoseconds: int = 0
     elements: int = 0
     parallelism: int = 1
     autotuned: bool = False
+    each: list[float] = field(default_factory=list)
+    """Seconds per element, of each reading that saw some."""
+
+    def quiet(self, elements: float) -> float | None:
+        """Return the time of so many elements in the lower fifth of the readings."""
+        if len(self.each) < _QUIET_READINGS:
+            return None
+        return float(np.quantile(self.each, 0.2)) * elements
 
 
 class _Costs:
@@ -289,8 +625,13 @@ class _Costs:
     its place in the graph, so nodes with the same place add up.
     """
 
-    def __init__(self, graph: Node | None) -> None:
+    def __init__(self, graph: Node | None, pool: int) -> None:
         self._graph = graph
+        self._pool = pool
+        self.seen: set[int] = set()
+        """Nodes of the graph that gave elements."""
+        self.elsewhere: set[int] = set()
+        """Nodes of the graph that are measured by themselves."""
         self._before: dict[int, tuple[int, int]] = {}
         self._order: dict[tuple[int, ...], int] = {}
         self._costs: list[_Cost] = []
@@ -336,7 +677,15 @@ class _Costs:
         same = node if node is not None and normal(node.operation) == name else None
         children = list(entry.inputs)
         extra: list[int] = []
-        if same is not None and name.endswith("repeat"):
+        own = [key]
+        if name == "cache":
+            # The model has a second node for what a cache does.
+            for child in list(entry.inputs):
+                if normal(model.nodes[child].name).endswith("cacheimpl"):
+                    own.append(child)
+                    children.remove(child)
+                    children.extend(model.nodes[child].inputs)
+        if same is not None and name == "repeat":
             # The input of the epoch that ends and of the one that begins may both be there.
             places = [(child, same.inputs[0] if same.inputs else None, 0) for child in children]
         elif same is not None:
@@ -356,33 +705,111 @@ class _Costs:
                     function=same.function if same is not None else None,
                     python=same is not None and (same.python or same.operation == "Generator"),
                     inputs=inputs,
+                    node=same,
+                    below=_taken_per_element(name, same),
                 )
             )
         cost = self._costs[position]
+        # A node may come into view after its consumer: its input had ended when that was first seen.
+        cost.inputs += [child for child in inputs if child not in cost.inputs]
         spent, elements = self._since(model, key)
-        cost.nanoseconds += spent + sum(self._inside(model, child) for child in extra)
+        spent += sum(self._since(model, other)[0] for other in own[1:])
+        if elements and same is not None:
+            self.seen.add(id(same))
+        spent += sum(self._inside(model, child) for child in extra)
+        cost.nanoseconds += spent
         cost.elements += elements
+        if elements:
+            cost.each.append(spent / 1e9 / elements)
         parallel = next((value for value in entry.parameters if value.name == "parallelism"), None)
         if parallel is not None:
             cost.parallelism, cost.autotuned = max(1, round(parallel.value)), bool(parallel.tunable)
         return position
 
-    def stages(self, batches: int) -> tuple[Stage, ...]:
-        """Return the stages with their costs per batch."""
-        total = sum(cost.nanoseconds for cost in self._costs)
-        return tuple(
-            Stage(
-                operation="FromGenerator"
-                if cost.function == "flat_map_fn" and cost.python
-                else cost.operation,
-                function=None if cost.function == "flat_map_fn" and cost.python else cost.function,
-                seconds=cost.nanoseconds / 1e9 / batches,
-                share=cost.nanoseconds / total if total else 0.0,
-                elements=cost.elements / batches,
-                parallelism=cost.parallelism,
-                autotuned=cost.autotuned,
-                python=cost.python,
-                inputs=tuple(dict.fromkeys(cost.inputs)),
-            )
-            for cost in self._costs
+    def position_of(self, node: Node) -> int | None:
+        """Return where a node of the graph stands in the list of stages."""
+        return next(
+            (rank for rank, place in enumerate(self._in_order()) if self._costs[place].node is node), None
         )
+
+    def elements_at(self, node: Node) -> float:
+        """Return how many elements a node of the graph gives for each batch."""
+        place = next((place for place, cost in enumerate(self._costs) if cost.node is node), None)
+        return self._flow().get(place, 1.0) if place is not None else 1.0
+
+    def _flow(self) -> dict[int, float]:
+        """Return the elements per batch of each stage, where the kinds of the stages behind it settle them.
+
+        Counting would take buffers that fill or drain meanwhile, and ends of epochs that no reading saw, for work.
+        """
+        flow: dict[int, float] = {}
+        for place in reversed(self._in_order()):
+            flow.setdefault(place, 1.0 if place in self._roots() else 0.0)
+            cost = self._costs[place]
+            if flow[place] and cost.below:
+                for child in cost.inputs:
+                    flow[child] = flow[place] * cost.below
+        return {place: value for place, value in flow.items() if value}
+
+    def _roots(self) -> list[int]:
+        consumed = {child for cost in self._costs for child in cost.inputs}
+        return [place for place in range(len(self._costs)) if place not in consumed]
+
+    def _in_order(self) -> list[int]:
+        """Return the stages' positions, sources first."""
+        order: list[int] = []
+
+        def visit(place: int) -> None:
+            if place not in order and id(self._costs[place].node) not in self.elsewhere:
+                for child in self._costs[place].inputs:
+                    visit(child)
+                order.append(place)
+
+        for root in self._roots():
+            visit(root)
+        return order
+
+    def stages(self, batches: int, held: frozenset[int] = frozenset()) -> tuple[Stage, ...]:
+        """Return the stages with their costs per batch, sources first.
+
+        Args:
+            batches: How many were taken.
+            held: Nodes of the graph whose elements a shuffle holds all before it gives the first.
+        """
+        flow = self._flow()
+        order = self._in_order()
+        made = []
+        for place in order:
+            cost = self._costs[place]
+            elements = flow.get(place, cost.elements / batches)
+            spent = cost.nanoseconds / 1e9
+            generator = cost.function == "flat_map_fn" and cost.python
+            made.append(
+                Stage(
+                    operation="FromGenerator" if generator else cost.operation,
+                    function=None if generator else cost.function,
+                    seconds=spent / cost.elements * elements if cost.elements else spent / batches,
+                    share=0.0,
+                    elements=elements,
+                    parallelism=cost.parallelism,
+                    autotuned=cost.autotuned,
+                    python=cost.python,
+                    inputs=tuple(
+                        order.index(child) for child in dict.fromkeys(cost.inputs) if child in order
+                    ),
+                    phase="start" if cost.node is not None and id(cost.node) in held else "running",
+                    pool=self._pool
+                    if cost.function is not None and not (cost.node is not None and cost.node.unbounded)
+                    else None,
+                    quiet_seconds=cost.quiet(elements),
+                )
+            )
+        total = sum(stage.seconds for stage in made)
+        return tuple(replace(stage, share=stage.seconds / total if total else 0.0) for stage in made)
+
+
+def _taken_per_element(name: str, node: Node | None) -> float:
+    if name in _CONSERVING:
+        return 1.0
+    size = node.batch_size if node is not None else None
+    return float(size) if size else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -595,7 +595,12 @@ def _host_peak() -> float | None:
 
 def judge(found: StepProfile, *, on_gpu: bool) -> tuple[Verdict, ...]:
     """Return what the figures mean."""
-    made = [_data(found), *_retraces(found), _eager(found), _syncs(found)]
+    made = [
+        _data(found),
+        *judge_retraces(found.traces, found.made_anew, found.watched_steps, compiled=found.compiled),
+        _eager(found),
+        _syncs(found),
+    ]
     made += [_comparison(comparison, on_gpu) for comparison in found.comparisons]
     return tuple(verdict for verdict in made if verdict is not None)
 
@@ -622,7 +627,7 @@ def _data(found: StepProfile) -> Verdict:
         Outcome.PROBLEM,
         f"{word} input-bound",
         evidence,
-        ("TFD007",),
+        (),
         f"measure the dataset: cfgfix profile data --step-ms {found.step.median * 1e3:.3g}",
     )
 
@@ -636,51 +641,77 @@ _RETRACE_RULES = {
 }
 
 
-def _retraces(found: StepProfile) -> list[Verdict]:
+MANY_RETRACES = 2
+"""Retraces from which a changing shape is what costs the time: the last batch of an epoch, and the one retrace with which
+`reduce_retracing` takes the shape as unknown, are no fault."""
+
+
+def judge_retraces(
+    traces: Sequence[Trace],
+    made_anew: Mapping[str, int],
+    steps: int,
+    *,
+    compiled: bool,
+    run_seconds: float = 0.0,
+) -> list[Verdict]:
+    """Return what the retraces mean.
+
+    Args:
+        traces: Beyond each function's first.
+        made_anew: Functions that were made and traced anew, with how often.
+        steps: How many were watched.
+        compiled: Whether any `tf.function` ran.
+        run_seconds: Of the steps; 0 where the worth is not asked for.
+    """
     verdicts = []
     by_kind: dict[str, list[Trace]] = {}
-    for trace in found.traces:
+    for trace in traces:
         by_kind.setdefault(trace.kind, []).append(trace)
-    for kind, traces in by_kind.items():
-        seconds = sum(trace.seconds for trace in traces)
+    for kind, same in by_kind.items():
+        seconds = sum(trace.seconds for trace in same)
         rules, change = _RETRACE_RULES[kind]
-        evidence = [
-            f"{counted(len(traces), 'retrace')} in {counted(found.watched_steps, 'step')} took {seconds:.3g} s"
-        ]
-        for trace in traces[:5]:
+        evidence = [f"{counted(len(same), 'retrace')} in {counted(steps, 'step')} took {seconds:.3g} s"]
+        for trace in same[:5]:
             cause = "; ".join(trace.causes[:3]) or "no argument differs in dtype, shape or value"
             evidence.append(f"step {trace.step}, {trace.function}: {cause}")
+        few = kind == "shape" and len(same) < MANY_RETRACES
+        text = (
+            f"the step is traced again because of a changed {kind}"
+            if kind != "unknown"
+            else "the step is traced again"
+        )
         verdicts.append(
             Verdict(
                 "retracing",
-                Outcome.PROBLEM,
-                f"the step is traced again because of a changed {kind}"
-                if kind != "unknown"
-                else "the step is traced again",
+                Outcome.INFO if few else Outcome.PROBLEM,
+                f"{text}, once: no more than the last batch of an epoch takes" if few else text,
                 tuple(evidence),
-                rules,
-                change,
+                () if few else rules,
+                None if few else change,
+                worth=run_seconds / max(run_seconds - seconds, 1e-9) if run_seconds > seconds else None,
             )
         )
-    for name, count in found.made_anew.items():
-        evidence = [f"{name} was made and traced anew in {count} of {counted(found.watched_steps, 'step')}"]
+    for name, count in made_anew.items():
+        seconds = sum(trace.seconds for trace in traces if trace.function == name)
         verdicts.append(
             Verdict(
                 "retracing",
                 Outcome.PROBLEM,
-                f"{name} is a new tf.function in every step",
-                tuple(evidence),
+                f"{name} is a new tf.function in every step"
+                if count >= steps / 2
+                else f"{name} is made and traced anew, {counted(count, 'time')}",
+                (f"{name} was made and traced anew in {count} of {counted(steps, 'step')}",),
                 ("TFF002",),
                 "make the function once, outside the loop",
             )
         )
-    if not verdicts and found.compiled:
+    if not verdicts and compiled:
         verdicts.append(
             Verdict(
                 "retracing",
                 Outcome.GOOD,
                 "each function is traced once",
-                (f"{counted(found.watched_steps, 'step')} with real batches",),
+                (f"{counted(steps, 'step')} with real batches",),
             )
         )
     return verdicts

@@ -34,6 +34,8 @@ class Verdict:
     """The setting or the code to change, and to what."""
     fixes: tuple[str, ...] = ()
     """What `cfgfix fix` would write into the user's config, or why it would not."""
+    worth: float | None = None
+    """How many times as fast the run is at most once this is mended; None where that is not known."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -45,6 +47,7 @@ class Verdict:
             "rules": [{"id": rule, "name": RULES.get(rule, "")} for rule in self.rules],
             "change": self.change,
             "fixes": list(self.fixes),
+            "worth": self.worth,
         }
 
 
@@ -260,4 +263,5 @@ def from_dict(data: dict[str, Any]) -> Verdict:
         tuple(rule["id"] for rule in data["rules"]),
         data["change"],
         tuple(data["fixes"]),
+        data.get("worth"),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ class Trace:
     """Arguments that no earlier call had like this; empty for the first trace."""
     kind: str
     """`first`, `shape`, `dtype`, `python value`, `structure` or `unknown`."""
+    context: str = ""
+    """The loop it happened in, where that is known."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -143,6 +146,7 @@ class Tracings:
         self.traces: list[Trace] = []
         self.called: set[str] = set()
         self.step = 0
+        self.context = ""
         self._seen: dict[int, tuple[Any, list[Signature], list[int]]] = {}
 
     @contextlib.contextmanager
@@ -155,7 +159,7 @@ class Tracings:
         watch = self
 
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
-            return watch._call(plain, function, arguments, keywords)
+            return watch.call(plain, function, arguments, keywords)
 
         kind.__call__ = call
         try:
@@ -163,7 +167,8 @@ class Tracings:
         finally:
             kind.__call__ = plain
 
-    def _call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a function as `plain` does, and take down whether it was traced."""
         # The function is kept, so that its id is not used again.
         _, signatures, calls = self._seen.setdefault(id(function), (function, [], [0]))
         calls[0] += 1
@@ -185,7 +190,7 @@ class Tracings:
                 else:
                     causes, kind = difference(now, signatures)
                 signatures.append(now)
-                self.traces.append(Trace(name, calls[0], self.step, spent, causes, kind))
+                self.traces.append(Trace(name, calls[0], self.step, spent, causes, kind, self.context))
 
     def retraces(self) -> list[Trace]:
         """Return the tracings beyond each function's first."""
@@ -193,11 +198,12 @@ class Tracings:
 
     def made_anew(self, after: int = 1) -> dict[str, int]:
         """Return functions of the same name that were traced for the first time in several steps from `after` on."""
-        counts: dict[str, int] = {}
+        counts: dict[tuple[str, str], int] = {}
         for trace in self.traces:
             if trace.kind == "first" and trace.step >= after:
-                counts[trace.function] = counts.get(trace.function, 0) + 1
-        return {name: count for name, count in counts.items() if count > 1}
+                key = (trace.function, trace.context)
+                counts[key] = counts.get(key, 0) + 1
+        return {name: count for (name, _), count in counts.items() if count > 1}
 
 
 _FETCHES = {
@@ -219,6 +225,7 @@ class Fetches:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], list[float]] = {}
         self._inside = False
+        self._thread = threading.get_ident()
 
     @contextlib.contextmanager
     def on(self) -> Iterator[Fetches]:
@@ -240,7 +247,8 @@ class Fetches:
 
     def _wrapped(self, plain: Any, how: str) -> Any:
         def method(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
-            if self._inside:
+            if self._inside or threading.get_ident() != self._thread:
+                # What a pipeline's threads fetch is no wait of the step.
                 return plain(tensor, *arguments, **keywords)
             place = _user_place()
             if place is None:

@@ -11,12 +11,18 @@ from cfgfix.core.wording import counted, times_as_fast
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24
+WORTH = 1.02
+"""A gain below this is not told."""
+_PHASES = {
+    "start": " (before an epoch's first batch)",
+    "once": " (in the first epoch alone: a cache keeps it)",
+}
 
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
     """Return a profile as text."""
     data = visible_data(data)
-    body = {"data": _data, "step": _step, "devices": _devices}[data["kind"]]
+    body = {"data": _data, "step": _step, "devices": _devices, "run": _run}[data["kind"]]
     lines = [*body(data, paint), *_limits(data, paint), *_notes(data, paint), *_verdicts(data, paint)]
     return "\n".join(lines) + "\n"
 
@@ -89,8 +95,20 @@ def _data(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         for stage in data["stages"]:
             name = f"{stage['operation']}({stage['function']})" if stage["function"] else stage["operation"]
             calls = f"x{stage['parallelism']}{' auto' if stage['autotuned'] else ''}"
-            python = " Python" if stage["python"] else ""
+            if stage.get("at_once", stage["parallelism"]) < stage["parallelism"]:
+                calls += f", {stage['at_once']} at once"
+            python = (" Python" if stage["python"] else "") + _PHASES.get(stage.get("phase", ""), "")
             yield f"  {name:<30} {_ms(stage['seconds_per_batch']):>9} {stage['share']:>6.1%} {calls:<8} {_bar(stage['share'])}{python}"
+    pace = data.get("pace")
+    if pace is not None:
+        yield _row(
+            "of a batch's time",
+            f"{_ms(pace['measured'])}, the slowest part explains {_ms(min(pace['predicted'], pace['measured']))}, no stage {_ms(pace['hole'])}",
+        )
+    start = data.get("epoch_start")
+    if start is not None:
+        batches = f", {start['batches']} batches long" if start["batches"] else ""
+        yield _row("each epoch", f"starts with {_ms(start['seconds'])} more than another batch{batches}")
     lock = data["interpreter_lock"]
     if lock is not None:
         yield _row(
@@ -159,6 +177,47 @@ def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         yield _row(f"peak memory {device}", _bytes(size))
 
 
+_SHARES = {
+    "wait": "waiting for data",
+    "call": "compiled functions",
+    "trace": "tracing, compiling",
+    "python": "Python between",
+    "evaluation": "evaluation",
+    "epochs": "starts of epochs",
+}
+
+
+def _run(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    loop = data["loop"]
+    what = "model.fit" if loop["kind"] == "fit" else "the loop"
+    yield paint("bold", f"run: {data['source']}, {what} at {loop['place']}")
+    yield _row(
+        "step",
+        f"{_spread(data['step_seconds'])}; {counted(data['steps'], 'step')} after {data['warmup']} to warm up",
+    )
+    if data["samples_per_second"]:
+        yield _row("throughput", f"{figure(data['samples_per_second'])} samples/s")
+    yield paint("bold", "what the run went to")
+    for name, text in _SHARES.items():
+        share = data["shares"].get(name, 0.0)
+        if share >= 0.005 or name in ("wait", "call"):
+            yield f"  {text:<22} {share:>6.1%} {_bar(share)}"
+    for part in data["parts"][:5]:
+        if part["share"] >= 0.01:
+            place = f" ({part['place']})" if part["place"] else ""
+            yield f"    {part['share']:>6.1%} {_ms(part['seconds'])} a step: {part['who']}{place}"
+    for entry in data["loops"]:
+        if entry["place"] != loop["place"] or entry["kind"] != loop["kind"]:
+            yield _row("also", f"{entry['kind']} at {entry['place']}: {counted(entry['steps'], 'step')}")
+    cpus = data["cpus"]
+    yield _row(
+        "CPUs",
+        f"{cpus['busy']:.2g} of {cpus['usable']} at work for this program, {cpus['elsewhere']:.2g} for other processes",
+    )
+    if data["data"]:
+        yield from _data(data["data"], paint)
+
+
 def _devices(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     yield paint("bold", f"devices: {data['gpu']}")
     for device in data["devices"]:
@@ -216,5 +275,7 @@ def _verdicts(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
                 yield f"      {text}"
         if verdict["change"]:
             yield f"    change: {verdict['change']}"
+        if verdict.get("worth") and verdict["worth"] >= WORTH and verdict["outcome"] == "problem":
+            yield f"    worth: x {verdict['worth']:.2g} at most"
         for text in verdict["fixes"]:
             yield f"    fix: {text}"

@@ -50,7 +50,7 @@ class KnownNames:
     operands: frozenset[str]
 
 
-_PLACE_OPERANDS = frozenset({"value", "key", "name", "raw", "section", "comment", "own_schema"})
+_PLACE_OPERANDS = frozenset({"value", "key", "name", "raw", "section", "comment", "own_schema", "by_code"})
 """Operands that say where a rule is judged, and by what."""
 
 
@@ -227,6 +227,7 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
     return (
         f"Rule(id={data['id']!r}, name={data['name']!r}, summary={str(data['summary']).strip()!r}, "
         f"severity=Severity.{data['severity'].upper()}, confidence=Confidence.{data.get('confidence', 'high').upper()}, "
+        f"confidence_by_code=Confidence.{data.get('confidence_by_code', data.get('confidence', 'high')).upper()}, "
         f"preview={bool(data.get('preview', False))}, dialects=frozenset({sorted(map(str, dialects))!r}), check={data.get('check')!r}, "
         f"at={tuple([at] if isinstance(at, str) else at)!r}, each={_render_each(path, data.get('each'))}, "
         f"lets={{{', '.join(f'{name!r}: {code}' for name, code in lets.items())}}}, when={when}, "

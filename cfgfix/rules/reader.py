@@ -29,6 +29,7 @@ KEYS = frozenset(
         "summary",
         "severity",
         "confidence",
+        "confidence_by_code",
         "preview",
         "dialects",
         "dialect",
@@ -152,6 +153,7 @@ def read_rule(path: str) -> dict[str, Any]:
         raise rule_error(path, f"name {data['name']!r} is not lower-case words joined by hyphens")
     _one_of(path, "severity", data["severity"], SEVERITIES)
     _one_of(path, "confidence", data.get("confidence", "high"), CONFIDENCES)
+    _one_of(path, "confidence_by_code", data.get("confidence_by_code", "high"), CONFIDENCES)
     if "check" in data:
         for key in ("when", "at", "each", "let"):
             if key in data:

@@ -117,6 +117,8 @@ class Rule:
     summary: str
     severity: Severity
     confidence: Confidence
+    confidence_by_code: Confidence
+    """The same where the code shows what the keys are."""
     preview: bool
     dialects: frozenset[str]
     """Dialects it is for; empty means all."""

@@ -80,6 +80,17 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
         yield from _of_line(path, number, line, values, folder, names)
 
 
+def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
+    """Yield the commands that one line says, as it stands in a file of another form.
+
+    Args:
+        path: The file.
+        number: The line's 1-based number there.
+        line: What is run.
+    """
+    yield from _of_line(path, number, line, {}, os.path.dirname(path) or ".", frozenset())
+
+
 def _joined(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a script, those that a backslash continues as one, under the number of the first."""
     first, whole = 0, ""

@@ -28,6 +28,7 @@ class Verdict:
         changes: What would repair it.
         notes: Further lines.
         stops: Whether the run stops at it as it is, so that a repair can make nothing worse.
+        title: What the repair does, where the rule does not say it.
     """
 
     check: str
@@ -40,6 +41,7 @@ class Verdict:
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     stops: bool = False
+    title: str | None = None
 
 
 class Judge:

@@ -11,13 +11,16 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, read_regular
 from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, KeyPath, Place, form_of
+from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +44,8 @@ class CodeSays:
         hits: What is wrong, with the name of the rule's check.
         converted: Names of keys whose value the code converts to a number itself.
         digest: What tells the text that this holds for.
+        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
+        job: What runs a program with it under limits, or None.
     """
 
     loader: str
@@ -61,6 +66,8 @@ class CodeSays:
     """The keys that the code asks for and the file lacks, with where."""
     ways: tuple[tuple[str, ...], ...] = ()
     """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
+    reached: tuple[Reached, ...] = ()
+    job: Job | None = None
 
 
 OptionHit = tuple[str, str, Hit]
@@ -94,15 +101,23 @@ class ProjectCode:
         excluded: Tells which files and folders the settings leave out.
         key: What else the answer depends on, for the cache.
         keep: Whether answers are kept between runs.
+        tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
     """
 
     def __init__(
-        self, root: str, excluded: Callable[[str], bool], key: object = None, *, keep: bool = True
+        self,
+        root: str,
+        excluded: Callable[[str], bool],
+        key: object = None,
+        *,
+        keep: bool = True,
+        tensorflow: str = FILES,
     ) -> None:
         self.root = os.path.abspath(root)
         self._excluded = excluded
         self._key = key
         self._keep = keep
+        self._tensorflow = tensorflow
         self._known: Known | None = None
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
@@ -165,9 +180,18 @@ class ProjectCode:
             with contextlib.suppress(OSError):
                 facts = os.stat(os.path.join(self.root, path))
                 stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
+        requirement = self._requirement(files)
+        self.inputs += requirement.looked_in
         question = cache.digest(
             cache.dump(
-                ([(file.path, file.stamp) for file in files], stamps, self.root, os.getcwd(), repr(self._key))
+                (
+                    [(file.path, file.stamp) for file in files],
+                    stamps,
+                    self.root,
+                    os.getcwd(),
+                    repr(self._key),
+                    repr(replace(requirement, looked_in=())),
+                )
             )
         )
         tree = cache.digest(repr(self.root).encode()).hex()[:16]
@@ -188,6 +212,9 @@ class ProjectCode:
             cache.store_result(f"runs-{tree}", question, _packed(found))
         return found
 
+    def _requirement(self, files: list[Any]) -> Requirement:
+        return find_requirement([file.path for file in files], self._tensorflow)
+
     def _run(self, files: list[Any]) -> ProjectRuns:
         from cfgfix.code.model.program import Program
         from cfgfix.usage.program_runs import ProjectRuns
@@ -196,6 +223,7 @@ class ProjectCode:
         tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
         with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
             program = Program(files, store, [])
+            program.facts["requirement"] = self._requirement(files)
             program.scan()
             runs = ProjectRuns(program, self.root)
             runs.failures = self.failures
@@ -242,6 +270,8 @@ def _says(found: Judged) -> CodeSays:
         tuple(found.reads.items()),
         found.asked,
         found.ways,
+        found.reached,
+        found.job,
     )
 
 
@@ -254,6 +284,7 @@ def _hit(verdict: Verdict) -> Hit:
         changes=verdict.changes,
         severity=verdict.severity,
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
+        title=verdict.title,
         notes=verdict.notes,
         elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
     )
@@ -307,6 +338,10 @@ def _packed(known: Known) -> Any:
             item.reads,
             item.asked,
             item.ways,
+            [_packed_reached(one) for one in item.reached],
+            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
+            if item.job
+            else None,
         )
         for path, item in known.configs.items()
     ]
@@ -327,6 +362,35 @@ def _packed(known: Known) -> Any:
     )
 
 
+def _packed_place(place: Location) -> Any:
+    return (
+        place.path,
+        place.start,
+        place.end,
+        place.line,
+        place.column,
+        place.end_line,
+        place.end_column,
+        place.label,
+    )
+
+
+def _packed_reached(item: Reached) -> Any:
+    return (
+        item.call,
+        item.parameter,
+        item.path,
+        item.unchanged,
+        item.value,
+        item.known,
+        item.always,
+        item.alone,
+        _packed_place(item.location),
+        item.place,
+        item.argument,
+    )
+
+
 def _packed_hit(hit: Hit) -> Any:
     changes = [
         ("rename", change.path, change.new)
@@ -335,10 +399,7 @@ def _packed_hit(hit: Hit) -> Any:
         for change in hit.changes
         if isinstance(change, (RenameKey, SetValue))
     ]
-    places = [
-        (item.path, item.start, item.end, item.line, item.column, item.end_line, item.end_column, item.label)
-        for item in hit.elsewhere
-    ]
+    places = [_packed_place(item) for item in hit.elsewhere]
     return (
         hit.start,
         hit.end,
@@ -349,6 +410,7 @@ def _packed_hit(hit: Hit) -> Any:
         hit.safety,
         hit.notes,
         places,
+        hit.title,
     )
 
 
@@ -379,14 +441,23 @@ def _unpacked(data: Any) -> Known:
             reads,
             asked,
             ways,
+            tuple(_unpacked_reached(one) for one in reached),
+            Job(*job) if job is not None else None,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job in found
     }
     return Known(configs, followed, tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options))
 
 
+def _unpacked_reached(data: Any) -> Reached:
+    call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
+    return Reached(
+        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
+    )
+
+
 def _unpacked_hit(data: Any) -> Hit:
-    start, end, path, values, changes, severity, safety, notes, places = data
+    start, end, path, values, changes, severity, safety, notes, places, title = data
     return Hit(
         start=start,
         end=end,
@@ -395,6 +466,7 @@ def _unpacked_hit(data: Any) -> Hit:
         changes=tuple(_changes(changes)),
         severity=severity,
         safety=safety,
+        title=title,
         notes=tuple(notes),
         elsewhere=tuple(Location(*place) for place in places),
     )

@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from cfgfix.config.dialects.parameters import Reached
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
+from cfgfix.usage.arguments import Arguments
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
 from cfgfix.usage.idle_keys import find_overwritten, find_unread
+from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.reached import Places, reached_by
+from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
+from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
 
 MAX_PLACES = 1_000
@@ -37,6 +43,8 @@ class Judged:
         modules: The Python files that load it, read a key of it or ask for one.
         reads: Where each key is read first, as path and line.
         asked: The names that the code asks for and the file lacks, with where.
+        reached: The parameters of TensorFlow that its values reach.
+        job: What runs a program with it under limits, or None.
     """
 
     file: ConfigFile
@@ -51,6 +59,8 @@ class Judged:
     modules: frozenset[str]
     reads: dict[KeyPath, Place]
     asked: tuple[tuple[KeyPath, Place], ...]
+    reached: tuple[Reached, ...]
+    job: Job | None
 
 
 def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
@@ -66,16 +76,28 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
             if only is None or path == only:
                 by_file.setdefault(path, []).append(result)
     mentioned = MentionIndex(project)
+    sinks, places, jobs = Sinks(project), Places(), jobs_of(project.files)
+    arguments = Arguments(project, sinks)
     found: dict[str, Judged] = {}
     for path, results in by_file.items():
         try:
-            found[path] = _verdicts_of(Judge(project, path, results, mentioned))
+            judge = Judge(project, path, results, mentioned)
+            programs = {judge.shown(result.entrance.module.path) for result in results}
+            reached = _reached_by(judge, sinks, places)
+            found[path] = _verdicts_of(judge, arguments, reached, job_for(jobs, programs, path))
         except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
             project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
 
 
-def _verdicts_of(judge: Judge) -> Judged:
+def _reached_by(judge: Judge, sinks: Sinks, places: Places) -> tuple[Reached, ...]:
+    """Return the parameters of TensorFlow that the values of a file reach."""
+    results = [result for result in judge.results if result.entrance.framework]
+    values = {path: entry.data for path, entry in judge.entries.items() if entry.kind == "scalar"}
+    return reached_by(judge.path, results, sinks, values, places) if results else ()
+
+
+def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None) -> Judged:
     evidence: dict[str, tuple[str, ...]] = {}
     for result, opened in zip(judge.results, judge.mine, strict=True):
         spot = opened.loading.spot
@@ -105,6 +127,7 @@ def _verdicts_of(judge: Judge) -> Judged:
     if judge.root is not None and judge.root.kind == "map":
         find_lacking(judge)
         find_refused(judge)
+        find_refused_arguments(judge, arguments)
         find_wrong_values(judge)
         find_open_interpolations(judge)
         find_numbers_as_text(judge)
@@ -130,6 +153,8 @@ def _verdicts_of(judge: Judge) -> Judged:
         frozenset(map(judge.shown, _modules(judge))),
         _reads(judge),
         _asked(judge),
+        reached,
+        job,
     )
 
 

@@ -97,3 +97,64 @@ def test_recommend_says_what_it_cannot_do(cfgfix, config):
     assert cfgfix("recommend", config("- 1\n"), "--hardware", "t4").code == 2
     assert cfgfix("recommend", config("a: [\n"), "--hardware", "t4").code == 2
     assert cfgfix("recommend", "--hardware", "t4", "--dialect", "rasa").code == 2
+
+
+BARN = (
+    "import tensorflow as tf\nimport yaml\n\nwith open('barn.yaml') as stream:\n    barn = yaml.safe_load(stream)\n"
+    "ds = tf.data.Dataset.range(9).map(lambda i: i, num_parallel_calls=barn['porters']).batch(barn['pens']['flock'])\n"
+    "tf.keras.optimizers.Adam(barn['pace'])\ntf.keras.layers.Dense(barn['hay'])\n"
+)
+FARM = "porters: 64\npens:\n  flock: 33\npace: 0.01\nhay: 3\nepochs: 2\n"
+
+
+def test_a_key_of_the_project_comes_first(cfgfix, config, tmp_path):
+    config(FARM, "barn.yaml")
+    (tmp_path / "run.py").write_text(BARN, encoding="utf-8")
+    page = cfgfix("explain", "flock").out
+    assert page.splitlines()[:5] == [
+        "flock: the concept batch_size",
+        "",
+        "In this project",
+        "  barn.yaml:3: pens.flock is 33",
+        "    reaches Dataset.batch(batch_size) in run.py:6",
+    ]
+    assert "In known families of configs" not in page
+    by_concept = cfgfix("explain", "learning_rate").out
+    assert "barn.yaml:4: pace is 0.01" in by_concept
+    judged = " ".join(cfgfix("explain", "porters", "--hardware", "t4,cpus=8").out.split())
+    assert "warning HWR001: porters is 64" in judged
+    assert "in the keys of barn.yaml porters: 8" in judged
+
+
+def test_a_key_without_a_concept_says_what_it_reaches(cfgfix, config, tmp_path):
+    config(FARM, "barn.yaml")
+    (tmp_path / "run.py").write_text(BARN, encoding="utf-8")
+    done = cfgfix("explain", "hay")
+    assert done.code == 0
+    assert "reaches layers.Dense(units) in run.py:8" in done.out
+
+
+def test_a_name_without_a_project_begins_with_what_it_means(cfgfix):
+    lines = cfgfix("explain", "lr").out.splitlines()
+    assert lines[2:4] == ["What it is", "  learning_rate: The learning rate, or its peak (per step)"]
+
+
+def test_recommend_names_the_keys_of_the_project(cfgfix, config, tmp_path):
+    config(FARM, "barn.yaml")
+    (tmp_path / "run.py").write_text(BARN, encoding="utf-8")
+    done = cfgfix("recommend", "--hardware", "t4,cpus=8,ram=64")
+    assert yaml.safe_load(done.out) == {"porters": 8}
+    heading = " ".join(line.lstrip("# ") for line in done.out.splitlines()[:3])
+    assert "keys and sizes of barn.yaml, as the code reads them" in heading
+    assert "pens.flock is left out" in done.out
+
+
+def test_recommend_adds_no_key_to_a_file_whose_program_is_unknown(cfgfix, config):
+    config("learning_rate: 0.1\nbatch_size: 8\nnum_workers: 3\n")
+    done = cfgfix("recommend", "--hardware", "t4,cpus=8,ram=64")
+    assert yaml.safe_load(done.out) == {"num_workers": 8}
+
+
+def test_recommend_says_that_no_config_is_known(cfgfix):
+    done = cfgfix("recommend", "--hardware", "t4,cpus=8,ram=64")
+    assert "no config is known here" in " ".join(line.lstrip("# ") for line in done.out.splitlines()[:3])

@@ -460,7 +460,7 @@ def api_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[st
         ({"requirements.txt": "tensorflow>=2.9\ntf-keras\n"}, []),
         ({"requirements.txt": "tensorflow>=2.9\ntensorflow_addons\n"}, []),
         ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, []),
-        ({"other.py": "import tensorflow_addons as tfa\n"}, []),
+        ({"other.py": "import tensorflow_addons as tfa\n"}, ["DEP020", "DEP008"]),
         ({"project/requirements.txt": "tensorflow==2.4\n"}, []),
         ({"project/requirements.txt": "tensorflow==2.18\n"}, ["DEP020", "DEP008"]),
         ({"elsewhere/requirements.txt": "tensorflow==2.4\n"}, ["DEP020", "DEP008"]),

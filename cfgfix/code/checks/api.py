@@ -33,7 +33,6 @@ from cfgfix.code.inference.releases import (
     where_known,
     with_old_releases,
     with_other_releases,
-    without_three,
     written_for_one,
 )
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
@@ -709,8 +708,6 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
         if not three or rate is None or site.call.keyword("lr") is not None:
             continue
         two = api(program).requirement.of_two(range(16))
-        if two and id(site.scope.module) in without_three(program):
-            continue
         yield hit_at(
             site,
             values={

@@ -136,6 +136,54 @@ def links(expr: Expr, scope: Scope) -> Iterator[str]:
     yield dotted(expr) or ""
 
 
+def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | None:
+    """Return the call of a project function that gives the dataset which an expression is, or begins with; None for other things."""
+    for _ in range(12):
+        if expr[0] == NAME:
+            bound = bound_once(scope, expr[1], block)
+            if bound is None:
+                return None
+            expr, scope, block = bound
+        elif expr[0] == ATTRIBUTE and expr[1][0] == NAME:
+            stored = _stored_once(program, scope, expr)
+            if stored is None:
+                return None
+            expr, scope, block = stored
+        elif expr[0] == CALL:
+            call: Call = scope.calls[expr[1]]
+            if call.func[0] == ATTRIBUTE and call.method in METHODS:
+                expr = call.func[1]
+                continue
+            return next(
+                (site for site in program.flow.within(scope) if site.call is call and site.targets), None
+            )
+        else:
+            return None
+    return None
+
+
+def _stored_once(program: Program, scope: Scope, expr: Expr) -> tuple[Expr, Scope, int] | None:
+    """Return what the only statement of a class that stores an attribute of its object gives it, with where that stands."""
+    owner = program.owner(scope)
+    if owner is None or not scope.params or scope.params[0][0] != expr[1][1]:
+        return None
+    found: list[tuple[Expr, Scope, int]] = []
+    for method in owner.module.summary.scopes:
+        if method.parent != owner.number or method.kind != "function" or not method.params:
+            continue
+        for event in method.events():
+            for target in event.targets:
+                if (
+                    target[0] == ATTRIBUTE
+                    and target[2] == expr[2]
+                    and target[1][:2] == (NAME, method.params[0][0])
+                ):
+                    if event.value is None or event.kind != "assign":
+                        return None
+                    found.append((event.value, method, event.block))
+    return found[0] if len(found) == 1 else None
+
+
 METHODS = frozenset(
     (
         "map",
@@ -568,9 +616,50 @@ def _of_random_layers(site: Site) -> bool:
     )
 
 
+_OF_MODELS = frozenset(
+    {
+        "epochs",
+        "initial_epoch",
+        "steps_per_epoch",
+        "validation_data",
+        "validation_steps",
+        "validation_split",
+        "callbacks",
+        "class_weight",
+        "workers",
+        "use_multiprocessing",
+    }
+)
+"""Arguments by which a method of something that is not known says that it is that of a Keras model."""
+
+
+def model_calls(program: Program, method: str) -> Iterator[Site]:
+    """Yield the calls of a method of Keras models: of models that are known, and those that datasets or arguments tell."""
+    for name in ("keras.Model", "keras.Sequential"):
+        yield from program.flow.named(f"{name}.{method}")
+    for site in program.flow.unresolved:
+        if site.call.method == method and (
+            any(name in _OF_MODELS for name, _ in site.call.keywords)
+            or any(isinstance(value, Dataset) for value in site.args[:1])
+        ):
+            yield site
+
+
 def method_of(site: Site) -> str:
     """Return the dataset method that a site calls, or empty text."""
     return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
+
+
+_KERAS_MODEL = re.compile(
+    r"keras\.(?:Model|Sequential|applications\.(?:\w+\.)?[A-Z]\w*"
+    r"|(?:models|saving)\.(?:load_model|clone_model|model_from_json|model_from_config|model_from_yaml))\.(\w+)"
+)
+
+
+def keras_model_method(name: str) -> str:
+    """Return which method of a Keras model a canonical name is, whatever made the model; empty text for anything else."""
+    found = _KERAS_MODEL.fullmatch(name)
+    return found[1] if found else ""
 
 
 TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})

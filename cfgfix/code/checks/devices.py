@@ -11,7 +11,7 @@ from cfgfix.code.checks.moves import free_name
 from cfgfix.code.fixes.layout import siblings
 from cfgfix.code.inference.environment import environment_of, sets
 from cfgfix.code.inference.guards import statement_of
-from cfgfix.code.inference.hot_paths import PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import api, written_for_one
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import MISSING, constant, dotted, place_of, text, walk
@@ -1161,101 +1161,6 @@ def _only_distributed(site: Site) -> bool:
         and item.site.scope.module is site.scope.module
         for item in found
     )
-
-
-# Threads
-
-_SLOW = (
-    "builtins.open",
-    "numpy.load",
-    "numpy.save",
-    "numpy.loadtxt",
-    "numpy.fromfile",
-    "librosa.",
-    "soundfile.",
-    "scipy.io.",
-    "PIL.Image.open",
-    "cv2.imread",
-    "wave.open",
-    "pickle.load",
-    "json.load",
-    "pandas.read_",
-    "tensorflow.io.read_file",
-    "tensorflow.audio.decode",
-    "tensorflow.image.decode",
-    "tensorflow.io.decode",
-    "h5py.File",
-    "torch.load",
-    "torchaudio.",
-)
-
-
-def work_under_lock(program: Program) -> Iterator[Hit]:
-    """Reading or decoding under a lock in a function that several threads run."""
-    pooled = _pooled(program)
-    for module in program.modules:
-        if "Lock(" not in module.summary.words:
-            continue
-        for scope in module.summary.scopes:
-            ways = pooled.get(id(scope))
-            if ways is None:
-                continue
-            for number, block in enumerate(scope.blocks):
-                if (
-                    block.kind != "with"
-                    or block.test is None
-                    or not text(block.test, scope).lower().endswith(("lock", "_lock()"))
-                ):
-                    continue
-                slow = next(
-                    (
-                        site
-                        for site in program.flow.within(scope)
-                        if site.name.startswith(_SLOW) and inside(scope, site.call.block, number)
-                    ),
-                    None,
-                )
-                if slow is not None:
-                    for pool, way in ways:
-                        yield hit_at(
-                            slow,
-                            **way,
-                            values={
-                                "call": _short(slow),
-                                "lock": text(block.test, scope),
-                                "line": block.line,
-                                "pool": pool,
-                            },
-                        )
-                    break
-
-
-def _pooled(program: Program) -> dict[int, list[tuple[str, dict[str, Any]]]]:
-    """Return the functions that several threads run, by the identity of their scopes: by which pool, and the way to them."""
-    found: dict[int, list[tuple[str, dict[str, Any]]]] = {}
-    hot = hot_paths(program)
-    for reach in hot.reached(PYTHON):
-        if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
-            found.setdefault(id(reach.scope), []).append((reach.via, {"entry": reach}))
-    for site in program.flow.under("concurrent.futures.ThreadPoolExecutor."):
-        if not site.args:
-            continue
-        for item in alternatives(site.args[0]):
-            scope = getattr(item, "scope", None)
-            if not isinstance(scope, Scope) or scope.kind == "class":
-                continue
-            pending = [scope]
-            seen: set[int] = set()
-            while pending and len(seen) < 60:
-                here = pending.pop()
-                if id(here) in seen:
-                    continue
-                seen.add(id(here))
-                pool = f"the thread pool at line {site.call.place[0]} runs {scope.qualname}"
-                step = at(site, label="given to the pool's threads")
-                found.setdefault(id(here), []).append((pool, {"flow": (step,)}))
-                pending += [target.scope for inner in program.flow.within(here) for target in inner.targets]
-    return found
 
 
 def check(program: Program) -> Iterable[Hit]:

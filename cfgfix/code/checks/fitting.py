@@ -10,12 +10,12 @@ from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, walk
 from cfgfix.code.model.hit import Hit, at
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, Event, Expr, Scope
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b".fit(",)
 
-_FITS = ("keras.Model.fit", "keras.Sequential.fit")
+FITS = ("keras.Model.fit", "keras.Sequential.fit")
 _SETS_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
 _DEPTH = 4
 
@@ -23,12 +23,12 @@ _DEPTH = 4
 def rate_set_twice(program: Program) -> Iterator[Hit]:
     """A callback that sets the learning rate of an optimizer that follows a schedule."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named(*_FITS):
+    for fit in program.flow.named(*FITS):
         scope = fit.scope
         given = fit.call.argument(5, "callbacks")
         if given is None or in_tests(scope) or written_for_one(program, scope):
             continue
-        numbers = _calls_of(given, scope, _DEPTH)
+        numbers = calls_of(given, scope)
         callback = next(
             (
                 site
@@ -58,7 +58,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         )
 
 
-def _calls_of(expr: Expr, scope: Scope, depth: int) -> set[int]:
+def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
     """Return the numbers of the calls in an expression, in what its names were given, and in what was appended to them."""
     found: set[int] = set()
     for part in walk(expr, scope):
@@ -67,11 +67,11 @@ def _calls_of(expr: Expr, scope: Scope, depth: int) -> set[int]:
         elif part[0] == NAME and depth > 0:
             for event in scope.binding(part[1]):
                 if event.value is not None and event.kind in ("assign", "annotate", "augment"):
-                    found |= _calls_of(event.value, scope, depth - 1)
+                    found |= calls_of(event.value, scope, depth - 1)
             for call in scope.calls:
                 if call.method in ("append", "extend") and call.func[1][:2] == part[:2]:
                     for arg in call.args:
-                        found |= _calls_of(arg, scope, depth - 1)
+                        found |= calls_of(arg, scope, depth - 1)
     return found
 
 
@@ -109,16 +109,17 @@ def _schedules(program: Program, fit: Site) -> list[Site]:
 def trainable_since(program: Program) -> Iterator[Hit]:
     """`trainable` set between two calls of `fit` without another `compile`: the step that was compiled keeps what it had."""
     seen: set[tuple[int, str]] = set()
-    for later in program.flow.named(*_FITS):
+    for later in program.flow.named(*FITS):
         scope = later.scope
         model = dotted(later.call.func[1]) if later.call.func[0] == ATTRIBUTE else None
         if model is None or (id(scope), model) in seen or in_tests(scope) or written_for_one(program, scope):
             continue
         for event in scope.events():
-            name = _switched(event)
-            if name is None or not event.place[:2] < later.call.place[:2]:
+            switched = _switched(event, scope)
+            if switched is None or not event.place[:2] < later.call.place[:2]:
                 continue
-            if not inside(scope, later.call.block, event.block) or not _part_of(name, model, scope):
+            name, block = switched
+            if not inside(scope, later.call.block, block) or not _part_of(program, name, model, scope):
                 continue
             first = _fitted_before(program, scope, model, event)
             if first is None or _may_compile(program, scope, first, later):
@@ -143,30 +144,92 @@ def trainable_since(program: Program) -> Iterator[Hit]:
             break
 
 
-def _switched(event: Event) -> str | None:
-    """Return what a statement sets `trainable` of to a constant, or None."""
+def _switched(event: Event, scope: Scope) -> tuple[str, int] | None:
+    """Return what a statement sets `trainable` of to a constant, or whose layers, with the block it happens in; or None."""
     if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
         return None
     target = event.targets[0]
     if target[0] != ATTRIBUTE or target[2] != "trainable" or not isinstance(constant(event.value), bool):
         return None
-    return dotted(target[1])
+    owner, block = target[1], event.block
+    if owner[0] == NAME:
+        loops = [item for item in scope.binding(owner[1]) if item.kind == "for"]
+        around = next(
+            (item for item in loops if any(inside(scope, block, body) for body, _ in item.bodies)), None
+        )
+        if around is not None:
+            if around.value is None or len(around.targets) != 1 or around.targets[0][0] != NAME:
+                return None
+            owner, block = around.value, around.block
+            if not _names_layers(owner):
+                return None
+    shown = dotted(_without_layers(owner, scope))
+    return (shown, block) if shown is not None else None
 
 
-def _part_of(name: str, model: str, scope: Scope) -> bool:
+def _names_layers(expr: Expr) -> bool:
+    while expr[0] == SUBSCRIPT:
+        expr = expr[1]
+    return bool(expr[0] == ATTRIBUTE and expr[2] == "layers")
+
+
+def _without_layers(expr: Expr, scope: Scope) -> Expr:
+    """Return whose layer something is: of `model.layers[0]` and `model.get_layer("a")` the model."""
+    while True:
+        if expr[0] == SUBSCRIPT:
+            expr = expr[1]
+        elif expr[0] == ATTRIBUTE and expr[2] == "layers":
+            model: Expr = expr[1]
+            return model
+        elif expr[0] == CALL and scope.calls[expr[1]].method == "get_layer":
+            owner: Expr = scope.calls[expr[1]].func[1]
+            return owner
+        else:
+            return expr
+
+
+def _part_of(program: Program, name: str, model: str, scope: Scope) -> bool:
     """Tell whether a name is a model, or something that the statement which makes the model is made with."""
     if name == model:
         return True
     pending, seen = [model], {model}
     while pending:
-        for event in scope.binding(pending.pop()):
-            for part in walk(event.value, scope) if event.value is not None else ():
-                if part[0] == NAME and part[1] not in seen:
-                    if part[1] == name:
+        for value, where in _made_with(program, pending.pop(), scope):
+            for part in walk(value, where):
+                shown = dotted(part) if part[0] in (NAME, ATTRIBUTE) else None
+                if shown is not None and shown not in seen:
+                    if shown == name:
                         return True
-                    seen.add(part[1])
-                    pending.append(part[1])
+                    seen.add(shown)
+                    pending.append(shown)
     return False
+
+
+def _made_with(program: Program, name: str, scope: Scope) -> list[tuple[Expr, Scope]]:
+    """Return what a name, or an attribute of the object at hand, is given, with where that stands."""
+    own, _, attribute = name.partition(".")
+    if not attribute:
+        return [(event.value, scope) for event in scope.binding(name) if event.value is not None]
+    return [
+        (event.value, method)
+        for method, event in _stores(program, scope, own, attribute)
+        if event.value is not None
+    ]
+
+
+def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tuple[Scope, Event]]:
+    """Return the statements of a class that store an attribute of its object."""
+    owner = program.owner(scope)
+    if owner is None or not scope.params or scope.params[0][0] != own:
+        return []
+    return [
+        (method, event)
+        for method in owner.module.summary.scopes
+        if method.parent == owner.number and method.kind == "function" and method.params
+        for event in method.events()
+        for target in event.targets
+        if target[0] == ATTRIBUTE and target[2] == attribute and target[1][:2] == (NAME, method.params[0][0])
+    ]
 
 
 def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> Site | None:
@@ -174,7 +237,7 @@ def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> 
     sites: list[Site] = program.flow.within(scope)
     for site in sites:
         if (
-            site.name in _FITS
+            site.name in FITS
             and dotted(site.call.func[1]) == model
             and site.call.place[2:] <= event.place[:2]
             and inside(scope, event.block, site.call.block)
@@ -186,7 +249,8 @@ def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> 
 def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bool:
     """Tell whether something between two calls may compile the model again, or bind its name anew."""
     model = dotted(first.call.func[1]) or ""
-    if "." in model or len(scope.binding(model)) != 1:
+    own, _, attribute = model.partition(".")
+    if (len(_stores(program, scope, own, attribute)) if attribute else len(scope.binding(model))) != 1:
         return True
     for call in scope.calls:
         if not first.call.place[2:] <= call.place[:2] < later.call.place[:2]:
@@ -194,7 +258,7 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
         if call.method in ("compile", "make_train_function", "compile_from_config"):
             return True
         if any(
-            part[:2] == (NAME, model)
+            dotted(part) == model
             for given in (*call.args, *(value for _, value in call.keywords))
             for part in walk(given, scope)
         ):

@@ -136,9 +136,6 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
             yield _Use(item.name, item.mask, item.scope, item.place, item.block, imported=True)
     imported = {item.name for item in failing}
     scope = module.scope
-    if any(item.scope is scope for item in failing):
-        # The import raises first, and is told.
-        return
     if table.silent or scope is None or not keras_of_release(program, scope) or for_others(program, module):
         return
     known: dict[str, tuple[str, int] | None] = {}

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from cfgfix.code.checks.common import keras_model_method
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.releases import (
     IMPORTS,
     api,
     asked_for,
+    keras_of_release,
     keras_three,
     refused_by_three,
     with_other_releases,
+    written_for_one,
 )
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
@@ -286,6 +289,65 @@ def called_property(program: Program) -> Iterator[Hit]:
                     severity=refused[0],
                     rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
                     no_fix="a release that may be meant has it as a method" if early else None,
+                )
+
+
+_PREDICTS = frozenset({"predict_classes", "predict_proba"})
+_NO_MODEL = ("sklearn", "xgboost", "lightgbm", "catboost", "h2o", "autokeras")
+
+
+def gone_prediction(program: Program) -> Iterator[Hit]:
+    """`predict_classes` and `predict_proba` of a model, which TensorFlow 2.6 took away."""
+    table = api(program)
+    if table.requirement.text and not table.requirement.of_two(range(6, 30)):
+        return
+    early = bool(table.requirement.text) and bool(table.requirement.of_two(range(6)))
+    known = {
+        (id(site.scope), site.call.number): site
+        for site in program.flow.sites
+        if keras_model_method(site.name) in _PREDICTS
+    }
+    own = {
+        scope.name
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.name in _PREDICTS and program.owner(scope) is not None
+    }
+    for module in program.modules:
+        others = any(
+            source.startswith(_NO_MODEL)
+            for scope in module.summary.scopes
+            for source in scope.imports.values()
+        )
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                if call.method not in _PREDICTS:
+                    continue
+                site = known.get((id(scope), call.number))
+                if site is None and (call.method != "predict_classes" or others or call.method in own):
+                    # Classifiers of other libraries have `predict_proba`.
+                    continue
+                if site is not None and (
+                    site.targets
+                    or site.open
+                    or not all(_only_keras(program, value) for value in alternatives(site.receiver))
+                ):
+                    continue
+                if (
+                    expects_absence(scope, call.block, call.place)
+                    or not keras_of_release(program, scope)
+                    or written_for_one(program, scope)
+                ):
+                    continue
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"method": call.method, "asked": asked_for(table)},
+                    severity="warning" if early or site is None else None,
+                    rewrites=(Rewrite("rename", scope, call.func[3], "predict"),)
+                    if call.method == "predict_proba"
+                    else (),
                 )
 
 

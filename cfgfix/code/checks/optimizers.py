@@ -12,18 +12,19 @@ from cfgfix.code.inference.releases import (
     IMPORTS,
     api,
     asked_for,
+    callers_ask,
     keras_of_release,
     where_keras_known,
     written_for_one,
 )
 from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
-from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.program import Program, fold, is_keras_model
 from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirements import LATER_MINORS
 
-NEEDLES = (b"apply_gradients", b"minimize", *IMPORTS)
+NEEDLES = (b"apply_gradients", b"minimize", b"_resource_apply", b"get_updates", *IMPORTS)
 
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w*")
 _MODEL = re.compile(r"keras\.(?:Model|Sequential|layers\.[A-Z]\w*|applications\.(?:\w+\.)*[A-Z]\w*)")
@@ -257,3 +258,79 @@ def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
 def check(program: Program) -> Iterator[Hit]:
     """The group's first rule."""
     return second_list(program)
+
+
+_OLD_HOOKS = (
+    "_resource_apply_dense",
+    "_resource_apply_sparse",
+    "_resource_apply_sparse_duplicate_indices",
+    "_apply_dense",
+    "get_updates",
+)
+"""Methods by which the old optimizers compute their update (TensorFlow 2.10, `keras/optimizers/optimizer_v2/optimizer_v2.py`)."""
+_NEW_HOOKS = frozenset(
+    {"update_step", "_internal_apply_gradients", "apply_gradients", "apply", "_update_step"}
+)
+
+
+def old_hook(program: Program) -> Iterator[Hit]:
+    """A class of an optimizer that computes its update in a method which the new optimizers never call."""
+    table = api(program)
+    requirement = table.requirement
+    if table.silent:
+        return
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind != "class" or in_tests(owner):
+                continue
+            hook = next((name for name in _OLD_HOOKS if name in owner.children), None)
+            if hook is None or not keras_of_release(program, owner) or written_for_one(program, owner):
+                continue
+            base = _new_base(program, owner)
+            if base is None:
+                continue
+            raw, kept = base
+            since = 11 if raw.startswith("tensorflow.") else _LAST_NEW
+            if requirement.text and not requirement.of_two(range(since, LATER_MINORS)):
+                continue
+            method = module.summary.scopes[owner.children[hook]]
+            if callers_ask(program, method) or expects_absence(owner, 0, method.place):
+                continue
+            plain = kept.rpartition(".")[2]
+            yield Hit(
+                owner,
+                method.place,
+                0,
+                {
+                    "name": owner.name,
+                    "hook": hook,
+                    "since": f"2.{since}",
+                    "then": "apply_gradients raises NotImplementedError"
+                    if plain == "Optimizer"
+                    else f"it trains as plain {plain}",
+                    "asked": asked_for(table),
+                },
+                severity="warning" if requirement.text and requirement.of_two(range(since)) else None,
+            )
+
+
+def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
+    """Return the optimizer of Keras that a class is derived from, as written and canonical, where that is a new one for certain."""
+    classes, outside = program.bases(owner)
+    if sum(len(item.bases) for item in classes) > len(classes) - 1 + len(outside):
+        # A base that is not known may be one of the old ones.
+        return None
+    if any(not _NEW_HOOKS.isdisjoint(item.children) for item in classes):
+        return None
+    found: tuple[str, str] | None = None
+    for item in classes:
+        outer = program.outer(item)
+        for base in item.bases:
+            raw = program.static_name(base, outer) if outer is not None else None
+            if raw is None:
+                continue
+            if raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.", "tensorflow_addons")):
+                return None
+            if _OPTIMIZER.fullmatch(fold(raw)):
+                found = raw, fold(raw)
+    return found if found is not None and found[1] in outside else None

@@ -21,6 +21,7 @@ from cfgfix.code.checks.common import (
     reads_symbols,
     short,
     shows_pictures,
+    upstream,
 )
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.python_calls import reads_in_python
@@ -356,7 +357,7 @@ def _parents(dataset: Dataset) -> list[Dataset]:
 
 
 def vectorize(program: Program) -> Iterator[Hit]:
-    """A cheap elementwise `map` right before `batch`."""
+    """A cheap elementwise `map` before `batch`, or one that parses records one by one."""
     for dataset in program.flow.datasets:
         if (
             dataset.op != "batch"
@@ -365,27 +366,116 @@ def vectorize(program: Program) -> Iterator[Hit]:
             or in_tests(dataset.site.scope)
         ):
             continue
-        first = dataset.parents[0]
+        nearest = dataset.parents[0]
+        first = nearest
+        while first.op in _PASSED and len(first.parents) == 1:
+            first = first.parents[0]
         if (
             first.op != "map"
             or first.site is None
             or len(first.functions) != 1
-            or first.site.scope is not dataset.site.scope
             # What gets batches already is called once a batch, and a second batch is meant for something else or a fault.
             or in_batches(first)
         ):
             continue
         function = first.functions[0]
-        what = _elementwise(function.scope, program)
-        if what is None:
+        direct = first is nearest and first.site.scope is dataset.site.scope
+        what = _elementwise(function.scope, program) if direct else None
+        parses = _parses(function.scope, program)
+        if what is None and not parses:
             continue
         yield hit_at(
             first.site,
-            values={"what": what, "line_of": dataset.site.call.name_place[0]},
+            severity="warning" if parses or _are_small(program, first) else None,
+            values={
+                "what": what or "tf.io.parse_single_example (tf.io.parse_example reads a batch)",
+                "line_of": dataset.site.call.name_place[0],
+            },
             needs=((dataset.site.scope, dataset.site.call.block),),
             related=(at(dataset.site, label="batched afterwards"),),
-            **_batched_first(first.site, dataset.site, function.scope),
+            **(
+                _batched_first(first.site, dataset.site, function.scope)
+                if what is not None
+                else {"no_fix": "parse_example gives batches: what else the function does has to take them"}
+            ),
         )
+
+
+_PASSED = frozenset({"shuffle", "repeat", "prefetch", "take", "skip", "with_options"})
+"""Steps that leave each element as it is."""
+_TAKES_BATCHES = (
+    "tensorflow.io.FixedLenFeature",
+    "tensorflow.io.parse_single_example",
+    "tensorflow.math.",
+    "tensorflow.reshape",
+    "tensorflow.squeeze",
+    "tensorflow.ensure_shape",
+    "tensorflow.stack",
+    "tensorflow.concat",
+    "tensorflow.FixedLenFeature",
+    "builtins.",
+)
+_OF_MAPPINGS = frozenset({"pop", "get", "items", "keys", "values", "set_shape"})
+
+
+def _parses(scope: Scope, program: Program) -> bool:
+    """Tell whether a function parses one record and does nothing else that costs more than its call."""
+    program.flow.default(scope)
+    sites = {site.call.number: site.name for site in program.flow.within(scope)}
+    if "tensorflow.io.parse_single_example" not in sites.values():
+        return False
+    return all(
+        sites[call.number].startswith(_TAKES_BATCHES) or sites[call.number] in _ELEMENTWISE
+        if call.number in sites
+        else call.method in _OF_MAPPINGS
+        for call in scope.calls
+    )
+
+
+_SMALL_SOURCES = frozenset({"range", "TextLineDataset", "CsvDataset"})
+_MAKES_WIDE = (
+    "keras.layers.Conv",
+    "keras.layers.SeparableConv",
+    "keras.applications.",
+    "keras.layers.LSTM",
+    "keras.layers.GRU",
+)
+_MOST_VALUES = 1024
+
+
+def _are_small(program: Program, first: Dataset) -> bool:
+    """Tell whether elements are numbers, lines or short rows: calling a function for each costs more than what it does."""
+    sources = [step for step in (first, *upstream(first)) if not step.parents]
+    if not sources or first.site is None:
+        return False
+    if all(source.op in _SMALL_SOURCES for source in sources):
+        return True
+    return all(source.op == "from_tensor_slices" for source in sources) and _model_takes_rows(
+        program, first.site.scope.module
+    )
+
+
+def _model_takes_rows(program: Program, module: Module) -> bool:
+    """Tell whether all inputs that a file's models name are short rows, and none of their layers is for images or sequences."""
+    sizes = []
+    for scope in module.summary.scopes:
+        for site in program.flow.within(scope):
+            if site.name.startswith(_MAKES_WIDE):
+                return False
+            given = (
+                site.call.argument(0, "shape")
+                if site.name in ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
+                else site.call.keyword("input_shape")
+            )
+            if given is not None:
+                sizes.append(constant(given))
+    return bool(sizes) and all(
+        isinstance(size, (tuple, list))
+        and len(size) == 1
+        and type(size[0]) is int
+        and size[0] <= _MOST_VALUES
+        for size in sizes
+    )
 
 
 def _batched_first(site: Site, batch: Site, function: Scope) -> dict[str, Any]:
@@ -428,6 +518,10 @@ _ELEMENTWISE = frozenset(
         "abs",
         "one_hot",
         "clip_by_value",
+        "io.decode_csv",
+        "strings.to_number",
+        "strings.lower",
+        "strings.to_hash_bucket_fast",
     ]
 )
 

@@ -701,7 +701,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
             for site, path in inside_function(program, function):
                 if not site.name.startswith("tensorflow.") or site.name.startswith(_CHEAP):
                     continue
-                if not _for_each((*path, site)):
+                if not for_each((*path, site)):
                     # Before the loop of the generator, or in what it makes once: not for every element.
                     continue
                 yield hit_at(
@@ -719,7 +719,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _for_each(way: tuple[Site, ...]) -> bool:
+def for_each(way: tuple[Site, ...]) -> bool:
     """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
     if any(site.scope.name == "__init__" for site in way):
         # What sets an object up runs once.

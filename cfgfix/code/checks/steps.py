@@ -14,6 +14,7 @@ from cfgfix.code.checks.common import (
     in_tests,
     inside_function,
     kept_eager,
+    never_entered,
     short,
     statement,
     stops,
@@ -25,7 +26,7 @@ from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
-from cfgfix.code.inference.releases import api, is_tf_keras, keras_three, where_known, written_for_one
+from cfgfix.code.inference.releases import api, keras_three, where_known, written_for_one
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
@@ -45,7 +46,6 @@ from cfgfix.code.model.values import (
 
 NEEDLES = (
     *COMPILED,
-    b".predict(",
     b"run_eagerly",
     b"executing_eagerly",
     b"set_global_policy",
@@ -74,7 +74,6 @@ def eager_step(program: Program) -> Iterator[Hit]:
     for scope, block, site in hot.step_loops():
         if (
             in_tests(scope)
-            or scope.blocks[block].kind == "while"
             or kept_eager(program, scope.module, always=True)
             or written_for_one(program, scope)
         ):
@@ -119,7 +118,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 if _on_purpose(tape.scope)
                 or _may_call_compiled(program, tape.scope)
                 or (alone and _once_a_rollout(program, scope, block))
-                or _switched_off(target.scope)
+                or _explains_eager(target.scope)
                 or _fit_compiles(program, target.scope)
                 # What a step watches is its input: an image is optimised, nothing is trained.
                 or any(call.method == "watch" for call in tape.scope.calls)
@@ -131,7 +130,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                         for made, _ in inside_function(program, target.scope)
                     )
                 )
-                or _switched_off(tape.scope)
+                or _explains_eager(tape.scope)
                 or (
                     alone
                     and few_turns(program, scope, block, 100)
@@ -148,6 +147,65 @@ def eager_step(program: Program) -> Iterator[Hit]:
                 },
                 **_compiled(program, tape.scope, target, alone=alone),
             )
+    yield from _tapes_in_loops(program, seen)
+
+
+def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
+    """Yield the tapes that a loop opens itself in each turn, and whose gradients it applies there."""
+    hot = hot_paths(program)
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        loop = innermost_loop(scope, tape.call.block)
+        while loop is not None and (
+            _once(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
+        ):
+            loop = innermost_loop(scope, scope.blocks[loop].parent)
+        if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
+            continue
+        seen.add((id(scope), tape.call.number))
+        if not any(call.method in _APPLIES and inside(scope, call.block, loop) for call in scope.calls):
+            continue
+        if (
+            hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
+            or kept_eager(program, scope.module, always=True)
+            or written_for_one(program, scope)
+            or never_entered(program, scope)
+            or _now_and_then(scope, tape.call.block, loop)
+            or _calls_compiled(program, scope)
+            or stops(scope)
+            or _uses_numpy(tape)
+            or _decorated(scope)
+            or _entered_by_name(program, scope)
+        ):
+            continue
+        yield hit_at(
+            tape,
+            flow=(),
+            severity="info"
+            if _on_purpose(scope)
+            or _guarded(tape, *_DEBUG)
+            or _may_call_compiled(program, scope)
+            or any(call.method == "watch" for call in scope.calls)
+            or _once_a_rollout(program, scope, loop)
+            or (
+                few_turns(program, scope, loop, 100)
+                and innermost_loop(scope, scope.blocks[loop].parent) is None
+            )
+            or scope.module.path.endswith(".ipynb")
+            else None,
+            values={
+                "function": scope.qualname or "the module",
+                "what": "computes and applies gradients",
+                "loop_line": scope.blocks[loop].line,
+            },
+            no_fix="the step stands in the loop itself: make it a function first",
+        )
+
+
+def _over_models(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop goes over a literal list: the few things that one step is about."""
+    test = scope.blocks[loop].test
+    return scope.blocks[loop].kind == "for" and test is not None and test[0] == ITEMS
 
 
 _SIDE_EFFECTS = (
@@ -375,6 +433,15 @@ def _switched_off(scope: Scope) -> bool:
     """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+    )
+
+
+def _explains_eager(scope: Scope) -> bool:
+    """Tell whether such a comment says more than the decorator that was taken out: then there was a reason."""
+    return any(
+        re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        and not re.fullmatch(r"#+\s*@\s*tf\.function(?:\(.*\))?", line.strip())
         for line in remarks.above(scope, scope.place[0], ("#", "@"))
     )
 
@@ -624,55 +691,6 @@ def _open(expr: Expr) -> bool:
     if expr[0] == "d":
         return any(_open(value) for _, value in expr[1])
     return expr[0] == CONSTANT and expr[1] is None
-
-
-def predict_in_loop(program: Program) -> Iterator[Hit]:
-    """`model.predict` of one sample at a time in a loop."""
-    for name in ("keras.Model.predict", "keras.Sequential.predict"):
-        for site in program.flow.named(name):
-            loop = innermost_loop(site.scope, site.call.block)
-            if (
-                loop is None
-                or in_tests(site.scope)
-                or site.scope.blocks[loop].kind != "for"
-                or few_turns(program, site.scope, loop)
-            ):
-                continue
-            arg = site.call.argument(0, "x")
-            if arg is None or not _one_sample(arg, site.scope, loop):
-                continue
-            if written_for_one(program, site.scope) or not is_tf_keras(program, site.scope):
-                # Keras without TensorFlow 2 feeds arrays to a function that it keeps.
-                continue
-            yield hit_at(
-                site,
-                values={"loop_line": site.scope.blocks[loop].line, "arg": text(arg, site.scope)},
-            )
-
-
-def _one_sample(expr: Expr, scope: Scope, loop: int) -> bool:
-    """Tell whether an argument is one element made into a batch of one, in the loop."""
-    shown = text(expr, scope)
-    if expr[0] == CALL:
-        name = dotted(scope.calls[expr[1]].func) or ""
-        return (
-            name.rsplit(".", 1)[-1] == "expand_dims"
-            and constant(scope.calls[expr[1]].argument(1, "axis")) == 0
-        ) or (name.rsplit(".", 1)[-1] in ("array", "asarray") and "[[" in shown)
-    if expr[0] == "s":
-        inner = text(expr[2], scope)
-        return re.match(r"\(?(?:None|(?:\w+\.)?newaxis)\b", inner) is not None
-    if expr[0] == NAME:
-        for event in scope.events():
-            if (
-                event.kind == "assign"
-                and inside(scope, event.block, loop)
-                and event.value is not None
-                and event.value[0] != NAME
-                and any(target[0] == NAME and target[1] == expr[1] for target in event.targets)
-            ):
-                return _one_sample(event.value, scope, loop)
-    return False
 
 
 _STALLS = {

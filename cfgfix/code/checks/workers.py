@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from cfgfix.code.checks.common import bound_once, in_tests
-from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.checks.common import bound_once, in_tests, model_calls, number, possible, ways
+from cfgfix.code.checks.order import named_for_evaluation
+from cfgfix.code.inference.entry_points import imports_of, reached_from
+from cfgfix.code.inference.environment import Variable, environment_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import constant, dotted
-from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.expressions import MISSING, constant, dotted, walk
+from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import BINARY, CALL, CONSTANT, ITEMS, NAME, Call, Event, Expr, Scope
-from cfgfix.code.model.values import Made, Site, Value, alternatives, functions_of
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    CONSTANT,
+    ITEMS,
+    MAPPING,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    UNARY,
+    Call,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
+from cfgfix.code.tensorflow.cluster import UNKNOWN, judge
 
 NEEDLES = (b"TF_CONFIG", b"Strategy")
 
@@ -26,35 +46,83 @@ _STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "os.system", "os.exec", 
 
 def cluster_told_late(program: Program) -> Iterator[Hit]:
     """`TF_CONFIG` set behind the strategy that has read it when it was made."""
-    seen: set[int] = set()
-    for made in program.flow.named(*_READS_CLUSTER):
-        scope = made.scope
-        module = scope.module
-        if in_tests(scope) or id(scope) in seen or made.call.args or made.call.keywords:
+    told = [
+        item
+        for module in program.modules
+        for item in environment_of(program, module)
+        if item[1] == _CLUSTER and not in_tests(item[0])
+    ]
+    if not told:
+        return
+    for item in told:
+        if item[2] is None or (item[2][0] == CONSTANT and not item[2][1]):
+            return
+        if _asked(item[0].module) or _starts_processes(program, item[0].module):
+            return
+    for scope, made, place, block in _made_in(program):
+        if in_tests(scope) or _asked(scope.module):
             continue
-        told = [item for item in environment_of(program, module) if item[1] == _CLUSTER]
-        here = [item for item in told if item[0] is scope]
-        if len(here) != len(told) or not here or _asked(module) or _starts_processes(program, module):
+        late = [_told_in(program, scope, item) for item in told]
+        behind = [item for item in late if item is not None and item[0][:2] > place[:2]]
+        if not behind or len(behind) < len(told) or not all(inside(scope, item[1], block) for item in behind):
             continue
-        _, _, value, event, place = here[0]
-        if event.place[:2] < made.call.place[:2] or not inside(scope, event.block, made.call.block):
+        if _made_again(program, made, behind[-1][0], scope):
             continue
-        if value is None or (value[0] == CONSTANT and not value[1]) or _made_again(program, made, event):
-            continue
-        if any(
-            other is not module and any(name == _CLUSTER for _, name, *_ in environment_of(program, other))
-            for other in program.modules
-        ):
-            continue
-        seen.add(id(scope))
+        where, _, _, _, set_at = told[0]
         yield Hit(
-            scope,
-            place,
-            event.block,
+            where,
+            set_at,
+            told[0][3].block,
             {"maker": made.name.rpartition(".")[2], "line": made.call.name_place[0]},
-            needs=((scope, made.call.block),),
-            related=(at(made, label="TF_CONFIG is read here"),),
+            needs=((scope, block), (made.scope, made.call.block)),
+            related=(
+                at(made, label="TF_CONFIG is read here"),
+                *(
+                    (Step(scope, place, block, "and that comes first"),)
+                    if made.scope is not scope or where is not scope
+                    else ()
+                ),
+            ),
         )
+        return
+
+
+def _made_in(program: Program) -> Iterator[tuple[Scope, Site, Place, int]]:
+    """Yield the scopes in which strategies that read TF_CONFIG come to be: made there, by a function, or by an import."""
+    makers = [
+        site for site in program.flow.named(*_READS_CLUSTER) if not (site.call.args or site.call.keywords)
+    ]
+    for made in makers:
+        yield made.scope, made, made.call.place, made.call.block
+        if made.scope.kind == "module":
+            for module in program.modules:
+                if module is made.scope.module:
+                    continue
+                for source, scope, event in imports_of(module):
+                    if event is not None and made.scope.module in (
+                        program.module(source, module),
+                        program.module(source.rpartition(".")[0], module),
+                    ):
+                        yield scope, made, event.place, event.block
+        pending, seen = [made.scope], {id(made.scope)}
+        while pending and len(seen) < 20:
+            for caller in program.flow.callers(pending.pop()):
+                yield caller.scope, made, caller.call.place, caller.call.block
+                if id(caller.scope) not in seen:
+                    seen.add(id(caller.scope))
+                    pending.append(caller.scope)
+
+
+def _told_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int] | None:
+    """Return where a scope comes to a statement that sets a variable: its own, or the first call of the function that it stands in."""
+    if item[0] is scope:
+        return item[3].place, item[3].block
+    found = [
+        (site.call.place, site.call.block)
+        for site in program.flow.within(scope)
+        if any(target.scope is item[0] for target in site.targets)
+    ]
+    return min(found) if found else None
 
 
 def _asked(module: Module) -> bool:
@@ -75,13 +143,153 @@ def _starts_processes(program: Program, module: Module) -> bool:
     )
 
 
-def _made_again(program: Program, made: Site, event: Event) -> bool:
-    """Tell whether a strategy is made behind the statement, or in another scope of the file: that one may read it in time."""
+def _made_again(program: Program, made: Site, told: Place, scope: Scope) -> bool:
+    """Tell whether another strategy is made behind the statement, or somewhere else: that one may read it in time."""
     return any(
-        other.scope.module is made.scope.module
-        and (other.scope is not made.scope or other.call.place[:2] > event.place[:2])
+        (other.scope is not scope and other.call is not made.call)
+        or (other.scope is scope and other.call.place[:2] > told[:2])
         for other in program.flow.named(*_READS_CLUSTER)
+        if not in_tests(other.scope)
     )
+
+
+# TF_CONFIG as the program writes it
+
+
+def cluster_in_code(program: Program) -> Iterator[Hit]:
+    """A `TF_CONFIG` that a program writes, with a fault that TensorFlow refuses, or waits over."""
+    for module in program.modules:
+        for scope, name, value, event, place in environment_of(program, module):
+            if name != _CLUSTER or value is None or in_tests(scope):
+                continue
+            content = _content(scope, value, event)
+            if content is None:
+                continue
+            if isinstance(content, str):
+                faults = [content]
+            else:
+                faults = [
+                    str(
+                        fault.values.get("problem")
+                        or f"it names a cluster but no {fault.values.get('missing')}"
+                    )
+                    for fault in judge(content)
+                ]
+            for problem in faults[:1]:
+                yield Hit(
+                    scope,
+                    place,
+                    event.block,
+                    {"problem": problem, "more": f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""},
+                )
+
+
+_TEXT = 400
+"""Characters of a text that a summary keeps."""
+
+
+def _content(scope: Scope, value: Expr, event: Event) -> Any:
+    """Return the data of a TF_CONFIG, unknown parts as such; a text that says why it cannot be read; None where nothing is known."""
+    block = event.block
+    for _ in range(3):
+        if value[0] != NAME:
+            break
+        bound = bound_once(scope, value[1], block)
+        if bound is None or bound[1] is not scope:
+            return None
+        value = bound[0]
+    if value[0] == CONSTANT and isinstance(value[1], str):
+        import json
+
+        if len(value[1]) >= _TEXT or not value[1].strip():
+            return None
+        try:
+            return json.loads(value[1])
+        except ValueError as error:
+            return f"it cannot be read as JSON: {error}"
+    if value[0] == MAPPING:
+        return "os.environ takes text, and it is given a mapping: json.dumps makes one of it"
+    if value[0] != CALL:
+        return None
+    call = scope.calls[value[1]]
+    if (dotted(call.func) or "").rpartition(".")[2] != "dumps" or not call.args:
+        return None
+    return _dumped(scope, call.args[0], event)
+
+
+def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
+    """Return the data that is dumped, with what was set in it since it was bound."""
+    if expr[0] != NAME:
+        data = _data(scope, expr, event.block)
+        return data if isinstance(data, dict) and data else None
+    bound = bound_once(scope, expr[1], event.block)
+    if bound is None:
+        return None
+    data = _data(bound[1], bound[0], event.block)
+    if not isinstance(data, dict):
+        return None
+    for other in scope.events():
+        if other.place[:2] >= event.place[:2]:
+            break
+        for target in other.targets:
+            keys: list[Any] = []
+            here = target
+            while here[0] == SUBSCRIPT:
+                keys.insert(0, constant(here[2]))
+                here = here[1]
+            if here[:2] != expr[:2] or not keys:
+                continue
+            inner: Any = data
+            for key in keys[:-1]:
+                inner = inner.get(key) if isinstance(inner, dict) else None
+            if not isinstance(inner, dict) or not all(isinstance(key, str) for key in keys):
+                return None
+            plain = other.kind == "assign" and other.value is not None and len(other.targets) == 1
+            inner[keys[-1]] = (
+                _data(scope, other.value, other.block) if plain and other.value is not None else UNKNOWN
+            )
+    if any(
+        call.func[0] == ATTRIBUTE
+        and call.method in ("update", "setdefault", "pop", "append", "extend")
+        and expr[1] in _names(call.func[1], scope)
+        for call in scope.calls
+    ):
+        return None
+    return data or None
+
+
+def _names(expr: Expr, scope: Scope) -> set[str]:
+    return {part[1] for part in walk(expr, scope) if part[0] == NAME}
+
+
+def _data(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:
+    """Return the data that an expression is, parts that are not known as such."""
+    if depth <= 0:
+        return UNKNOWN
+    if expr[0] == CONSTANT:
+        return expr[1]
+    if expr[0] == UNARY and expr[1] == "-" and isinstance(constant(expr[2]), int):
+        return -constant(expr[2])
+    if expr[0] == MAPPING:
+        found: dict[Any, Any] = {}
+        for key, value in expr[1]:
+            name = constant(key) if key is not None else MISSING
+            if name is MISSING:
+                return UNKNOWN
+            found[name] = _data(scope, value, block, depth - 1)
+        return found
+    if expr[0] == ITEMS:
+        if any(item[0] == STARRED for item in expr[2]):
+            return UNKNOWN
+        return [_data(scope, item, block, depth - 1) for item in expr[2]]
+    if expr[0] == NAME:
+        bound = bound_once(scope, expr[1], block)
+        return _data(bound[1], bound[0], bound[2], depth - 1) if bound is not None else UNKNOWN
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        if call.func[:2] == (NAME, "dict") and not call.args and all(name for name, _ in call.keywords):
+            return {name: _data(scope, value, block, depth - 1) for name, value in call.keywords}
+    return UNKNOWN
 
 
 _STRATEGIES = (
@@ -116,7 +324,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
         for site in program.flow.under(strategy):
             if site.call.method not in ("run", "experimental_run_v2") or in_tests(site.scope):
                 continue
-            if not all(_several(value) for value in alternatives(site.receiver)):
+            if not _may_be_several(site):
                 continue
             for function in functions_of(site.argument(0, "fn")):
                 scope = function.scope
@@ -126,10 +334,10 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                 if found is None:
                     continue
                 seen.add(id(scope))
-                mean, applied, rescales = found
+                where, mean, applied, rescales = found
                 summed = _summed(site.scope)
                 yield Hit(
-                    scope,
+                    where,
                     mean.name_place,
                     mean.block,
                     {"step": scope.qualname.rpartition(".")[2], "line": applied.call.name_place[0]},
@@ -137,6 +345,12 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                     flow=(at(site, label="runs it on each replica"),),
                     related=(at(applied, label="gradients are added up over the replicas"),),
                 )
+
+
+def _may_be_several(site: Site) -> bool:
+    """Tell whether a strategy is one for several devices on a way that is known, and no other on the others."""
+    known = [value for value in alternatives(site.receiver) if isinstance(value, Made)]
+    return bool(known) and all(map(_several, known))
 
 
 def _several(value: Value) -> bool:
@@ -149,8 +363,8 @@ def _several(value: Value) -> bool:
     )
 
 
-def _step_of_mean(program: Program, scope: Scope) -> tuple[Call, Site, bool] | None:
-    """Return the mean that a step takes gradients of, where they are applied, and whether that is the same for a larger one."""
+def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bool] | None:
+    """Return the mean that a step takes gradients of, with its scope, where they are applied, and whether that is the same for a larger one."""
     if any(call.method in ("all_reduce", "merge_call", "compute_average_loss") for call in scope.calls):
         return None
     sites = {site.call.number: site for site in program.flow.within(scope)}
@@ -167,13 +381,51 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Call, Site, bool] | N
         target = _value(scope, taken.argument(0, "target"), taken) if taken is not None else None
         if target is None or target[0] != CALL:
             continue
-        mean = scope.calls[target[1]]
-        found = sites.get(mean.number)
-        if found is None or found.name not in _MEANS or len(mean.args) != 1 or mean.keywords:
-            continue
-        if _one_for_each_example(program, sites, scope, mean):
-            return mean, applied, all(name.startswith(_RESCALES) for name in made)
+        where, mean = _mean_of(program, scope, scope.calls[target[1]])
+        if mean is not None and _one_for_each_example(program, where, mean):
+            return where, mean, applied, all(name.startswith(_RESCALES) for name in made)
     return None
+
+
+def _mean_of(program: Program, scope: Scope, call: Call, depth: int = 2) -> tuple[Scope, Call | None]:
+    """Return the call that takes a mean: the one given, or the one whose result the function that it calls returns."""
+    site = next((site for site in program.flow.within(scope) if site.call is call), None)
+    if site is None:
+        return scope, None
+    if site.name in _MEANS and len(call.args) == 1 and not call.keywords:
+        return scope, call
+    if depth <= 0 or len(site.targets) != 1 or site.open:
+        return scope, None
+    inner = site.targets[0].scope
+    returned = [event for event in inner.events() if event.kind == "return"]
+    if len(returned) != 1 or returned[0].value is None:
+        return scope, None
+    value = returned[0].value
+    if value[0] == NAME:
+        found = _last_bound(inner, value[1], returned[0].place, returned[0].block)
+        if found is None:
+            return scope, None
+        value = found
+    return _mean_of(program, inner, inner.calls[value[1]], depth - 1) if value[0] == CALL else (scope, None)
+
+
+def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | None:
+    """Return what a name was given last on the way to a place; None where a branch may have given it another thing."""
+    before = [
+        event
+        for event in scope.binding(name)
+        if (event.place[:2] < place[:2] if event.bodies else event.place[2:] <= place[:2])
+    ]
+    if not before or name in scope.outer:
+        return None
+    last = before[-1]
+    around = last.block
+    while scope.blocks[around].kind == "with":
+        around = scope.blocks[around].parent
+    plain = (
+        last.kind in ("assign", "annotate") and len(last.targets) == 1 and last.targets[0][:2] == (NAME, name)
+    )
+    return last.value if plain and inside(scope, block, around) else None
 
 
 def _gradients(scope: Scope, call: Call) -> Call | None:
@@ -182,6 +434,12 @@ def _gradients(scope: Scope, call: Call) -> Call | None:
     if pairs is None or pairs[0] != CALL:
         return None
     inner = scope.calls[pairs[1]]
+    if (
+        inner.func[:2] in ((NAME, "list"), (NAME, "tuple"))
+        and len(inner.args) == 1
+        and inner.args[0][0] == CALL
+    ):
+        inner = scope.calls[inner.args[0][1]]
     if inner.func[:2] != (NAME, "zip") or len(inner.args) != 2:
         return None
     given = _value(scope, inner.args[0], call)
@@ -192,15 +450,15 @@ def _gradients(scope: Scope, call: Call) -> Call | None:
 
 
 def _value(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
-    """Return what the only statement that binds a name in the scope gives it; another expression as it is."""
+    """Return what a name of the scope was given last before a call; another expression as it is."""
     if expr is None or expr[0] != NAME:
         return expr
-    bound = bound_once(scope, expr[1], call.block)
-    return bound[0] if bound is not None and bound[1] is scope else None
+    return _last_bound(scope, expr[1], call.place, call.block)
 
 
-def _one_for_each_example(program: Program, sites: dict[int, Site], scope: Scope, mean: Call) -> bool:
+def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
     """Tell whether a mean is over losses of single examples: Keras divides a loss that it has reduced itself by the replicas."""
+    sites = {site.call.number: site for site in program.flow.within(scope)}
     inner = _value(scope, mean.args[0], mean)
     if inner is None:
         return False
@@ -246,6 +504,81 @@ def _summed(scope: Scope) -> bool:
                 constant(how) in ("sum", "SUM") or (dotted(how) or "").endswith("ReduceOp.SUM")
             ):
                 return True
+    return False
+
+
+_TPU = ("tensorflow.distribute.TPUStrategy", "tensorflow.distribute.experimental.TPUStrategy")
+_DISTRIBUTES = (
+    "experimental_distribute_dataset",
+    "distribute_datasets_from_function",
+    "experimental_distribute_datasets_from_function",
+)
+_BATCHES = frozenset({"batch", "padded_batch"})
+
+
+def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
+    """Training data for TPUs whose last batch may be smaller."""
+    made = [site for site in program.flow.named(*_TPU) if not in_tests(site.scope)]
+    if not made:
+        return
+    near = {module for site in made for module in reached_from(program, site.scope.module)} | {
+        site.scope.module.path for site in made
+    }
+    seen: set[tuple[int, int]] = set()
+    for user, data in _trained_on(program):
+        if user.scope.module.path not in near or in_tests(user.scope):
+            continue
+        for way in ways(data):
+            batch = next((step.site for step in way if step.op in _BATCHES and step.site is not None), None)
+            if batch is None or not possible(program, way) or _repeats_before(way, batch):
+                continue
+            key = (id(batch.scope), batch.call.number)
+            dropped = batch.call.argument(1 if batch.call.method == "batch" else 3, "drop_remainder")
+            if key in seen or batch.call.opaque or (dropped is not None and constant(dropped) is not False):
+                continue
+            if named_for_evaluation(batch) or number(batch.argument(0, "batch_size")) == 1:
+                continue
+            seen.add(key)
+            yield hit_at(
+                batch,
+                values={"line": made[0].call.name_place[0], "user": user.call.method or "the step"},
+                needs=((made[0].scope, made[0].call.block),),
+                related=(at(made[0], label="the TPUs"), at(user, label="gets the batches")),
+                rewrites=(Rewrite("keyword", batch.scope, batch.call.place, "True", "drop_remainder"),)
+                if dropped is None or batch.call.keyword("drop_remainder") is not None
+                else (),
+            )
+
+
+def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:
+    """Yield the calls of `fit` and of strategies that spread data, with the dataset that they get."""
+    for site in model_calls(program, "fit"):
+        dataset = first_dataset(site.argument(0, "x"))
+        if dataset is not None:
+            yield site, dataset
+    for strategy in _TPU:
+        for site in program.flow.under(strategy):
+            if site.call.method in _DISTRIBUTES:
+                values = [site.args[0]] if site.args else []
+                values += [
+                    program.flow.default(function.scope)
+                    for value in values
+                    for function in functions_of(value)
+                ]
+                for value in values:
+                    dataset = first_dataset(value)
+                    if dataset is not None and not named_for_evaluation(site):
+                        yield site, dataset
+
+
+def _repeats_before(way: list[Dataset], batch: Site) -> bool:
+    """Tell whether elements are repeated without end before they are put together: then no batch is smaller."""
+    behind = False
+    for step in way:
+        behind = behind or step.site is batch
+        if behind and step.op == "repeat" and step.site is not None:
+            count = step.site.call.argument(0, "count")
+            return count is None or constant(count) in (None, -1, MISSING)
     return False
 
 

@@ -29,6 +29,17 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
     return False
 
 
+def forced(entered: Site, scope: Scope, block_number: int) -> bool:
+    """Tell whether every guard around a place holds where its function was entered by a call."""
+    guards = [
+        (part, side)
+        for block in scope.block_chain(block_number)
+        if block.kind == "if" and block.test is not None
+        for part, side in literals(block.test, block.branch)
+    ]
+    return bool(guards) and all(_given_on_the_way(scope, entered, part) is side for part, side in guards)
+
+
 def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     """Return the constant that a guard is by the call that entered its function, or None."""
     if expr[0] == NAME and not any(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, MAPPING, NAME, SUBSCRIPT, Call, Event, Expr, Scope
 
 Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
 
@@ -34,6 +34,22 @@ def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int
                 name = constant(call.args[0])
                 if isinstance(name, str):
                     yield name, call.args[1], event, call.place
+            elif dotted(call.func) in ("os.environ.update", "environ.update"):
+                for key, value in _updated(call):
+                    yield key, value, event, call.place
+
+
+def _updated(call: Call) -> Iterator[tuple[str, Expr]]:
+    """Yield the names and values of `os.environ.update({...}, NAME=...)`."""
+    for name, given in call.keywords:
+        if name is not None:
+            yield name, given
+    for part in call.args[:1]:
+        if part[0] == MAPPING:
+            for key, given in part[1]:
+                text = constant(key) if key is not None else None
+                if isinstance(text, str):
+                    yield text, given
 
 
 def environment_of(program: Program, module: Module) -> list[Variable]:

@@ -102,6 +102,8 @@ TRANSFORMATIONS = frozenset(
     ]
 )
 """Methods of `tf.data.Dataset` that return a dataset (TensorFlow 2.21, `tensorflow/python/data/ops/dataset_ops.py`)."""
+MODEL_METHODS = frozenset({"fit", "fit_generator", "evaluate", "predict"})
+"""Methods that say by their names and arguments that they are those of a Keras model."""
 SYMBOLIC = Made("keras.KerasTensor", None)
 """What layers give for what `keras.Input` gives."""
 _SYMBOLIC = frozenset({"keras.Input", "keras.layers.Input", SYMBOLIC.name})
@@ -225,6 +227,7 @@ class Flow:
         by_target: Sites by the number `id` of the scope they may enter.
         entering: Sites that may enter a function of the project, in the order they were met.
         compiled: Sites that may enter a function which `tf.function` compiles, in the order they were met.
+        unresolved: Calls of methods by which models are trained and used, on what is not known, in the order they were met.
     """
 
     def __init__(self, program: Program) -> None:
@@ -236,6 +239,7 @@ class Flow:
         self.by_target: defaultdict[int, list[Site]] = defaultdict(list)
         self.entering: list[Site] = []
         self.compiled: list[Site] = []
+        self.unresolved: list[Site] = []
         self._under: dict[tuple[str, ...], tuple[int, list[Site]]] = {}
         self.datasets: list[Dataset] = []
         self.consumed: list[tuple[str, Dataset, Scope, int]] = []
@@ -1134,6 +1138,8 @@ class Flow:
             site.result = self._called(frame, site, callee)
         if site.name or site.targets:
             self._note(site)
+        elif method in MODEL_METHODS:
+            self.unresolved.append(site)
         return site.result
 
     def _arguments(self, frame: _Frame, site: Site) -> tuple[Value, ...]:
@@ -1342,10 +1348,20 @@ class Flow:
                 dataset = first_dataset(item)
                 if dataset is not None:
                     parents.append(dataset)
-        functions = functions_of(site.argument(0, "generator")) if op == "from_generator" else ()
+        functions = self._called_by(site.argument(0, "generator")) if op == "from_generator" else ()
         result = Dataset(op, site, tuple(parents[:16]), functions)
         self.datasets.append(result)
         return result
+
+    def _called_by(self, value: Value | None) -> tuple[Function, ...]:
+        """Return the project functions that a call of a value enters, `__call__` of its objects included."""
+        found = list(functions_of(value))
+        for item in alternatives(value):
+            if type(item) is Instance:
+                method = self.program.method(item.scope, "__call__")
+                if method is not None:
+                    found.append(Function(method, item))
+        return tuple(found)
 
     def _dataset_method(self, site: Site, dataset: Dataset, method: str) -> Value:
         if method not in TRANSFORMATIONS:

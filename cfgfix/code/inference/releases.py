@@ -16,7 +16,7 @@ from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.program import Module, Program, absolute
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence, load
-from cfgfix.code.tensorflow.requirements import NOTHING, before_keras_3
+from cfgfix.code.tensorflow.requirements import NOTHING
 from cfgfix.core.records import dataclass
 
 IMPORTS = (
@@ -62,8 +62,6 @@ def api(program: Program) -> Api:
     found: Api | None = program.facts.get("api")
     if found is None:
         requirement = program.facts.get("requirement", NOTHING)
-        if _imports(program, "tensorflow_addons"):
-            requirement = before_keras_3(requirement, "the code")
         found = program.facts["api"] = load(requirement)
     return found
 
@@ -517,8 +515,6 @@ def asked_for(table: Api) -> str:
         return (
             f"TensorFlow {table.requirement.text.partition('==')[2]} is installed in {table.requirement.path}"
         )
-    if table.requirement.inferred:
-        return "the code imports tensorflow_addons, which ends before TensorFlow 2.16"
     if table.requirement.stated:
         end = table.requirement.text.rpartition("<")[2]
         return f"{table.requirement.path} asks for {table.requirement.stated}, which ends before TensorFlow {end}"
@@ -564,8 +560,7 @@ def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
     for reference, severity, confidence in missing_names(program):
         if written_for_one(program, reference.scope):
             continue
-        if reference.expr is None or not _fails_at_keras(program, reference.scope.module):
-            yield reference, severity, confidence
+        yield reference, severity, confidence
 
 
 _ONE_ONLY = re.compile(
@@ -798,11 +793,6 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
         yield reference, severity, confidence
 
 
-def _fails_at_keras(program: Program, module: Module) -> bool:
-    """Tell whether a file is imported no further than its imports from standalone Keras, which are told."""
-    return any(item.scope is module.scope for item in failing_imports(program, module))
-
-
 def _may_be_meant(program: Program, reference: Reference) -> bool:
     """Tell whether an old name may be in its place: where its file uses nothing of TensorFlow 2, or TensorFlow 1 may be asked for.
 
@@ -994,23 +984,4 @@ def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None
         return None
     table = api(program)
     two = three == "some" or table.requirement.of_two(range(16))
-    if two and id(scope.module) in without_three(program):
-        return None
     return (where_keras_known(table, "warning") if two else None,)
-
-
-def without_three(program: Program) -> frozenset[int]:
-    """Return the files that use names which no release with Keras 3 has: they never come to what Keras 3 refuses."""
-    found: frozenset[int] | None = program.facts.get("without three")
-    if found is None:
-        newest = api(program).newest
-        found = program.facts["without three"] = frozenset(
-            id(reference.scope.module)
-            for reference, _, _ in missing(program)
-            if reference.presence.mask and not reference.presence.mask & newest
-        ) | frozenset(
-            id(module)
-            for module in program.modules
-            if any(item.scope is module.scope for item in failing_imports(program, module))
-        )
-    return found

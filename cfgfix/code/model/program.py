@@ -34,7 +34,7 @@ from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.source_file import SourceFile
 
-FRAMEWORKS = (b"tensorflow", b"keras")
+FRAMEWORKS = (b"tensorflow", b"keras", b"TF_CONFIG")
 """A file without any of these bytes can only matter when another file calls into it."""
 CONFIG_NEEDLES = (
     b"@dataclass", b"s.dataclass", b"@attr", b"@define", b"@frozen",

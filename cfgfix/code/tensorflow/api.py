@@ -252,6 +252,10 @@ class Api:
         package, _, last = name.rpartition(".")
         return any(item != last and item.startswith(last) for item in self._names.get(package, ()))
 
+    def names(self, package: str) -> frozenset[str]:
+        """Return the names of a package that the newest release has that the project asks for."""
+        return frozenset(name for name, mask in self._names.get(package, {}).items() if mask & self.newest)
+
     def member(self, owner: str, name: str) -> int | None:
         """Return in which releases a class has a member, or None where the table does not have the class."""
         known = self._members.get(owner)

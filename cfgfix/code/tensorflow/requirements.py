@@ -154,7 +154,6 @@ class Requirement:
         two: Whether a line of such a file asks for TensorFlow 2 all the same, as for an extra.
         whatever: Whether the file asks for TensorFlow without a release, so that the newest is installed.
         stated: What the file says itself where `text` is narrower: TensorFlow Addons, asked for or imported, ends before Keras 3.
-        inferred: Whether the code says it by what it imports, and no file does.
         keras: What is asked for of standalone Keras where nothing is said of TensorFlow, and Keras 3 is among it.
         numpy: What is asked for of NumPy beside it, such as `numpy<1.24`; empty where nothing is.
         installed: Whether it is not asked for but installed, in the environment that `path` names.
@@ -170,7 +169,6 @@ class Requirement:
     two: bool = False
     whatever: bool = False
     stated: str = ""
-    inferred: bool = False
     keras: str = ""
     numpy: str = ""
     installed: bool = False
@@ -178,8 +176,8 @@ class Requirement:
 
     @property
     def known(self) -> bool:
-        """Whether it is known what may be installed: a release is asked for, or any; what an import says is a guess."""
-        return (bool(self.text) and not self.inferred) or self.whatever
+        """Whether it is known what may be installed: a release is asked for, or any."""
+        return bool(self.text) or self.whatever
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
@@ -626,13 +624,8 @@ def _included_in(path: str) -> list[str]:
     return [place for place in dict.fromkeys(places) if is_inside(place, root)]
 
 
-def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
-    """Return a requirement that ends where TensorFlow Addons does, unless it begins behind that.
-
-    Args:
-        requirement: What the project asks for.
-        why: What stands for the file where no file says anything.
-    """
+def before_keras_3(requirement: Requirement) -> Requirement:
+    """Return a requirement that ends where TensorFlow Addons does, unless it begins behind that."""
     if requirement.installed and _version(requirement.text) >= (2, 16, 0):
         # What is installed is not what the program is meant for.
         requirement = NOTHING
@@ -648,10 +641,8 @@ def before_keras_3(requirement: Requirement, why: str = "") -> Requirement:
         return requirement
     return replace(
         requirement,
-        path=requirement.path or why,
         text=f"tensorflow{ADDONS_END}",
         stated="tensorflow_addons",
-        inferred=bool(why),
     )
 
 

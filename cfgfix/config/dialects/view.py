@@ -29,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.config.dialects.parameters import Reached, Told
+
 _ABSENT = object()
 NOMINAL_SHARE = 0.92
 """A memory tier counts as reached at this share of its nominal size: cards report 0.92 to 1.0 of it, by driver and error
@@ -89,7 +91,7 @@ class View:
         default: Returns the default of an absent key path, or a sentinel; see `Schema.default`.
         missing: That sentinel.
         hardware: Looks up a fact of the target machine, or None where there is no target.
-        components: Extra named tensors of a batch, from settings.
+        told: What the code that opens the file says of its keys; the dialect has those keys already.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class View:
         default: Callable[[KeyPath], Any] | None = None,
         missing: object = None,
         hardware: Callable[[str], Any] | None = None,
+        told: Told | None = None,
     ) -> None:
         self.document = document
         self.index = index
@@ -112,12 +115,17 @@ class View:
         self._default = default
         self._missing = missing
         self._hardware = hardware
+        self.told = told
+        self.facts_asked: dict[str, Reached] = {}
+        """Facts of the code that were asked for since this was emptied, with what says them."""
+        self.named_asked = False
+        """Whether since then a key was taken for what its name says alone."""
         self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
         self.top = self.entries(root) if root.kind is MAPPING else {}
         """The entries at the top of the document."""
         self._bindings: dict[str, list[Binding]] = {}
         self._passed: dict[str, set[KeyPath]] = {}
-        self._derived: dict[str, Any] = {}
+        self._derived: dict[str, tuple[Any, dict[str, Reached], bool]] = {}
         self._pending: set[str] = set()
         self.unknown_hardware: set[str] = set()
         self.by_name: dict[str | int, list[tuple[KeyPath, Node, Node]]] | None = None
@@ -253,12 +261,21 @@ class View:
             return self._hardware_value(name[9:])
         bindings = self.bindings(name)
         if bindings:
+            if not self.is_told(name, bindings[0].path):
+                self.named_asked = True
             return bindings[0].value
+        if self.told is not None and name in self.told.facts:
+            value, self.facts_asked[name] = self.told.facts[name]
+            return value
         if name in DERIVED:
             return self._derive(name)
         if name in self.dialect.facts:
             return self.dialect.facts[name]
         raise Missing(name)
+
+    def is_told(self, concept: str, path: KeyPath | None) -> bool:
+        """Tell whether the code says that a key is a concept."""
+        return self.told is not None and (concept, path) in self.told.keys
 
     def has(self, name: str) -> bool:
         """Tell whether an operand has a known value."""
@@ -280,17 +297,20 @@ class View:
         return value
 
     def _derive(self, name: str) -> Any:
-        if name in self._derived:
-            value = self._derived[name]
-        elif name in self._pending:
-            value = _ABSENT
-        else:
+        known = self._derived.get(name)
+        if known is None and name not in self._pending:
+            before = self.facts_asked, self.named_asked
+            self.facts_asked, self.named_asked = {}, False
             self._pending.add(name)
-            try:
-                value = self._compute(name)
-            finally:
-                self._pending.discard(name)
-            self._derived[name] = value
+            value = self._compute(name)
+            self._pending.discard(name)
+            known = self._derived[name] = (value, self.facts_asked, self.named_asked)
+            self.facts_asked, self.named_asked = before
+        if known is None:
+            raise Missing(name)
+        value, facts, named = known
+        self.facts_asked.update(facts)
+        self.named_asked = self.named_asked or named
         if value is _ABSENT:
             raise Missing(name)
         return value

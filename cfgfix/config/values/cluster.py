@@ -8,8 +8,9 @@ What is filled in later (`${...}`, `$(...)`, `{{...}}`) is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from cfgfix.code.tensorflow.cluster import judge
 from cfgfix.config.document.compose import DataError, Node, deref, value_of
 from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.values.hit import Context, Hit
@@ -31,15 +32,11 @@ CHECKS = frozenset(
 )
 """Names that `scan` knows."""
 
-ROLES = ("chief", "worker", "evaluator", "ps")
-"""Task types that `validate_cluster_spec` takes (`tensorflow/python/distribute/multi_worker_util.py`, 2.21)."""
-
 MAX_TEXT = 1 << 20
 """Longest TF_CONFIG that is read, in characters; ten thousand addresses take half of it."""
 MAX_SPECS = 1_000
 """Most clusters of one file that are looked at."""
 _TEMPLATES = ("${", "$(", "{{", "{%")
-_LOCAL = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104 - names to compare with, nothing is bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,98 +165,15 @@ def _hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[S
 
 
 def _judge(spec: Spec) -> Iterator[tuple[str, Hit]]:
-    def hit(steps: tuple[str | int, ...] = (), **values: object) -> Hit:
+    def hit(steps: tuple[str, ...], values: Mapping[str, object]) -> Hit:
         node, path = _inner(spec, steps)
-        return Hit(node.value_start, node.end, path, values)
+        return Hit(node.value_start, node.end, path, dict(values))
 
     if spec.fault is not None:
-        yield "tf_config_json", hit(problem=spec.fault)
+        yield "tf_config_json", hit((), {"problem": spec.fault})
         return
-    content = spec.content
-    if not isinstance(content, dict):
-        yield "tf_config_json", hit(problem=f"it is {_kind(content)}, no object with `cluster` and `task`")
-        return
-    cluster = content.get("cluster")
-    if not isinstance(cluster, dict) or not cluster:
-        return
-    jobs = {str(job): _addresses(value) for job, value in cluster.items()}
-    yield from _roles(jobs, hit)
-    yield from _duplicates(jobs, hit)
-    task = content.get("task")
-    task = task if isinstance(task, dict) else {}
-    missing = [name for name in ("type", "index") if task.get(name) is None]
-    if missing:
-        if spec.whole:
-            yield (
-                "tf_config_no_task",
-                hit(("task",), missing=" and ".join(f"task.{name}" for name in missing)),
-            )
-        return
-    yield from _task(jobs, task["type"], task["index"], hit)
-
-
-def _task(jobs: dict[str, list[str]], role: object, index: object, hit: Any) -> Iterator[tuple[str, Hit]]:
-    role = str(role)
-    if role not in ROLES:
-        yield "tf_config_roles", hit(("task", "type"), problem=f"task.type is {role!r}")
-        return
-    if role not in jobs:
-        if role != "evaluator":
-            yield (
-                "tf_config_index",
-                hit(("task", "type"), problem=f"this task is a {role}, and the cluster has no {role}"),
-            )
-        return
-    try:
-        number = None if isinstance(index, (bool, float)) else int(str(index))
-    except ValueError:
-        number = None
-    if number is None:
-        yield "tf_config_index", hit(("task", "index"), problem=f"task.index is {index!r}, no whole number")
-    elif not 0 <= number < len(jobs[role]):
-        size = len(jobs[role])
-        many = f"{size} task{'s' if size != 1 else ''}, from 0 to {size - 1}" if size else "no task"
-        yield (
-            "tf_config_index",
-            hit(("task", "index"), problem=f"task.index is {number}, and cluster.{role} has {many}"),
-        )
-
-
-def _roles(jobs: dict[str, list[str]], hit: Any) -> Iterator[tuple[str, Hit]]:
-    for job in jobs:
-        if job not in ROLES:
-            yield "tf_config_roles", hit(("cluster", job), problem=f"the cluster has a job {job!r}")
-    for job in ("chief", "evaluator"):
-        if len(jobs.get(job, ())) > 1:
-            yield (
-                "tf_config_roles",
-                hit(("cluster", job), problem=f"the cluster has {len(jobs[job])} tasks of type {job}"),
-            )
-
-
-def _duplicates(jobs: dict[str, list[str]], hit: Any) -> Iterator[tuple[str, Hit]]:
-    first: dict[str, str] = {}
-    twice: set[str] = set()
-    for job, addresses in jobs.items():
-        for position, address in enumerate(addresses):
-            here = f"{job} {position}"
-            if address in first and address not in twice:
-                twice.add(address)
-                problem = f"{address} is the address of {first[address]} and of {here}"
-                yield "tf_config_duplicate_address", hit(("cluster", job), problem=problem)
-            first.setdefault(address, here)
-    local = [address for address in first if address.startswith(_LOCAL)]
-    if local and len(local) < len(first):
-        job = next(job for job, addresses in jobs.items() if local[0] in addresses)
-        problem = f"{local[0]} means another machine to each of the others, which do have names"
-        yield "tf_config_duplicate_address", hit(("cluster", job), problem=problem)
-
-
-def _addresses(value: object) -> list[str]:
-    """The addresses of one job: a list, or a mapping from task numbers (both are taken by ClusterSpec)."""
-    if isinstance(value, dict):
-        return [str(item) for item in value.values()]
-    return [str(item) for item in value] if isinstance(value, list) else []
+    for fault in judge(spec.content, whole=spec.whole):
+        yield fault.check, hit(fault.steps, fault.values)
 
 
 def _inner(spec: Spec, steps: tuple[str | int, ...]) -> tuple[Node, KeyPath]:
@@ -275,7 +189,3 @@ def _inner(spec: Spec, steps: tuple[str | int, ...]) -> tuple[Node, KeyPath]:
     if node.kind != NodeKind.SCALAR and node.kind == NodeKind.MAPPING and node is spec.node and node.items:
         return node.items[0][0], path
     return node, path
-
-
-def _kind(value: object) -> str:
-    return {list: "a list", str: "a text", bool: "a bool", type(None): "null"}.get(type(value), "a number")

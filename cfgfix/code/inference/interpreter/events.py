@@ -75,6 +75,7 @@ class LibraryCall:
         spread: The mapping that `**mapping` gave its named arguments from, or None.
         conditions: As of `Asked`.
         opaque: Whether further arguments may be given that are not known.
+        receiver: The object whose method it is, or None.
     """
 
     name: str
@@ -84,6 +85,7 @@ class LibraryCall:
     spread: Mapping | None = None
     conditions: tuple[str, ...] = ()
     opaque: bool = False
+    receiver: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

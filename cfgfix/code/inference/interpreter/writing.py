@@ -9,6 +9,7 @@ from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
     ConfigKey,
+    External,
     FunctionObject,
     Instance,
     Made,
@@ -92,6 +93,10 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
     elif isinstance(owner, Made):
         owner.attributes[name] = value
         library_call(Call(frame, Method(owner, name), (value,), {}, spot), f"{owner.name}.{name}=")
+    elif isinstance(owner, Method) and isinstance(owner.owner, (Made, External)):
+        # `options.threading.private_threadpool_size = n`, `model.optimizer.learning_rate = x`
+        inner = f"{owner.owner.name}.{owner.name}.{name}="
+        library_call(Call(frame, Method(owner.owner, name), (value,), {}, spot), inner)
     else:
         run.use(value, spot)
 

@@ -9,6 +9,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
+from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK, note
 from cfgfix.code.inference.interpreter.models.paths import opens_for_writing
 from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE, MAX_TEXT, text_of
 from cfgfix.code.inference.interpreter.objects import (
@@ -176,9 +177,12 @@ def _getattr(call: Call) -> Value:
         if isinstance(call.args[0], (External, Made)):
             return Made(f"{call.args[0].name}.*", call.args[1:2], {}, call.spot)
         return UNKNOWN
-    return choice(
-        reading.attribute(call.frame, item, name, call.spot, default) for item in alternatives(call.args[0])
-    )
+    owners = alternatives(call.args[0])
+    if default is None and any(
+        isinstance(item, External) and f"{item.name}.".startswith(FRAMEWORK) for item in owners
+    ):
+        note(call, "builtins.getattr")
+    return choice(reading.attribute(call.frame, item, name, call.spot, default) for item in owners)
 
 
 def _setattr(call: Call) -> Value:

@@ -9,6 +9,8 @@ from cfgfix.code.inference.interpreter.values import key_of
 
 ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 """Calls after which a program is over."""
+FRAMEWORK = ("tensorflow.", "keras.", "tensorflow_datasets.")
+"""What the names of TensorFlow begin with: all its calls are noted, those of other libraries where they get config values."""
 _TELLING = frozenset({"print", "pprint", "log", "info", "debug", "warning", "warn", "critical", "exception"})
 
 _LOGS = (
@@ -53,6 +55,23 @@ _DUMPS = (
 )
 
 
+def note(call: Call, name: str) -> None:
+    """Note a call of something outside the project for those who judge it."""
+    run = call.run
+    run.calls.append(
+        LibraryCall(
+            name,
+            call.args,
+            call.keywords,
+            call.spot,
+            call.spread,
+            run.conditions,
+            call.opaque,
+            call.receiver,
+        )
+    )
+
+
 def _only_tells(name: str) -> bool:
     """Tell whether a call only prints, logs or writes down what it is given."""
     if name.startswith(_LOGS) or name in _DUMPS:
@@ -65,10 +84,12 @@ def library_call(call: Call, name: str) -> Made:
     """Note a call of something outside the project, and return what it made."""
     run, spot = call.run, call.spot
     values = call.values
-    if call.spread is not None or any(value.origins or key_of(value) is not None for value in values):
-        run.calls.append(
-            LibraryCall(name, call.args, call.keywords, spot, call.spread, run.conditions, call.opaque)
-        )
+    if (
+        call.spread is not None
+        or name.startswith(FRAMEWORK)
+        or any(value.origins or key_of(value) is not None for value in values)
+    ):
+        note(call, name)
     if call.spread is not None:
         for value in call.keywords.values():
             run.taken(value, spot)

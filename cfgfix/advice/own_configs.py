@@ -1,0 +1,187 @@
+"""The configs of the project at hand, with their keys as its code, its class or its dialect knows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from cfgfix.config.dialects.dialect import Dialect
+from cfgfix.config.dialects.parameters import Told, told
+from cfgfix.config.dialects.signatures import Pattern
+from cfgfix.config.dialects.view import View
+from cfgfix.config.document.compose import Document, Kind, compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.config.schema.validate import MISSING, Schema
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.findings import KeyPath
+from cfgfix.core.records import dataclass, replace
+from cfgfix.core.source_file import read_source
+from cfgfix.hardware.model import Hardware
+from cfgfix.lint.request import Request
+from cfgfix.lint.session import Run, Runs, dialect_of, target_of, told_by_code
+from cfgfix.settings.discovery import find
+from cfgfix.usage.checks import key_paths
+from cfgfix.usage.project_code import CodeSays
+
+MAX_LOOKED_AT = 100
+"""Most files whose keys are looked at where no code opens a config."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnConfig:
+    """One config of the project.
+
+    Attributes:
+        view: The file, through the keys that it has.
+        schema: What its class or its dialect says of it.
+        dialect: Its dialect, with those keys.
+        says: What the code that opens it says; None where no code does.
+        told: What that says of its keys.
+    """
+
+    view: View
+    schema: Schema | None
+    dialect: Dialect
+    says: CodeSays | None
+    told: Told
+
+    @property
+    def path(self) -> str:
+        """Where it stands."""
+        return self.view.document.source.path
+
+
+def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
+    """Return the configs of the working folder that its code opens, those first of which the code says most.
+
+    Where it opens none, those that their keys show to be one.
+
+    Args:
+        hardware: The machine that operands about one are answered for.
+    """
+    if not _is_project():
+        return []
+    runs = Runs(Request())
+    code = runs.code_around(os.path.join(".", "x"))
+    here = os.path.abspath(".") + os.sep
+    found: list[OwnConfig] = []
+    for path, says in code.all().items():
+        whole = os.path.join(code.root, path)
+        if says.framework and says.form != "toml" and whole.startswith(here):
+            own = _own(os.path.relpath(whole), runs, says, hardware)
+            if own is not None:
+                found.append(own)
+    if not found:
+        listed = [
+            item.path for item in find((".",), runs.finder, []) if item.path.endswith((".yaml", ".yml"))
+        ]
+        for path in sorted(listed, key=lambda path: (path.count(os.sep), path))[:MAX_LOOKED_AT]:
+            own = _own(os.path.normpath(path), runs, None, hardware)
+            if own is not None:
+                found.append(own)
+    found.sort(key=lambda own: (-len(own.told.keys), own.path.count(os.sep), own.path))
+    return found
+
+
+def _is_project() -> bool:
+    """Tell whether the working folder is one of a project: in a repository, or with code or configs in it."""
+    from cfgfix.core.source_file import project
+
+    if os.path.exists(os.path.join(project(os.path.abspath(".")), ".git")):
+        return True
+    names = os.listdir(".")
+    return any(
+        name.endswith((".py", ".yaml", ".yml", ".ipynb")) or name == "pyproject.toml" for name in names
+    )
+
+
+def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
+    """Return one config, or None where neither code nor keys say that it is one.
+
+    Args:
+        path: The file.
+        hardware: The machine that operands about one are answered for.
+
+    Raises:
+        CfgfixError: It cannot be read.
+    """
+    runs = Runs(Request())
+    says = runs.code_says(path, read_source(path))
+    return _own(path, runs, says if says is not None and says.framework else None, hardware)
+
+
+def _own(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
+    try:
+        document = compose(read_source(path))
+        run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+    except UnreadableError:
+        return None
+    if document.problem is not None or not document.roots or document.roots[0].kind != Kind.MAPPING:
+        return None
+    dialect = dialect_of(document, run)
+    if dialect is None:
+        dialect = run.dialects.get("generic") if says is not None else None
+    return _seen(document, run, dialect, says, hardware) if dialect is not None else None
+
+
+def _seen(
+    document: Document, run: Run, dialect: Dialect, says: CodeSays | None, hardware: Hardware | None
+) -> OwnConfig:
+    target = target_of(run, dialect, run.machines[0])
+    loader = target.loader
+    if says is not None:
+        target = told_by_code(target, says.reached)
+        if run.settings.loader is None and dialect.name == "generic":
+            loader = LOADERS[says.loader]
+
+    def look(fact: str) -> object:
+        value = hardware.lookup(fact) if hardware is not None else None
+        return None if value is None else value.value
+
+    def view_of(known: Dialect) -> View:
+        schema = target.schema
+        return View(
+            document,
+            0,
+            known,
+            loader,
+            default=schema.default if schema is not None and known.defaults == "schema" else None,
+            missing=MISSING,
+            hardware=look if hardware is not None else None,
+            told=target.told,
+        )
+
+    view = view_of(target.dialect)
+    if dialect.confidence == "low":
+        view = view_of(_with_own_keys(target.dialect, view, target.schema))
+    return OwnConfig(view, target.schema, view.dialect, says, target.told or told(()))
+
+
+def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Dialect:
+    """Return a dialect of common spellings with those keys alone that the file has, or its class."""
+
+    def known(pattern: Pattern) -> bool:
+        if any(True for _ in view.places(pattern)):
+            return True
+        path = tuple(step for step in pattern if isinstance(step, str))
+        return schema is not None and len(path) == len(pattern) and schema.describe(path) is not None
+
+    kept = {
+        concept: tuple(pattern for pattern in patterns if known(pattern))
+        for concept, patterns in dialect.concepts.items()
+    }
+    return replace(dialect, concepts={concept: patterns for concept, patterns in kept.items() if patterns})
+
+
+def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig, KeyPath]]:
+    """Yield the keys of configs that a key path, the last steps of one or a concept names."""
+    from cfgfix.core.findings import parse_key_path
+
+    try:
+        asked = parse_key_path(what)
+    except ValueError:
+        return
+    for own in configs:
+        for path in dict.fromkeys(key_paths(own.view.document)):
+            if path[-len(asked) :] == asked or (what, path) in own.told.keys:
+                yield own, path

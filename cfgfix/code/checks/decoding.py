@@ -1,0 +1,275 @@
+"""Files that the interpreter decodes one after another while the model waits: generators, sequences and step loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import downstream, in_tests, inside_function, model_calls, trains
+from cfgfix.code.checks.order import named_for_evaluation
+from cfgfix.code.checks.python_calls import for_each
+from cfgfix.code.checks.supply import generator_of
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import constant, text
+from cfgfix.code.model.hit import Hit, Step, at, hit_at, steps_to
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Scope
+from cfgfix.code.model.values import Instance, Site, alternatives
+
+NEEDLES = (
+    b"from_generator(",
+    b"Sequence",
+    b"PyDataset",
+    b"train_on_batch(",
+    b".fit(",
+    b"fit_generator(",
+    b"apply_gradients(",
+)
+
+_DECODES = (
+    "cv2.imread",
+    "cv2.imdecode",
+    "PIL.Image.open",
+    "imageio.imread",
+    "imageio.v2.imread",
+    "imageio.v3.imread",
+    "skimage.io.imread",
+    "keras.utils.load_img",
+    "keras.preprocessing.image.load_img",
+    "matplotlib.image.imread",
+    "matplotlib.pyplot.imread",
+    "scipy.misc.imread",
+    "scipy.ndimage.imread",
+    "scipy.io.wavfile.read",
+    "soundfile.read",
+    "tensorflow.io.decode_",
+    "tensorflow.image.decode_",
+    "tensorflow.audio.decode_",
+)
+_NO_FILES = ("tensorflow.io.decode_csv", "tensorflow.io.decode_raw", "tensorflow.io.decode_json", "tensorflow.io.decode_proto",
+             "tensorflow.io.decode_base64", "tensorflow.io.decode_compressed")  # fmt: skip
+_SEQUENCES = frozenset({"keras.utils.Sequence", "keras.utils.PyDataset"})
+_WORKERS = frozenset(
+    {"Pool", "ThreadPool", "ThreadPoolExecutor", "ProcessPoolExecutor", "Thread", "Process", "Parallel", "GeneratorEnqueuer", "OrderedEnqueuer"}
+)  # fmt: skip
+
+
+def in_python(program: Program) -> Iterator[Hit]:
+    """A picture or a sound that is decoded by a single thread of Python for each sample."""
+    seen: set[tuple[int, int]] = set()
+    for hit in (*_in_generators(program), *_in_sequences(program), *_in_step_loops(program)):
+        key = (id(hit.scope), hit.place[0])
+        if key not in seen:
+            seen.add(key)
+            yield hit
+
+
+def _decoded(site: Site) -> bool:
+    return site.name.startswith(_DECODES) and not site.name.startswith(_NO_FILES)
+
+
+def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = ()) -> Hit:
+    return hit_at(
+        site,
+        flow=(at(made, label=what), *steps_to(site.scope, path)),
+        values={
+            "call": text(site.call.func, site.scope),
+            "what": what,
+            "then": then,
+            "line_of": made.call.name_place[0],
+        },
+    )
+
+
+def _has_workers(module: Module) -> bool:
+    """Tell whether a file starts threads or processes of its own: they may do the work."""
+    return any(
+        (call.method or (call.func[1] if call.func[0] == NAME else "")) in _WORKERS
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
+
+
+def _in_generators(program: Program) -> Iterator[Hit]:
+    made: list[tuple[Site, Scope, str]] = []
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if dataset.op != "from_generator" or site is None or named_for_evaluation(site):
+            continue
+        later = list(downstream(dataset))
+        if any(step.op in ("cache", "snapshot", "interleave") for step in later) or _under_interleave(
+            program, site
+        ):
+            continue
+        made += [(site, function.scope, "from_generator runs it") for function in dataset.functions]
+    for method, name in (("fit", "x"), ("fit_generator", "generator")):
+        for site in model_calls(program, method):
+            given = site.call.argument(0, name)
+            generator = generator_of(program, site, given) if given is not None else None
+            if generator is not None and not _several(site):
+                made.append((site, generator, f"{method} runs it"))
+    for site, generator, what in made:
+        if in_tests(site.scope) or written_for_one(program, site.scope) or _has_workers(generator.module):
+            continue
+        if not trains(program, site.scope):
+            continue
+        for call, path in inside_function(program, generator):
+            if _decoded(call) and for_each((*path, call)):
+                yield _hit(
+                    call,
+                    f"{what} in one thread",
+                    "a map over the paths with num_parallel_calls decodes several at once",
+                    site,
+                    path,
+                )
+                break
+
+
+def _under_interleave(program: Program, site: Site) -> bool:
+    return any(
+        function.scope is site.scope
+        for dataset in program.flow.datasets
+        if dataset.op in ("interleave", "flat_map")
+        for function in dataset.functions
+    )
+
+
+def _several(site: Site) -> bool:
+    """Tell whether a call of fit asks for several workers, or may."""
+    if site.call.opaque:
+        return True
+    for name, least in (("workers", 1), ("use_multiprocessing", False)):
+        given = site.call.keyword(name)
+        if given is not None and not (given[0] == CONSTANT and given[1] in (least, 0)):
+            return True
+    return False
+
+
+def _in_sequences(program: Program) -> Iterator[Hit]:
+    for method, name in (("fit", "x"), ("fit_generator", "generator")):
+        for site in model_calls(program, method):
+            if in_tests(site.scope) or _several(site) or written_for_one(program, site.scope):
+                continue
+            for value in alternatives(site.argument(0, name)):
+                if not isinstance(value, Instance) or _SEQUENCES.isdisjoint(program.bases(value.scope)[1]):
+                    continue
+                getter = program.method(value.scope, "__getitem__")
+                if getter is None or _asks_for_workers(program, value.scope) or _has_workers(getter.module):
+                    continue
+                for call, path in inside_function(program, getter):
+                    if _decoded(call):
+                        yield _hit(
+                            call,
+                            f"{method} asks {value.scope.name} for batch after batch with one worker",
+                            "workers=... in super().__init__ (in fit before Keras 3) reads several batches at once",
+                            site,
+                            path,
+                        )
+                        break
+
+
+def _asks_for_workers(program: Program, owner: Scope) -> bool:
+    """Tell whether a sequence is made with workers of its own, in its class or where it is made."""
+    for base in program.bases(owner)[0]:
+        for scope in base.module.summary.scopes:
+            if scope.parent != base.number:
+                continue
+            if any(
+                name in ("workers", "use_multiprocessing")
+                for call in scope.calls
+                for name, _ in call.keywords
+            ):
+                return True
+            if any(
+                target[0] == ATTRIBUTE and target[2] == "workers"
+                for event in scope.events()
+                for target in event.targets
+            ):
+                return True
+    init = program.method(owner, "__init__")
+    makers = program.flow.callers(init) if init is not None else []
+    return any(
+        name == "workers" and constant(value) != 1 for maker in makers for name, value in maker.call.keywords
+    ) or (init is not None and any(call.opaque for call in init.calls if call.method == "__init__"))
+
+
+_TRAINS = frozenset({"train_on_batch", "fit"})
+
+
+def _in_step_loops(program: Program) -> Iterator[Hit]:
+    """Yield what is decoded in the loop whose rounds train."""
+    for site in program.flow.under(*_DECODES):
+        if not _decoded(site) or in_tests(site.scope) or written_for_one(program, site.scope):
+            continue
+        for call, path in _come_from(program, site):
+            scope = call.scope
+            loops = [
+                number
+                for number in scope.block_numbers(call.call.block)
+                if scope.blocks[number].kind in ("for", "while")
+            ]
+            found = next((train for number in loops for train in _training_in(program, scope, number)), None)
+            if found is None or _has_workers(scope.module):
+                continue
+            yield Hit(
+                site.scope,
+                site.call.name_place,
+                site.call.block,
+                {
+                    "call": text(site.call.func, site.scope),
+                    "what": "the loop decodes before each step",
+                    "then": "a tf.data pipeline decodes the next batch while this one is trained on",
+                    "line_of": found.call.name_place[0],
+                },
+                flow=(
+                    Step(scope, found.call.name_place, found.call.block, "trains in the same round"),
+                    *steps_to(site.scope, path),
+                ),
+            )
+            break
+
+
+def _come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
+    """Return a call, and the calls that lead to its function, each with the way from there."""
+    found: list[tuple[Site, tuple[Site, ...]]] = [(site, ())]
+    pending: list[tuple[Scope, tuple[Site, ...]]] = [(site.scope, ())]
+    while pending and len(found) < 40:
+        scope, path = pending.pop(0)
+        if len(path) >= depth or scope.kind == "module" or scope.generator:
+            continue
+        for caller in program.flow.callers(scope):
+            way = (caller, *path)
+            found.append((caller, way))
+            pending.append((caller.scope, way))
+    return found
+
+
+def _training_in(program: Program, scope: Scope, number: int) -> Iterator[Site]:
+    """Yield the calls in a loop that train: by Keras, or by a step of the project."""
+    for site in program.flow.within(scope):
+        if inside(scope, site.call.block, number) and (
+            (
+                site.call.method in _TRAINS
+                and (site.name.startswith("keras.") or site.call.method == "train_on_batch")
+            )
+            or any(_steps(program, target.scope) for target in site.targets)
+        ):
+            yield site
+
+
+def _steps(program: Program, scope: Scope, depth: int = 2) -> bool:
+    """Tell whether a function applies gradients, by itself or by what it calls, and has no loop of its own."""
+    if any(block.kind in ("for", "while") for block in scope.blocks):
+        return False
+    if any(call.method == "apply_gradients" for call in scope.calls):
+        return True
+    return depth > 0 and any(
+        _steps(program, target.scope, depth - 1)
+        for site in program.flow.within(scope)
+        for target in site.targets
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return in_python(program)

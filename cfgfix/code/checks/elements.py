@@ -1,0 +1,540 @@
+"""What the elements of a dataset come to: batches of batches, one batch with everything, the same draw in each epoch, a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import (
+    MAKES_BATCHES,
+    bound_once,
+    downstream,
+    in_tests,
+    inside_function,
+    is_random,
+    loaded_in_batches,
+    model_calls,
+    possible,
+    short,
+    trains,
+    upstream,
+    ways,
+)
+from cfgfix.code.checks.order import named_for_evaluation
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import MISSING, constant, dotted, text
+from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import BINARY, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Event, Expr, Scope
+from cfgfix.code.model.values import Dataset, Site, first_dataset
+
+NEEDLES = (b".batch(", b".map(", b"from_tensors(", b"Dataset", b"dataset_from_directory", b"tfds.load")
+
+_BATCH = frozenset({"batch", "padded_batch"})
+_LEAVES_BATCHES = frozenset(
+    {"map", "shuffle", "prefetch", "cache", "repeat", "take", "skip", "with_options", "filter", "enumerate", "shard", "either"}
+)  # fmt: skip
+_TAKES_APART = ("reshape", "squeeze", "unstack", "concat", "flatten", "transpose", "expand", "tuple", "split")
+
+
+def kind(step: Dataset) -> str:
+    """Return the operation of a step, seeing through `apply`."""
+    return step.detail if step.op == "apply" and step.detail else step.op
+
+
+# Batches of batches
+
+
+def batched_twice(program: Program) -> Iterator[Hit]:
+    """`batch` of elements that are batches already."""
+    fed = _fed_to_models(program)
+    seen: set[tuple[int, int]] = set()
+    for dataset in program.flow.datasets:
+        later = dataset.site
+        if kind(dataset) not in _BATCH or later is None or in_tests(later.scope):
+            continue
+        key = (id(later.scope), later.call.number)
+        if key in seen or _size_of(later) == 1 or written_for_one(program, later.scope):
+            continue
+        for way in ways(dataset):
+            if not possible(program, way):
+                continue
+            first = _batched_before(way)
+            if first is None or first.site is None:
+                continue
+            if first.site.scope is not later.scope and (_chosen(first.site) or _chosen(later)):
+                # Whether a function makes batches is said by who calls it.
+                continue
+            of_loader = kind(first) not in _BATCH
+            if (
+                not of_loader
+                and not _same_size(first.site, later)
+                and not (id(dataset) in fed and _in_pairs(way[-1]))
+            ):
+                # Batches of characters are sequences; those of tasks and of parts are made and gone over by hand.
+                continue
+            if any(
+                kind(step) in ("unbatch", "flat_map", "interleave", "unknown") for step in downstream(dataset)
+            ):
+                continue
+            seen.add(key)
+            yield hit_at(
+                later,
+                values={
+                    "first": short(first.site) if of_loader else "batch",
+                    "line_of": first.site.call.name_place[0],
+                },
+                needs=((first.site.scope, first.site.call.block),),
+                related=(at(first.site, label="makes batches already"),),
+            )
+            break
+
+
+def _chosen(site: Site) -> bool:
+    return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
+
+
+def _fed_to_models(program: Program) -> set[int]:
+    """Return the datasets that models get, by identity, with all that they are made from."""
+    found: set[int] = set()
+    for method in ("fit", "evaluate", "predict"):
+        for site in model_calls(program, method):
+            values = [site.argument(0, "x")]
+            if method == "fit":
+                values.append(site.argument(7, "validation_data"))
+            for value in values:
+                dataset = first_dataset(value)
+                if dataset is not None:
+                    found |= {id(step) for step in (dataset, *upstream(dataset))}
+    return found
+
+
+def _batched_before(way: list[Dataset]) -> Dataset | None:
+    """Return the step below the last one that makes batches, where nothing between takes them apart or may."""
+    for step in way[1:]:
+        name = kind(step)
+        if name in _BATCH or (name in MAKES_BATCHES and name.startswith("make_")):
+            return step if step.site is not None and _size_of(step.site) != 1 else None
+        if step is way[-1]:
+            if loaded_in_batches(step):
+                return step
+            if step.op == "tfds.load" and step.site is not None:
+                size = step.site.call.keyword("batch_size")
+                if size is not None and size[:2] != (CONSTANT, None) and constant(size) != -1:
+                    return step
+            return None
+        if name not in _LEAVES_BATCHES:
+            return None
+        if name == "map" and _may_take_apart(step):
+            return None
+    return None
+
+
+def _in_pairs(first: Dataset) -> bool:
+    """Tell whether a dataset begins with pairs of an example and its label: what is batched then are examples."""
+    if first.site is None:
+        return False
+    if first.op == "from_tensor_slices":
+        given = first.site.call.argument(0, "tensors")
+        return given is not None and given[0] == ITEMS and len(given[2]) > 1
+    return first.op == "tfds.load" and constant(first.site.call.keyword("as_supervised")) is True
+
+
+def _may_take_apart(step: Dataset) -> bool:
+    """Tell whether a map is not known, or reshapes what it gets."""
+    return not step.functions or any(
+        (call.method or dotted(call.func) or "").rpartition(".")[2].startswith(_TAKES_APART)
+        for function in step.functions
+        for call in function.scope.calls
+    )
+
+
+def _size_of(site: Site) -> object:
+    given = site.call.argument(0, "batch_size")
+    if given is None:
+        return MISSING
+    value = constant(given)
+    if value is MISSING and given[0] == NAME:
+        bound = bound_once(site.scope, given[1], site.call.block)
+        value = constant(bound[0]) if bound is not None else MISSING
+    return value
+
+
+def _same_size(first: Site, later: Site) -> bool:
+    one, other = first.call.argument(0, "batch_size"), later.call.argument(0, "batch_size")
+    return one is not None and other is not None and text(one, first.scope) == text(other, later.scope)
+
+
+# The same draw in each epoch
+
+_SEEDS = (
+    "tensorflow.random.set_seed",
+    "tensorflow.set_random_seed",
+    "tensorflow.random.set_random_seed",
+    "keras.utils.set_random_seed",
+)
+_DRAWS = ("tensorflow.random.", "tensorflow.image.random_")
+_REORDERS = frozenset(
+    {"shuffle", "shuffle_and_repeat", "sample_from_datasets", "choose_from_datasets", "rejection_resample"}
+)
+
+
+def same_draws(program: Program) -> Iterator[Hit]:
+    """A random map under a seed: each pass over the data begins with the same numbers."""
+    seeds = [
+        site
+        for site in program.flow.named(*_SEEDS)
+        if not in_tests(site.scope) and site.call.args and site.call.args[0][:2] != (CONSTANT, None)
+    ]
+    seen: set[tuple[int, int]] = set()
+    for dataset in program.flow.datasets:
+        site = dataset.site
+        if dataset.op != "map" or site is None or in_tests(site.scope) or named_for_evaluation(site):
+            continue
+        key = (id(site.scope), site.call.number)
+        if key in seen or written_for_one(program, site.scope):
+            continue
+        found = _seeded_draw(program, dataset, seeds)
+        if found is None or _mixed_before(program, dataset) or not _gone_over_again(program, dataset):
+            continue
+        draw, seed = found
+        seen.add(key)
+        yield hit_at(
+            site,
+            values={
+                "call": short(draw),
+                "seed": f"the seed in line {seed.call.name_place[0]}" if seed is not draw else "its own seed",
+            },
+            needs=((seed.scope, seed.call.block), (draw.scope, draw.call.block)),
+            related=(
+                at(draw, label="drawn here"),
+                *((at(seed, label="the seed"),) if seed is not draw else ()),
+            ),
+        )
+
+
+def _seeded_draw(program: Program, dataset: Dataset, seeds: list[Site]) -> tuple[Site, Site] | None:
+    """Return a random operation of a map and what seeds it; None where none is, or one is drawn anew in each pass."""
+    for function in dataset.functions:
+        for draw, _ in inside_function(program, function):
+            if not draw.name.startswith(_DRAWS) or not is_random(draw):
+                continue
+            own = draw.call.keyword("seed")
+            if own is not None and type(constant(own)) is int:
+                return draw, draw
+            for seed in seeds:
+                if seed.scope.module is draw.scope.module or _linked(program, seed, draw):
+                    return draw, seed
+    return None
+
+
+def _linked(program: Program, seed: Site, draw: Site) -> bool:
+    """Tell whether the file that sets a seed imports the one that draws, by whatever way."""
+    from cfgfix.code.inference.entry_points import reached_from
+
+    return bool(draw.scope.module.path in reached_from(program, seed.scope.module))
+
+
+def _mixed_before(program: Program, dataset: Dataset) -> bool:
+    """Tell whether the numbers meet other elements in each pass, since something before a map gives another order."""
+    for way in ways(dataset):
+        if not possible(program, way):
+            continue
+        for step in way[1:]:
+            name = kind(step)
+            if name == "either":
+                continue
+            if name in _REORDERS or name in ("unknown", "parameter", "opaque"):
+                if name == "shuffle" and step.site is not None:
+                    again = step.site.call.argument(2, "reshuffle_each_iteration")
+                    if constant(again) is False:
+                        continue
+                return True
+            if name == "from_generator" or (name == "cache" and step.site is None):
+                return True
+            if step.site is not None and (
+                (name == "list_files" and constant(step.site.call.argument(1, "shuffle")) is not False)
+                or (name == "tfds.load" and constant(step.site.call.keyword("shuffle_files")) is True)
+                or (
+                    name.endswith("_from_directory")
+                    and constant(step.site.call.keyword("shuffle")) is not False
+                )
+            ):
+                return True
+    return False
+
+
+def _gone_over_again(program: Program, dataset: Dataset) -> bool:
+    """Tell whether something goes over what a map gives in several epochs, each with a pass of its own."""
+    below = [dataset, *downstream(dataset)]
+    if any(kind(step) in ("repeat", "cache", "snapshot", "unknown") for step in below):
+        return False
+    known = {id(step) for step in below}
+    for site in model_calls(program, "fit"):
+        fed = first_dataset(site.argument(0, "x"))
+        if fed is not None and (id(fed) in known or any(id(step) in known for step in upstream(fed))):
+            epochs = site.call.argument(3, "epochs")
+            if (
+                site.call.argument(12, "steps_per_epoch") is None
+                and epochs is not None
+                and constant(epochs) != 1
+            ):
+                return True
+    for how, fed, scope, block in program.flow.consumed:
+        if how == "loop" and (id(fed) in known or any(id(step) in known for step in upstream(fed))):
+            loop = next(
+                (event for event in scope.events() if any(number == block for number, _ in event.bodies)),
+                None,
+            )
+            if loop is None:
+                continue
+            if scope.loops(loop.block) or any(
+                caller.scope.loops(caller.call.block) for caller in program.flow.callers(scope)
+            ):
+                return True
+    return False
+
+
+# The whole set as one element
+
+_READS_ARRAYS = (
+    "numpy.load",
+    "numpy.loadtxt",
+    "numpy.genfromtxt",
+    "pandas.read_csv",
+    "keras.datasets.",
+    "sklearn.",
+)
+_KEEPS_WHOLE = frozenset({"repeat", "prefetch", "cache", "map", "with_options", "shuffle", "either"})
+
+
+def whole_set(program: Program) -> Iterator[Hit]:
+    """`from_tensors` of arrays that a model is trained on: one element, one batch, one step an epoch."""
+    seen: set[tuple[int, int]] = set()
+    for site in model_calls(program, "fit"):
+        dataset = first_dataset(site.argument(0, "x"))
+        if dataset is None or in_tests(site.scope):
+            continue
+        for way in ways(dataset):
+            made = way[-1].site
+            if way[-1].op != "from_tensors" or made is None or not possible(program, way):
+                continue
+            key = (id(made.scope), made.call.number)
+            between = [kind(step) for step in way[:-1]]
+            batch = next((step.site for step in way[:-1] if kind(step) == "batch"), None)
+            if (
+                key in seen
+                or not set(between) <= _KEEPS_WHOLE | {"batch"}
+                or written_for_one(program, made.scope)
+            ):
+                continue
+            given = made.call.argument(0, "tensors")
+            if given is None or not _many_rows(program, made, given):
+                continue
+            seen.add(key)
+            yield hit_at(
+                made,
+                values={
+                    "shown": text(given, made.scope),
+                    "then": f"and batch (line {batch.call.name_place[0]}) puts whole sets together"
+                    if batch is not None
+                    else f"and fit in line {site.call.name_place[0]} takes one step an epoch",
+                },
+                related=(at(site, label="trains on it"),),
+            )
+
+
+def _many_rows(program: Program, made: Site, given: Expr) -> bool:
+    """Tell whether arrays are those of a whole set: read from a file, or named for training and split from others."""
+    parts = given[2] if given[0] == ITEMS else (given,)
+    return bool(parts) and any(_is_read(program, part, made.scope, made.call.block, 5) for part in parts)
+
+
+def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int) -> bool:
+    """Tell whether an expression comes out of a file or a loader of whole sets; what is cut from it is not whole."""
+    if depth <= 0:
+        return False
+    if expr[0] == NAME:
+        events = scope.binding(expr[1])
+        values = [
+            event.value
+            for event in events
+            if event.value is not None and event.kind in ("assign", "annotate")
+        ]
+        if not events and scope.parent >= 0 and expr[1] not in scope.names:
+            outer = scope.module.summary.scopes[scope.parent]
+            return _is_read(program, expr, outer, scope.block, depth - 1)
+        return bool(values) and all(_is_read(program, value, scope, block, depth - 1) for value in values)
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        name = next((site.name for site in program.flow.within(scope) if site.call is call), "")
+        if name.startswith(_READS_ARRAYS):
+            return True
+        if call.method in (
+            "astype",
+            "to_numpy",
+            "reshape",
+            "fit_transform",
+            "transform",
+            "copy",
+            "drop",
+            "pop",
+        ):
+            return any(
+                _is_read(program, part, scope, block, depth - 1) for part in (call.func[1], *call.args[:1])
+            )
+        return (
+            bool(call.args)
+            and name.startswith(("numpy.", "tensorflow."))
+            and _is_read(program, call.args[0], scope, block, depth - 1)
+        )
+    if expr[0] == BINARY:
+        return any(_is_read(program, part, scope, block, depth - 1) for part in expr[2:4])
+    if expr[0] == SUBSCRIPT and isinstance(constant(expr[2]), str):
+        return _is_read(program, expr[1], scope, block, depth - 1)
+    return False
+
+
+# A data set as a list
+
+_READS_FILES = frozenset(
+    {
+        "list_files",
+        "TFRecordDataset",
+        "image_dataset_from_directory",
+        "audio_dataset_from_directory",
+        "FixedLengthRecordDataset",
+    }
+)
+_STACKS = frozenset({"array", "asarray", "stack", "concatenate", "vstack", "concat", "convert_to_tensor"})
+_CUTS = frozenset({"take", "batch_one", "unknown", "parameter"})
+
+
+def kept_as_list(program: Program) -> Iterator[Hit]:
+    """Images that a pipeline decodes, gathered one by one in a list and made an array of."""
+    seen: set[tuple[int, int]] = set()
+    for how, dataset, scope, block in program.flow.consumed:
+        if (
+            how != "loop"
+            or (id(scope), block) in seen
+            or in_tests(scope)
+            or not _decoded_from_files(program, dataset)
+        ):
+            continue
+        loop = next(
+            (event for event in scope.events() if any(number == block for number, _ in event.bodies)), None
+        )
+        if loop is None or loop.kind != "for" or not loop.targets:
+            continue
+        found = _gathered(scope, loop, block)
+        if found is None or not trains(program, scope):
+            continue
+        seen.add((id(scope), block))
+        call, stacked = found
+        yield Hit(
+            scope,
+            call.name_place,
+            call.block,
+            {"list": text(call.func[1], scope), "line": stacked},
+            related=(
+                Step(
+                    scope,
+                    (*loop.place[:2], loop.place[0], loop.place[1] + 3),
+                    loop.block,
+                    "one element after another",
+                ),
+            ),
+        )
+    for site in (*program.flow.named("builtins.list"), *program.flow.named("builtins.tuple")):
+        key = (id(site.scope), -1 - site.call.number)
+        dataset2 = first_dataset(site.args[0]) if site.args else None
+        if (
+            key in seen
+            or dataset2 is None
+            or in_tests(site.scope)
+            or not _decoded_from_files(program, dataset2)
+        ):
+            continue
+        if not trains(program, site.scope):
+            continue
+        seen.add(key)
+        yield hit_at(site, values={"list": f"{short(site)}(...)", "line": site.call.name_place[0]})
+
+
+def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
+    """Tell whether every way to a dataset reads files and decodes them, and none takes a few."""
+    found = [way for way in ways(dataset) if possible(program, way)]
+    return bool(found) and all(
+        way[-1].op in _READS_FILES
+        and not any(kind(step) in _CUTS for step in way)
+        and (
+            way[-1].op.endswith("_from_directory")
+            or any(
+                site.name.startswith(("tensorflow.image.", "tensorflow.io.decode_", "tensorflow.audio."))
+                for step in way
+                for function in step.functions
+                for site, _ in inside_function(program, function)
+            )
+        )
+        for way in found
+    )
+
+
+def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
+    """Return the `append` of a loop's element and the line in which the list becomes an array."""
+    names = _element_names(scope, loop)
+    for call in scope.calls:
+        if (
+            call.method not in ("append", "extend")
+            or len(call.args) != 1
+            or not inside(scope, call.block, block)
+        ):
+            continue
+        if not _is_element(call.args[0], scope, names):
+            continue
+        shown = text(call.func[1], scope)
+        for other in scope.calls:
+            if (
+                other.place[:2] > loop.place[2:]
+                and (other.method or dotted(other.func)) in _STACKS | {"fit"}
+                and any(text(given, scope) == shown for given in other.args[:1])
+            ):
+                return call, other.place[0]
+    return None
+
+
+def _element_names(scope: Scope, loop: Event) -> set[str]:
+    """Return what a loop calls the first part of each element: of `image, label` only the image."""
+    target = loop.targets[0]
+    if (
+        loop.value is not None
+        and loop.value[0] == CALL
+        and dotted(scope.calls[loop.value[1]].func) == "enumerate"
+        and target[0] == ITEMS
+        and len(target[2]) == 2
+    ):
+        target = target[2][1]
+    if target[0] == ITEMS and target[2]:
+        target = target[2][0]
+    return {target[1]} if target[0] == NAME else set()
+
+
+def _is_element(expr: Expr, scope: Scope, names: set[str]) -> bool:
+    """Tell whether an expression is an element as it is, as an array at most."""
+    if expr[0] == NAME:
+        return expr[1] in names
+    if expr[0] != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    if call.method == "numpy" and not call.args:
+        return _is_element(call.func[1], scope, names)
+    return (
+        (call.method or dotted(call.func)) in ("array", "asarray", "squeeze", "copy")
+        and bool(call.args)
+        and _is_element(call.args[0], scope, names)
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return batched_twice(program)

@@ -1,0 +1,615 @@
+"""What figures say of a model: metrics that go on over the epochs, and an evaluation on what the model was trained on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, model_calls
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import dotted, text, walk
+from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    ITEMS,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    Call,
+    Event,
+    Expr,
+    Scope,
+    bind,
+)
+from cfgfix.code.model.values import Made, Site, alternatives
+
+NEEDLES = (b".metrics.", b"metrics", b".evaluate(", b"validation_data", b"test", b"val")
+
+# Metrics that nothing resets
+
+_Key = tuple[int, int]
+_RESETS = frozenset({"reset_state", "reset_states", "reset_metrics", "reset"})
+_METRICS = "keras.metrics."
+
+
+def never_reset(program: Program) -> Iterator[Hit]:
+    """A metric that is read once an epoch and never reset: the figure is the mean over all epochs so far."""
+    updates, results, reset = _metric_calls(program)
+    together: dict[tuple[int, ...], list[tuple[Site, Site, Site]]] = {}
+    for key, reads in results.items():
+        made = next(site for read in reads for site in _metrics(read) if _key(site) == key)
+        if key in reset or key not in updates or in_tests(made.scope):
+            continue
+        if _reset_by_others(program, [made, *reads, *updates[key]]) or written_for_one(program, made.scope):
+            continue
+        for read in reads:
+            found = _once_an_epoch(program, made, read, updates[key])
+            if found is not None:
+                around = (id(read.scope), *_loops(read.scope, read.call.block))
+                together.setdefault(around, []).append((read, found, made))
+                break
+    for group in together.values():
+        group.sort(key=lambda item: item[0].call.place)
+        read, found, _ = group[0]
+        names = list(dict.fromkeys(text(item.call.func[1], item.scope) for item, _, _ in group))
+        yield hit_at(
+            read,
+            flow=(),
+            values={
+                "metric": ", ".join(names[:4]) + (" ..." if len(names) > 4 else ""),
+                "are": "is" if len(names) == 1 else "are",
+                "its": "its result is" if len(names) == 1 else "their results are",
+                "line": found.call.name_place[0],
+            },
+            related=(
+                at(found, label="goes on from the epochs before"),
+                *(at(made, label="the metric") for _, _, made in group[:4]),
+                *(at(other, label="read here") for other, _, _ in group[1:4]),
+            ),
+        )
+
+
+def _key(site: Site) -> _Key:
+    return id(site.scope), site.call.number
+
+
+def _metrics(site: Site) -> list[Site]:
+    """Return where the metric was made that a call is a method of, or calls."""
+    values = (
+        alternatives(site.receiver)
+        if site.call.func[0] == ATTRIBUTE and not site.name.endswith(".__call__")
+        else alternatives(site.callee)
+    )
+    return [
+        value.site
+        for value in values
+        if isinstance(value, Made) and value.site is not None and value.name.startswith(_METRICS)
+    ]
+
+
+def _metric_calls(program: Program) -> tuple[dict[_Key, list[Site]], dict[_Key, list[Site]], set[_Key]]:
+    updates: dict[_Key, list[Site]] = {}
+    results: dict[_Key, list[Site]] = {}
+    reset: set[_Key] = set()
+    for site in program.flow.under(_METRICS):
+        last = site.name.rpartition(".")[2]
+        for made in _metrics(site):
+            if last in ("update_state", "__call__"):
+                updates.setdefault(_key(made), []).append(site)
+            elif last == "result":
+                results.setdefault(_key(made), []).append(site)
+            elif last in _RESETS:
+                reset.add(_key(made))
+    return updates, results, reset
+
+
+def _reset_by_others(program: Program, sites: list[Site]) -> bool:
+    """Tell whether something in the files of a metric resets what is not known: `for metric in metrics: metric.reset_state()`."""
+    modules = {id(site.scope.module): site.scope.module for site in sites}
+    for module in modules.values():
+        for scope in module.summary.scopes:
+            known = {
+                site.call.number
+                for site in program.flow.within(scope)
+                if site.name.startswith(_METRICS) and site.call.method in _RESETS
+            }
+            if any(call.method in _RESETS and call.number not in known for call in scope.calls):
+                return True
+    return False
+
+
+def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]) -> Site | None:
+    """Return the update that fills a metric in a loop whose result is read behind that loop, again and again."""
+    scope = read.scope
+    around = _loops(scope, read.call.block)
+    for update in updates:
+        if update.scope is scope:
+            inner = [number for number in _loops(scope, update.call.block) if number not in around]
+            if inner and _again(program, scope, around, made):
+                return update
+            continue
+        for call in _leading_to(program, scope, update.scope):
+            inner = [number for number in _loops(scope, call.call.block) if number not in around]
+            if inner and call.call.place[:2] < read.call.place[:2] and _again(program, scope, around, made):
+                return update
+            if (
+                not inner
+                and around
+                and call.call.place[:2] < read.call.place[:2]
+                and _loops(scope, call.call.block) == around
+                and _fills_in_loop(program, call, update)
+                and not _made_inside(scope, around, made)
+            ):
+                return update
+    return None
+
+
+def _loops(scope: Scope, block: int) -> list[int]:
+    return [number for number in scope.block_numbers(block) if scope.blocks[number].kind in ("for", "while")]
+
+
+def _again(program: Program, scope: Scope, around: list[int], made: Site) -> bool:
+    """Tell whether a place is come to several times with the same metric: in a loop, or in a function that one calls."""
+    if around:
+        return not _made_inside(scope, around, made)
+    if made.scope is scope or scope.kind != "function":
+        return False
+    return any(
+        _loops(caller.scope, caller.call.block)
+        and not _made_inside(caller.scope, _loops(caller.scope, caller.call.block), made)
+        for caller in program.flow.callers(scope)
+    )
+
+
+def _made_inside(scope: Scope, loops: list[int], made: Site) -> bool:
+    """Tell whether a metric is made anew in each round of a loop."""
+    return made.scope is scope and any(inside(scope, made.call.block, number) for number in loops)
+
+
+def _leading_to(program: Program, scope: Scope, target: Scope, depth: int = 3) -> list[Site]:
+    """Return the calls of a scope that lead to a function of the project."""
+    found = []
+    for site in program.flow.within(scope):
+        pending = [(item.scope, 1) for item in site.targets]
+        seen: set[int] = set()
+        while pending:
+            here, steps = pending.pop()
+            if here is target:
+                found.append(site)
+                break
+            if id(here) in seen or steps >= depth:
+                continue
+            seen.add(id(here))
+            pending += [
+                (item.scope, steps + 1) for inner in program.flow.within(here) for item in inner.targets
+            ]
+    return found
+
+
+def _fills_in_loop(program: Program, call: Site, update: Site) -> bool:
+    """Tell whether a function goes over data and updates a metric in that loop, by itself or through what it calls."""
+    for target in call.targets:
+        here = target.scope
+        if here is update.scope:
+            if _loops(here, update.call.block):
+                return True
+        elif any(_loops(here, inner.call.block) for inner in _leading_to(program, here, update.scope, 2)):
+            return True
+    return False
+
+
+# An evaluation on what the model was trained on
+
+_HELD_WORDS = frozenset({"test", "testing", "val", "valid", "validation", "eval", "dev", "holdout"})
+_TRAIN_WORDS = frozenset({"train", "training", "trn"})
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_OF_ONE_LETTER = re.compile(r"([xy])(train|test|val|valid)")
+_SPLITS = re.compile(
+    r"split|take|skip|shard|sample|choice|fold|deepcopy|copy|subset|partition|next|random|shuffle|filter|iloc|loc|like|load|read|drop|head|tail|len|shape|replace|join|format|build|create|model|get_|exists|path",
+    re.IGNORECASE,
+)
+"""Words of calls that may give other data than what they get."""
+
+
+def on_training_data(program: Program) -> Iterator[Hit]:
+    """A held-out set that is made from the training data, or an evaluation that gets it."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if scope.kind == "class" or in_tests(scope):
+                continue
+            bound = _known_names(scope)
+            yield from _made_from_training(scope, bound)
+            yield from _mixed_pairs(scope)
+            yield from _steps_over_training(scope, bound)
+    yield from _validated_on_training(program)
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name in lower case: `X_train`, `xTrain` and `Xtrain` have the same."""
+    found: list[str] = []
+    for word in _WORDS.findall(name):
+        joined = _OF_ONE_LETTER.fullmatch(word.lower())
+        found += joined.groups() if joined else (word.lower(),)
+    return found
+
+
+def _held(name: str) -> bool:
+    words = set(_words(name))
+    return not words.isdisjoint(_HELD_WORDS) and words.isdisjoint(_TRAIN_WORDS)
+
+
+def _trained(name: str) -> bool:
+    words = set(_words(name))
+    return not words.isdisjoint(_TRAIN_WORDS) and words.isdisjoint(_HELD_WORDS)
+
+
+def _stem(name: str) -> tuple[str, ...]:
+    """Return the words of a name but for the one that says which part of the data it is of."""
+    return tuple("*" if word in _HELD_WORDS | _TRAIN_WORDS else word for word in _words(name))
+
+
+def _goes_with(held: str, trained: str) -> bool:
+    """Tell whether a name is that of the held-out data beside training data: `x_test` beside `x_train`."""
+    return _held(held) and _trained(trained) and _stem(held) == _stem(trained)
+
+
+def _known_names(scope: Scope) -> dict[str, list[Event]]:
+    """Return the statements that bind each plain name of a scope, parameters left out."""
+    found: dict[str, list[Event]] = {}
+    for event in scope.events():
+        names: dict[str, None] = {}
+        for target in event.targets:
+            bind(target, names)
+        for name in names:
+            found.setdefault(name, []).append(event)
+    return found
+
+
+_MEASURES = frozenset({"evaluate", "score", "predict", "fit"})
+
+
+def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator[Hit]:
+    """`x_test = x_train / 255`, where `x_test` was loaded before, or `test_ds` of `x_train` beside an `x_test`."""
+    parameters = {item[0] for item in scope.params}
+    for event in scope.events():
+        if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
+            continue
+        target = event.targets[0]
+        if target[0] != NAME or not _held(target[1]) or not _NO_DATA.isdisjoint(_words(target[1])):
+            continue
+        name = target[1]
+        if event.value[0] == CALL and scope.calls[event.value[1]].method in _MEASURES:
+            continue
+        parts = _data_names(event.value, scope)
+        if (
+            parts is None
+            or not parts
+            or not all(map(_trained, parts))
+            or name in parts
+            or any(not _NO_DATA.isdisjoint(_words(part)) for part in parts)
+        ):
+            continue
+        before = [
+            item for item in bound.get(name, ()) if item.place[:2] < event.place[:2]
+        ] or name in parameters
+        swapped = any(_goes_with(name, part) for part in parts)
+        beside = [
+            other
+            for other in (*bound, *parameters)
+            if other != name
+            and any(_goes_with(other, part) for part in parts)
+            and (other in parameters or bound[other][0].place[:2] < event.place[:2])
+        ]
+        if not (before and swapped) and not (beside and not _used_behind(scope, set(beside), event)):
+            continue
+        yield Hit(
+            scope,
+            event.place,
+            event.block,
+            {
+                "what": f"{name} is made of {', '.join(sorted(parts))}",
+                "then": "what is measured on it says nothing of data that the model has not seen",
+            },
+        )
+
+
+def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
+    """Tell whether names are read anywhere but in the statements that bind them, up to a place or behind it."""
+    for other in scope.events():
+        if other is event or other.value is None:
+            continue
+        own: dict[str, None] = {}
+        for target in other.targets:
+            bind(target, own)
+        read = {part[1] for part in walk(other.value, scope) if part[0] == NAME}
+        if (read - set(own)) & names:
+            return True
+    return any(
+        part[0] == NAME and part[1] in names - inner.names
+        for inner in scope.module.summary.scopes
+        if inner is not scope
+        and (scope.kind == "module" or scope.place[0] <= inner.place[0] <= scope.place[2])
+        for call in inner.calls
+        for given in (*call.args, *(value for _, value in call.keywords))
+        for part in walk(given, inner)
+    )
+
+
+_TRANSFORMS = frozenset(
+    {"map", "batch", "padded_batch", "cache", "prefetch", "shuffle", "repeat", "unbatch", "apply", "with_options", "astype", "reshape",
+     "numpy", "to_numpy", "tolist", "flatten", "transpose", "squeeze", "values", "fillna", "dropna"}
+)  # fmt: skip
+"""Methods whose result has all the examples of what they are called on."""
+_NO_DATA = frozenset(
+    {"datagen", "dir", "directory", "folder", "path", "paths", "root", "size", "steps", "step", "model", "loss", "acc", "accuracy", "func",
+     "fn", "params", "args", "config", "cfg", "ratio", "num", "n", "len", "count", "transform", "transforms", "file", "name", "time",
+     "writer", "metrics", "metric", "score", "scores", "idx", "index", "indices", "ids", "mode", "flag", "options", "df"}
+)  # fmt: skip
+"""Words of names that stand for something about the data, not for the data."""
+
+
+def _names_data(expr: Expr) -> bool:
+    return expr[0] == NAME and (_trained(expr[1]) or _held(expr[1]))
+
+
+def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
+    """Return the names of the data that an expression only transforms; None where it may choose from it, or is something else."""
+    if expr[0] == NAME:
+        return {expr[1]}
+    if expr[0] == BINARY:
+        left = _data_names(expr[2], scope)
+        right = _data_names(expr[3], scope)
+        if left is None or right is None:
+            return None
+        both = left | right
+        named = {name for name in both if _held(name) or _trained(name)}
+        return named or both
+    if expr[0] == "k":
+        return set()
+    if expr[0] == ITEMS and expr[1] == "tuple":
+        found: set[str] = set()
+        for item in expr[2]:
+            inner = _data_names(item, scope)
+            if inner is None:
+                return None
+            found |= inner
+        return found
+    if expr[0] != CALL:
+        return None
+    call = scope.calls[expr[1]]
+    if _SPLITS.search(call.method or dotted(call.func) or "?") and call.method not in (
+        "shuffle",
+        "from_tensor_slices",
+    ):
+        return None
+    found = set()
+    for part in (*call.args, *(value for _, value in call.keywords)):
+        inner = _data_names(part, scope) if part[0] in (NAME, ITEMS, CALL) else set()
+        if inner is None:
+            return None
+        found |= {name for name in inner if _held(name) or _trained(name)}
+    if (
+        call.func[0] == ATTRIBUTE
+        and call.func[1][0] in (NAME, CALL)
+        and not _is_library(call.func[1], scope)
+        and (call.method in _TRANSFORMS or _names_data(call.func[1]))
+    ):
+        if call.method not in _TRANSFORMS:
+            # What a method of unknown meaning gives may be another part.
+            return None
+        inner = _data_names(call.func[1], scope)
+        if inner is None:
+            return None
+        found |= {name for name in inner if _held(name) or _trained(name)}
+    return found
+
+
+def _is_library(expr: Expr, scope: Scope) -> bool:
+    return expr[0] == NAME and (expr[1] in scope.imports or expr[1] in scope.module.scope.imports)
+
+
+_PAIRED = frozenset(
+    {
+        "fit",
+        "evaluate",
+        "from_tensor_slices",
+        "from_tensors",
+        "score",
+        "train_on_batch",
+        "test_on_batch",
+        "flow",
+    }
+)
+
+
+_EXAMPLES = frozenset(
+    {"x", "image", "images", "imgs", "features", "data", "input", "inputs", "texts", "sequences"}
+)
+_LABELS = frozenset({"y", "label", "labels", "target", "targets"})
+
+
+def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
+    """`evaluate(x_test, y_train)`: examples of one part with the labels of another."""
+    for call in scope.calls:
+        if call.method not in _PAIRED:
+            continue
+        pairs = [call.args[:2]] if len(call.args) >= 2 else []
+        pairs += [part[2][:2] for part in call.args[:1] if part[0] == ITEMS and len(part[2]) >= 2]
+        given = call.keyword("validation_data")
+        if given is not None and given[0] == ITEMS and len(given[2]) >= 2:
+            pairs.append(given[2][:2])
+        named = call.keyword("x"), call.keyword("y")
+        if named[0] is not None and named[1] is not None:
+            pairs.append((named[0], named[1]))
+        for first, second in pairs:
+            one, two = _plain(first), _plain(second)
+            if one is None or two is None or _word(one) == _word(two) or not _word(one) or not _word(two):
+                continue
+            if not set(_words(one)).isdisjoint(_EXAMPLES) and not set(_words(two)).isdisjoint(_LABELS):
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {
+                        "what": f"{call.method} gets {one} with {two}",
+                        "then": "the labels are those of other examples",
+                    },
+                    severity="error",
+                )
+                break
+
+
+def _plain(expr: Expr) -> str | None:
+    return expr[1] if expr[0] == NAME else expr[2] if expr[0] == ATTRIBUTE else None
+
+
+def _word(name: str) -> str:
+    """Return which part of the data a name is of: one of `train`, `test`, `val`; empty for none, or for several."""
+    if _trained(name):
+        return "train"
+    word = next((item for item in _words(name) if item in _HELD_WORDS), "") if _held(name) else ""
+    return "val" if word.startswith("val") else "test" if word.startswith("test") else word
+
+
+_STEP = re.compile(
+    r"(?:^|_)(?:test|val|valid|validation|eval|evaluate)_?(?:step|batch|loss|on_batch)", re.IGNORECASE
+)
+
+
+def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator[Hit]:
+    """`for x, y in train_ds: test_step(x, y)`, where a `test_ds` stands beside it."""
+    module = scope.module.scope
+    outer = _known_names(module) if module is not scope else {}
+    parameters = {item[0] for item in scope.params}
+    for event in scope.events():
+        if event.kind != "for" or event.value is None or not event.bodies:
+            continue
+        over = [part[1] for part in walk(event.value, scope) if part[0] == NAME]
+        over += [part[2] for part in walk(event.value, scope) if part[0] == ATTRIBUTE]
+        named = next((name for name in over if _trained(name)), None)
+        if named is None or any(map(_held, over)):
+            continue
+        beside = [other for other in (*bound, *outer, *parameters) if _goes_with(other, named)]
+        block = event.bodies[0][0]
+        calls = [call for call in scope.calls if inside(scope, call.block, block)]
+        step = next(
+            (call for call in calls if _STEP.search(_called(call)) and inside(scope, call.block, block)), None
+        )
+        if (
+            step is None
+            or not beside
+            or any(
+                "train" in _called(call).lower() or call.method in ("apply_gradients", "fit")
+                for call in calls
+            )
+        ):
+            continue
+        if _passes(scope, beside, event):
+            continue
+        yield Hit(
+            scope,
+            step.name_place,
+            step.block,
+            {
+                "what": f"{_called(step)} goes over {named} (line {event.place[0]}), and {beside[0]} is there",
+                "then": "what is measured on it says nothing of data that the model has not seen",
+            },
+            related=(
+                Step(scope, (*event.place[:2], event.place[0], event.place[1] + 3), event.block, "the loop"),
+            ),
+        )
+
+
+def _passes(scope: Scope, names: list[str], event: Event) -> bool:
+    """Tell whether another loop of the scope goes over the held-out data: then both figures are wanted."""
+    return any(
+        other is not event
+        and other.kind == "for"
+        and other.value is not None
+        and any(part[0] == NAME and part[1] in names for part in walk(other.value, scope))
+        for other in scope.events()
+    )
+
+
+def _called(call: Call) -> str:
+    return call.method or (dotted(call.func) or "")
+
+
+def _validated_on_training(program: Program) -> Iterator[Hit]:
+    """`fit(x, y, validation_data=(x, y))`, and `test_loss = model.evaluate(x_train, y_train)`."""
+    seen: set[tuple[int, int]] = set()
+    for site in model_calls(program, "fit"):
+        key = (id(site.scope), site.call.number)
+        given = site.call.argument(7, "validation_data")
+        if key in seen or given is None or site.call.opaque or in_tests(site.scope):
+            continue
+        seen.add(key)
+        first, second = site.call.argument(0, "x"), site.call.argument(1, "y")
+        if first is None or first[0] not in (NAME, ATTRIBUTE, SUBSCRIPT):
+            continue
+        shown = text(first, site.scope)
+        same = (given[0] == first[0] and text(given, site.scope) == shown) or (
+            given[0] == ITEMS
+            and len(given[2]) >= 2
+            and second is not None
+            and text(given[2][0], site.scope) == shown
+            and text(given[2][1], site.scope) == text(second, site.scope)
+        )
+        if same:
+            yield hit_at(
+                site,
+                flow=(),
+                severity=None if _other_data(site.scope) else "info",
+                values={
+                    "what": f"validation_data is {text(given, site.scope)}, which fit trains on",
+                    "then": "val_loss says nothing of data that the model has not seen, and early stopping follows it",
+                },
+            )
+    for site in model_calls(program, "evaluate"):
+        key = (id(site.scope), site.call.number)
+        if key in seen or in_tests(site.scope):
+            continue
+        seen.add(key)
+        event = next(
+            (
+                item
+                for item in site.scope.events()
+                if item.kind == "assign" and item.value is not None and _gives(item.value, site)
+            ),
+            None,
+        )
+        first = site.call.argument(0, "x")
+        if event is None or first is None or (name := _plain(first)) is None or not _trained(name):
+            continue
+        names: dict[str, None] = {}
+        for target in event.targets:
+            bind(target, names)
+        if names and all(map(_held, names)):
+            yield hit_at(
+                site,
+                flow=(),
+                values={
+                    "what": f"{', '.join(names)} is measured on {name}",
+                    "then": "it says nothing of data that the model has not seen",
+                },
+            )
+
+
+def _other_data(scope: Scope) -> bool:
+    """Tell whether a file names data that is held out: then the training data beside it is a slip."""
+    return any(_held(name) for inner in scope.module.summary.scopes for name in inner.names)
+
+
+def _gives(value: Expr, site: Site) -> bool:
+    while value[0] in (SUBSCRIPT, STARRED):
+        value = value[1]
+    return value == (CALL, site.call.number)
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return never_reset(program)

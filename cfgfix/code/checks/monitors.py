@@ -1,0 +1,235 @@
+"""Callbacks of `fit` that watch a value, or name a file after one, that the run does not measure."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, together
+from cfgfix.code.checks.fitting import FITS, calls_of
+from cfgfix.code.inference.releases import keras_three, written_for_one
+from cfgfix.code.model.expressions import MISSING, constant, place_of
+from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
+
+NEEDLES = (b".fit(",)
+_PLAIN_MODELS = ("keras.Sequential", "keras.Model")
+"""Models whose steps Keras makes; an own class may measure what it likes."""
+_PATH = "filepath"
+_EFFECTS = {
+    "EarlyStopping": "it never stops the training",
+    "ReduceLROnPlateau": "it never lowers the rate",
+    "ModelCheckpoint": "it saves every epoch instead of the best one",
+}
+_POSITIONS = {"EarlyStopping": 0, "ReduceLROnPlateau": 0, "ModelCheckpoint": 1}
+_MODES = {"EarlyStopping": 4, "ReduceLROnPlateau": 4, "ModelCheckpoint": 5}
+_OWN_NAMES = {"FBetaScore": "fbeta_score", "LogCoshError": "logcosh"}
+"""Metrics whose name is not made from that of their class."""
+_SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
+
+
+def unmeasured(program: Program) -> Iterator[Hit]:
+    """A callback that watches what `fit` does not measure."""
+    seen: set[tuple[int, int]] = set()
+    for fit in program.flow.named(*FITS):
+        scope = fit.scope
+        if in_tests(scope) or written_for_one(program, scope) or fit.call.opaque:
+            continue
+        measured = _measured(program, fit)
+        validated = _is_validated(fit)
+        callbacks = _callbacks(program, fit)
+        sets_rate = any(site.name in _SET_RATE for site in callbacks)
+        for site in callbacks:
+            kind = site.name.rpartition(".")[2]
+            if kind not in _EFFECTS or (id(site.scope), site.call.number) in seen or site.call.opaque:
+                continue
+            if site.scope is scope and not together([fit, site]):
+                continue
+            wrong = _wrong(program, site, kind, measured, validated=validated, sets_rate=sets_rate)
+            if wrong is None:
+                continue
+            seen.add((id(site.scope), site.call.number))
+            position, parameter, name, effect, severity = wrong
+            written = site.call.argument(position, parameter)
+            place = place_of(written, site.scope) if written is not None else None
+            shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
+            yield Hit(
+                site.scope,
+                place or site.call.name_place,
+                site.call.block,
+                {"callback": kind, "name": name, "effect": effect},
+                needs=((scope, fit.call.block),),
+                related=(at(fit, label="the callback runs here"),),
+                severity=severity,
+                notes=(f"measured are {', '.join(shown)}",) if shown else (),
+            )
+
+
+def _wrong(
+    program: Program,
+    site: Site,
+    kind: str,
+    measured: frozenset[str] | None,
+    *,
+    validated: bool,
+    sets_rate: bool,
+) -> tuple[int, str, str, str, str] | None:
+    """Return what a callback asks for that is not measured: position and name of the argument, the value, what happens, how bad."""
+    monitor = _text(site, _POSITIONS[kind], "monitor", "val_loss")
+    mode = _text(site, _MODES[kind], "mode", "auto")
+    best = kind != "ModelCheckpoint" or _only_best(site)
+    if monitor is not None and mode is not None:
+        base = monitor.removeprefix("val_")
+        unknown = measured is not None and not _is_of(base, measured)
+        if unknown and mode == "auto" and keras_three(program) and base != "learning_rate":
+            return (
+                _POSITIONS[kind],
+                "monitor",
+                monitor,
+                "it raises ValueError at the end of the first epoch",
+                "error",
+            )
+        rate = base == "learning_rate" and sets_rate
+        if best and ((unknown and not rate) or (monitor.startswith("val_") and not validated)):
+            return _POSITIONS[kind], "monitor", monitor, _EFFECTS[kind], "warning"
+    path = _text(site, 0, _PATH, None) if kind == "ModelCheckpoint" else None
+    for field in _fields(path or ""):
+        base = field.removeprefix("val_")
+        lacks = field.startswith("val_") and not validated
+        if lacks or (measured is not None and not _is_of(base, measured) and base != "learning_rate"):
+            return 0, _PATH, field, "naming the file raises KeyError", "error"
+    return None
+
+
+def _fields(path: str) -> list[str]:
+    """Return the measured values that a file is named after."""
+    try:
+        found = [name for _, name, _, _ in string.Formatter().parse(path) if name]
+    except ValueError:
+        return []
+    return [name for name in found if name.isidentifier() and name not in ("epoch", "batch")]
+
+
+def _only_best(site: Site) -> bool:
+    value = site.argument(3, "save_best_only")
+    return isinstance(value, Constant) and value.value is True
+
+
+def _text(site: Site, position: int, parameter: str, default: str | None) -> str | None:
+    """Return a text that a call is given, its default where it is not, or None where it is not known."""
+    written = site.call.argument(position, parameter)
+    if written is None:
+        return default
+    value = constant(written)
+    if value is MISSING:
+        given = alternatives(site.argument(position, parameter))
+        value = given[0].value if len(given) == 1 and isinstance(given[0], Constant) else None
+    return value if isinstance(value, str) else None
+
+
+def _is_validated(fit: Site) -> bool:
+    for position, parameter in ((6, "validation_split"), (7, "validation_data")):
+        written = fit.call.argument(position, parameter)
+        if written is None:
+            continue
+        value = fit.argument(position, parameter)
+        if not (isinstance(value, Constant) and not value.value):
+            return True
+    return False
+
+
+def _callbacks(program: Program, fit: Site) -> list[Site]:
+    """Return the calls that make the callbacks of a `fit`."""
+    found: list[Site] = []
+    written = fit.call.argument(5, "callbacks")
+    if written is None:
+        return found
+    numbers = calls_of(written, fit.scope)
+    found += [site for site in program.flow.within(fit.scope) if site.call.number in numbers]
+    for value in alternatives(fit.argument(5, "callbacks")):
+        for item in value.items if isinstance(value, Items) else (value,):
+            for one in alternatives(item):
+                if isinstance(one, Made) and one.site is not None and one.site not in found:
+                    found.append(one.site)
+    return [site for site in found if site.name.startswith("keras.callbacks.")]
+
+
+def _measured(program: Program, fit: Site) -> frozenset[str] | None:
+    """Return the names of what a model measures, without those of the validation; None where they are not known."""
+    models = alternatives(fit.receiver)
+    model = models[0] if len(models) == 1 else None
+    if not isinstance(model, Made) or model.name not in _PLAIN_MODELS:
+        return None
+    names: set[str] = set()
+    compiled = False
+    for site in (*program.flow.named("keras.Model.compile"), *program.flow.named("keras.Sequential.compile")):
+        if model not in alternatives(site.receiver):
+            continue
+        compiled = True
+        if site.call.opaque:
+            return None
+        for position, parameter in ((3, "metrics"), (4, "weighted_metrics")):
+            if site.call.argument(position, parameter) is None:
+                continue
+            for value in alternatives(site.argument(position, parameter)):
+                found = _names(value)
+                if found is None:
+                    return None
+                names.update(found)
+    return frozenset({*names, "loss"}) if compiled else None
+
+
+def _names(value: Value) -> list[str] | None:
+    """Return the names of the metrics in a value, or None where one is not known."""
+    if isinstance(value, Constant):
+        return [] if value.value is None else [value.value] if isinstance(value.value, str) else None
+    if isinstance(value, Items):
+        found: list[str] = []
+        for item in value.items:
+            for one in alternatives(item):
+                names = _names(one)
+                if names is None:
+                    return None
+                found += names
+        return found
+    if isinstance(value, Function):
+        return [value.scope.name]
+    if isinstance(value, External) and value.name.startswith("keras."):
+        return [value.name.rpartition(".")[2]]
+    if isinstance(value, Made) and value.site is not None and value.name.startswith("keras.metrics."):
+        if value.site.call.opaque:
+            return None
+        given = value.site.call.keyword("name")
+        if given is not None:
+            name = constant(given)
+            return [name] if isinstance(name, str) else None
+        if value.site.args:
+            # Some metrics take their name first, others a number.
+            return None
+        return [_name_of(value.name.rpartition(".")[2])]
+    return None
+
+
+def _name_of(kind: str) -> str:
+    """Return the name that Keras gives a metric of a class."""
+    found = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
+    return _OWN_NAMES.get(kind, re.sub(r"([a-z])([A-Z])", r"\1_\2", found).lower())
+
+
+def _is_of(base: str, measured: frozenset[str]) -> bool:
+    """Tell whether a name is one of what is measured: counted on for a second metric, or led by that of an output."""
+    plain = re.sub(r"_\d+$", "", base)
+    return any(name in (base, plain) or base.endswith(f"_{name}") for name in measured)
+
+
+def _logs(measured: frozenset[str], *, validated: bool) -> Iterable[str]:
+    yield from measured
+    if validated:
+        yield from (f"val_{name}" for name in measured)
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return unmeasured(program)

@@ -1,0 +1,276 @@
+"""`predict` for one sample at a time: in a loop, or in a function that a loop calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import few_turns, in_tests, keras_model_method
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
+from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    SLICE,
+    SUBSCRIPT,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Site
+
+NEEDLES = (b".predict(", *IMPORTS)
+"""What calls a function that predicts may be any file."""
+
+_SHOWS = frozenset(
+    {"imshow", "waitKey", "plot", "show", "savefig", "subplot", "subplots", "figure", "scatter", "putText"}
+)
+_DEPTH = 3
+
+
+def in_loop(program: Program) -> Iterator[Hit]:
+    """A call of `predict` for one sample that a loop makes, itself or through a function."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        if site.call.method != "predict" or keras_model_method(site.name) != "predict":
+            continue
+        scope = site.scope
+        if (
+            (id(scope), site.call.number) in seen
+            or in_tests(scope)
+            or written_for_one(program, scope)
+            or not is_tf_keras(program, scope)
+        ):
+            # Keras without TensorFlow 2 feeds arrays to a function that it keeps.
+            continue
+        seen.add((id(scope), site.call.number))
+        arg = site.call.argument(0, "x")
+        if arg is None or not (_one_sample(arg, scope, site.call.block) or _used_as_one(site)):
+            continue
+        found = _loop_around(program, site)
+        if found is None:
+            continue
+        where, loop, caller = found
+        yield hit_at(
+            site,
+            flow=() if caller is None else (at(caller, label="called in this loop"),),
+            severity="info"
+            if _shows(where, loop)
+            or _shows(scope, 0 if where is not scope else loop)
+            or _few(program, where, loop, 100)
+            or _now_and_then(where, site.call.block if caller is None else caller.call.block, loop)
+            else None,
+            values={"loop_line": where.blocks[loop].line, "arg": text(arg, scope)},
+        )
+
+
+def _loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] | None:
+    """Return the loop that makes a call many times, with its scope and the call in it; the last is None for the loop of its own scope."""
+    loop = _innermost(site.scope, site.call.block)
+    if loop is not None:
+        return None if _few(program, site.scope, loop, 10) else (site.scope, loop, None)
+    pending, seen = [site.scope], {id(site.scope)}
+    for _ in range(_DEPTH):
+        above: list[Scope] = []
+        for scope in pending:
+            for caller in program.flow.callers(scope):
+                if in_tests(caller.scope) or id(caller.scope) in seen:
+                    continue
+                loop = _innermost(caller.scope, caller.call.block)
+                if loop is not None and not _few(program, caller.scope, loop, 10):
+                    return caller.scope, loop, caller
+                seen.add(id(caller.scope))
+                above.append(caller.scope)
+        pending = above
+    return None
+
+
+def _innermost(scope: Scope, block: int) -> int | None:
+    for number in scope.block_numbers(block):
+        if scope.blocks[number].kind in ("for", "while", "comprehension"):
+            return number
+    return None
+
+
+def _few(program: Program, scope: Scope, loop: int, most: int) -> bool:
+    """Tell whether a loop has few turns, and so have those around it: over `range`, or over what is written out."""
+    while True:
+        test = scope.blocks[loop].test
+        written = test is not None and test[0] == ITEMS and len(test[2]) <= most
+        if not written and not few_turns(program, scope, loop, most):
+            return False
+        above = _innermost(scope, scope.blocks[loop].parent)
+        if above is None:
+            return True
+        loop = above
+
+
+def _shows(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop shows what it predicts, picture by picture: somebody looks at it."""
+    return any(call.method in _SHOWS and inside(scope, call.block, loop) for call in scope.calls)
+
+
+def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
+    for number in scope.block_numbers(block):
+        if number == loop:
+            return False
+        item = scope.blocks[number]
+        if item.kind == "except" or (
+            item.kind == "if" and item.test is not None and "%" in text(item.test, scope)
+        ):
+            return True
+    return False
+
+
+_KEEPS_SHAPE = frozenset({"astype", "copy", "cast", "numpy", "clip", "abs", "array", "asarray", "float32"})
+
+
+def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
+    """Tell whether an expression is one element made into a batch of one."""
+    if depth < 0:
+        return False
+    if expr[0] == BINARY:
+        return any(_one_sample(side, scope, block, depth - 1) for side in expr[2:4])
+    if expr[0] == ITEMS:
+        return expr[1] == "list" and len(expr[2]) == 1 and expr[2][0][0] != CONSTANT
+    if expr[0] == SUBSCRIPT:
+        return _takes_one(expr[2], scope)
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        name = (dotted(call.func) or call.method or "").rpartition(".")[2]
+        if name == "expand_dims":
+            return constant(call.argument(1, "axis")) in (0, (0,), [0])
+        if name == "atleast_2d":
+            return True
+        if name == "reshape":
+            given = call.args[1:] if _of_library(call.func) else call.args
+            shape = given[0] if given else call.keyword("shape") or call.keyword("newshape")
+            first = shape[2][0] if shape is not None and shape[0] == ITEMS and shape[2] else shape
+            return bool(constant(first) == 1)
+        if name in ("array", "asarray", "stack", "convert_to_tensor", "constant", "vstack"):
+            inner = call.args[0] if call.args else None
+            if inner is not None and inner[0] == ITEMS and inner[1] == "list":
+                return len(inner[2]) == 1 and inner[2][0][0] != CONSTANT
+            return inner is not None and _one_sample(inner, scope, block, depth - 1)
+        if name in _KEEPS_SHAPE:
+            inner = call.func[1] if call.method and not _of_library(call.func) else (call.args or (None,))[0]
+            return inner is not None and _one_sample(inner, scope, block, depth - 1)
+        return False
+    if expr[0] == NAME:
+        event = _last(scope, expr[1], block)
+        return (
+            event is not None
+            and event.value is not None
+            and event.value[:2] != expr[:2]
+            and _one_sample(event.value, scope, block, depth - 1)
+        )
+    return False
+
+
+def _of_library(func: Expr) -> bool:
+    """Tell whether a method is a function of a module by its usual name, as `np.reshape` is."""
+    return (
+        func[0] == ATTRIBUTE and func[1][0] == NAME and func[1][1] in ("np", "numpy", "tf", "tensorflow", "K")
+    )
+
+
+def _takes_one(index: Expr, scope: Scope) -> bool:
+    """Tell whether an index takes one sample with its axis: `[i:i+1]`, `[None]`, `[np.newaxis, ...]`, `[[i]]`."""
+    first = index[2][0] if index[0] == ITEMS and index[1] == "tuple" and index[2] else index
+    if first[0] == SLICE:
+        lower, upper, step = first[1:4]
+        if upper is None or step is not None:
+            return False
+        if lower is None:
+            return bool(constant(upper) == 1)
+        shown, end = text(lower, scope), text(upper, scope)
+        return end in (f"{shown} + 1", f"1 + {shown}") or (
+            type(constant(lower)) is int and constant(upper) == constant(lower) + 1
+        )
+    if first[0] == ITEMS and first[1] == "list":
+        return len(first[2]) == 1
+    return re.fullmatch(r"None|(?:\w+\.)?newaxis", text(first, scope)) is not None
+
+
+def _last(scope: Scope, name: str, block: int) -> Event | None:
+    """Return the last statement that gives a name its value on the way to a block, in its text."""
+    around = set(scope.block_numbers(block))
+    found = None
+    for event in scope.binding(name):
+        if event.kind in ("assign", "annotate") and event.block in around:
+            if not any(target[:2] == (NAME, name) for target in event.targets):
+                return None
+            found = event
+        elif event.kind == "for" and event.bodies and event.bodies[0][0] in around:
+            found = None
+    return found
+
+
+def _used_as_one(site: Site) -> bool:
+    """Tell whether what comes back is read as the prediction for one sample: `argmax` of all of it, or of its first row."""
+    scope = site.scope
+    whole: Expr = (CALL, site.call.number)
+    event = statement_of(scope, site.call.block, site.call.place)
+    if (
+        event is not None
+        and event.kind == "assign"
+        and event.value == whole
+        and len(event.targets) == 1
+        and event.targets[0][0] == NAME
+        and len(scope.binding(event.targets[0][1])) == 1
+    ):
+        whole = event.targets[0]
+    wanted = whole[:2]
+    for item in scope.events():
+        # `target_f[0][action] = target` writes into the first row.
+        for target in item.targets:
+            if (
+                target[0] == SUBSCRIPT
+                and target[1][0] == SUBSCRIPT
+                and target[1][1][:2] == wanted
+                and constant(target[1][2]) == 0
+            ):
+                return True
+    for call in scope.calls:
+        name = (dotted(call.func) or "").rpartition(".")[2]
+        if name in ("argmax", "amax", "max", "nanargmax", "choice", "argsort") and call.args:
+            inner = call.args[0]
+            first = inner[0] == SUBSCRIPT and constant(inner[2]) == 0
+            if first and inner[1][:2] == wanted:
+                return True
+            if (
+                name == "argmax"
+                and inner[:2] == wanted
+                and len(call.args) == 1
+                and not any(key in ("axis", "out") for key, _ in call.keywords)
+            ):
+                return True
+        if call.method in ("argmax", "max", "item") and not call.args and not call.keywords:
+            inner = call.func[1]
+            if inner[:2] == wanted or (
+                inner[0] == SUBSCRIPT and inner[1][:2] == wanted and constant(inner[2]) == 0
+            ):
+                return True
+    return any(
+        part[0] == SUBSCRIPT
+        and part[1][0] == SUBSCRIPT
+        and part[1][1][:2] == wanted
+        and constant(part[1][2]) == 0
+        and constant(part[2]) == 0
+        for item in scope.events()
+        if item.value is not None
+        for part in walk(item.value, scope)
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return in_loop(program)

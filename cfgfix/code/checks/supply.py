@@ -1,0 +1,580 @@
+"""How long data lasts against how long it is asked for: data without end, epochs that run dry, batches of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import (
+    bound_once,
+    in_tests,
+    made_by,
+    model_calls,
+    of_all_members,
+    possible,
+    short,
+    ways,
+)
+from cfgfix.code.inference.branches import excluded, forced
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import MISSING, constant, dotted, text, walk
+from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    COMPREHENSION,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    SLICE,
+    SUBSCRIPT,
+    UNARY,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Dataset, Site, first_dataset
+
+NEEDLES = (b".fit(", b".evaluate(", b".predict(", b".repeat(", b"fit_generator(")
+
+_STEPS = {"fit": (12, "steps_per_epoch"), "evaluate": (5, "steps"), "predict": (3, "steps")}
+_ENDLESS_MAKERS = frozenset({"counter", "Counter", "random", "RandomDataset"})
+_REPEATING_READERS = frozenset({"make_csv_dataset", "make_batched_features_dataset"})
+_CHOOSING = frozenset({"sample_from_datasets", "choose_from_datasets"})
+_ENDING = frozenset({"take", "take_while"})
+_READS_ALL = frozenset({"list", "tuple", "set", "sum", "sorted", "min", "max", "len", "dict"})
+_MANY = "several"
+
+
+def endless(program: Program) -> Iterator[Hit]:
+    """Data without end where nothing says when to stop: the first epoch lasts for ever."""
+    yield from _given_to_models(program)
+    yield from _gone_over(program)
+    yield from _read_whole(program)
+
+
+def _given_to_models(program: Program) -> Iterator[Hit]:
+    seen: set[tuple[int, int, str]] = set()
+    for method, (position, steps) in _STEPS.items():
+        for site in model_calls(program, method):
+            if site.call.opaque or in_tests(site.scope) or written_for_one(program, site.scope):
+                continue
+            parts = [(0, "x", position, steps)]
+            if method == "fit":
+                parts.append((7, "validation_data", 13, "validation_steps"))
+            for place, name, at_steps, wanted in parts:
+                key = (id(site.scope), site.call.number, name)
+                expr = site.call.argument(place, name)
+                if key in seen or expr is None or not _left_out(site.call.argument(at_steps, wanted)):
+                    continue
+                made = _end_missing(program, site, expr, place, name)
+                if made is None or _stops_itself(site.scope):
+                    continue
+                seen.add(key)
+                where, why = made
+                yield hit_at(
+                    site,
+                    values={
+                        "reader": f"{method}({name}=...)" if name != "x" else method,
+                        "why": why,
+                        "line": where.place[0],
+                        "wanted": f"{wanted}= says how many batches are one round",
+                        "never": "validation never ends"
+                        if name != "x"
+                        else f"{method} never ends"
+                        if method != "fit"
+                        else "the first epoch never ends",
+                    },
+                    needs=((where.scope, where.block),),
+                    related=(where,),
+                )
+
+
+def _left_out(expr: Expr | None) -> bool:
+    return expr is None or expr[:2] == (CONSTANT, None)
+
+
+def _end_missing(
+    program: Program, site: Site, expr: Expr, position: int, name: str
+) -> tuple[Step, str] | None:
+    """Return what makes data endless, and words for it; None where it ends, or may."""
+    dataset = first_dataset(site.argument(position, name))
+    if dataset is not None:
+        found = _never_ends(program, dataset, made_by(program, site.scope, expr, site.call.block))
+        if found is None:
+            return None
+        assert found.site is not None
+        return at(found.site, label="without end"), f"{short(found.site)}() has no end"
+    generator = generator_of(program, site, expr)
+    if generator is not None and ends(generator) is False:
+        return (
+            Step(generator, generator.place, 0, "yields without end"),
+            f"{generator.name} yields without end",
+        )
+    return None
+
+
+def _never_ends(program: Program, dataset: Dataset, entered: Site | None = None) -> Dataset | None:
+    """Return the step that makes a dataset endless on every way it may have come to be; None where one of them ends, or may.
+
+    Args:
+        program: The program.
+        dataset: The dataset.
+        entered: The call of the function that makes it, whose constants tell which of its branches are taken.
+    """
+    found: Dataset | None = None
+    other = False
+    for way in ways(dataset):
+        if not possible(program, way) or (entered is not None and _passed_by(entered, way)):
+            continue
+        step = _endless_step(way)
+        if step is None:
+            other = True
+        else:
+            found = found or step
+    if found is not None and other:
+        assert found.site is not None
+        if entered is None or not forced(entered, found.site.scope, found.site.call.block):
+            return None
+    return found
+
+
+def _passed_by(entered: Site, way: list[Dataset]) -> bool:
+    """Tell whether a step of a way stands in a branch that the call which makes the data does not take."""
+    scopes = [target.scope for target in entered.targets]
+    return any(
+        step.site is not None
+        and step.site.scope in scopes
+        and excluded(entered, step.site.scope, step.site.call.block)
+        for step in way
+    )
+
+
+def _endless_step(way: list[Dataset]) -> Dataset | None:
+    for step in way:
+        name = step.detail if step.op == "apply" and step.detail else step.op
+        if name in _ENDING or name in _CHOOSING or name == "unknown" or step.site is None:
+            if step.op == "either":
+                continue
+            return None
+        if _without_end(step, name):
+            return step if of_all_members(way, step, frozenset({step.op})) else None
+    return None
+
+
+def _without_end(step: Dataset, name: str) -> bool:
+    """Tell whether a step gives elements without end."""
+    assert step.site is not None
+    call = step.site.call
+    if name == "repeat":
+        count = constant(call.argument(0, "count"))
+        return not call.opaque and (
+            call.argument(0, "count") is None
+            or count in (None, -1)
+            or _is_minus_one(call.argument(0, "count"))
+        )
+    if name in _ENDLESS_MAKERS:
+        return True
+    if name in _REPEATING_READERS:
+        rounds = call.keyword("num_epochs")
+        return not call.opaque and _left_out(rounds) and len(call.args) < 6
+    if name == "from_generator":
+        return bool(step.functions) and all(ends(function.scope) is False for function in step.functions)
+    return False
+
+
+def _is_minus_one(expr: Expr | None) -> bool:
+    return expr is not None and expr[0] == UNARY and expr[1] == "-" and constant(expr[2]) == 1
+
+
+def generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
+    """Return the generator function of the project whose call gives an argument; None where it is another thing."""
+    scope, block = site.scope, site.call.block
+    for _ in range(4):
+        if expr[0] != NAME:
+            break
+        bound = bound_once(scope, expr[1], block)
+        if bound is None:
+            return None
+        expr, scope, block = bound
+    if expr[0] != CALL:
+        return None
+    for made in program.flow.within(scope):
+        if made.call.number == expr[1] and made.call is scope.calls[expr[1]]:
+            scopes = [target.scope for target in made.targets]
+            if len(scopes) == 1 and scopes[0].generator and not made.open:
+                found: Scope = scopes[0]
+                return found
+    return None
+
+
+_COUNTING = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
+_MAKES_LISTS = frozenset(
+    {"range", "sorted", "list", "np.array_split", "np.split", "np.arange", "glob.glob", "glob", "os.listdir", "listdir", "np.load",
+     "np.random.permutation"}
+)  # fmt: skip
+_LASTS = frozenset({"zip", "enumerate", "reversed", "tqdm"})
+
+
+def ends(scope: Scope) -> bool | None:
+    """Tell whether a generator function ends: False for one that yields in a loop without a way out, None where that is not known."""
+    if not scope.generator:
+        return None
+    inside_loops = False
+    for event in scope.events():
+        if event.kind != "yield" and not _yields(event):
+            continue
+        loops = [
+            number
+            for number in scope.block_numbers(event.block)
+            if scope.blocks[number].kind in ("for", "while")
+        ]
+        if any(
+            scope.blocks[number].kind in ("except", "try-else") for number in scope.block_numbers(event.block)
+        ):
+            return None
+        for number in loops:
+            block = scope.blocks[number]
+            if _loops_for_ever(scope, number):
+                return None if _leaves(scope, number) else False
+            if block.kind == "while":
+                return None
+            if not _finite(block.test, scope):
+                return None
+        inside_loops = True
+    return True if inside_loops else None
+
+
+def _yields(event: Event) -> bool:
+    return event.value is not None and event.value[0] == "y"
+
+
+def _loops_for_ever(scope: Scope, number: int) -> bool:
+    block = scope.blocks[number]
+    test = block.test
+    if test is None:
+        return False
+    if block.kind == "while":
+        return test[0] == CONSTANT and bool(test[1])
+    return test[0] == CALL and dotted(scope.calls[test[1]].func) in (
+        _COUNTING
+        if len(scope.calls[test[1]].args) < 2 or "repeat" not in (dotted(scope.calls[test[1]].func) or "")
+        else ()
+    )
+
+
+def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
+    """Tell whether what a loop goes over plainly ends: a range, a list, what is measured by `len`; an iterator may not."""
+    if test is None or depth <= 0:
+        return False
+    if test[0] == CALL:
+        call = scope.calls[test[1]]
+        name = dotted(call.func) or ""
+        return name in _MAKES_LISTS or (
+            name in _LASTS and all(_finite(arg, scope, depth - 1) for arg in call.args[:4])
+        )
+    if test[0] in (ITEMS, COMPREHENSION) or (test[0] == SUBSCRIPT and test[2][0] == SLICE):
+        return True
+    if test[0] not in (NAME, ATTRIBUTE):
+        return False
+    shown = dotted(test)
+    if any(
+        call.func[:2] == (NAME, "len") and len(call.args) == 1 and dotted(call.args[0]) == shown
+        for call in scope.calls
+    ):
+        return True
+    bound = bound_once(scope, test[1], 0) if test[0] == NAME else None
+    return bound is not None and _finite(bound[0], bound[1], depth - 1)
+
+
+_LEAVES = frozenset({"break", "return", "raise"})
+
+
+def _leaves(scope: Scope, number: int) -> bool:
+    """Tell whether something in a loop may leave it."""
+    for event in scope.events():
+        if inside(scope, event.block, number) and (
+            event.kind in _LEAVES
+            or (event.kind == "expr" and event.value is not None and _exits(event.value, scope))
+        ):
+            return True
+    return any(
+        call.func[:2] == (NAME, "next") and len(call.args) == 1 and inside(scope, call.block, number)
+        for call in scope.calls
+    )
+
+
+def _exits(expr: Expr, scope: Scope) -> bool:
+    return expr[0] == CALL and (
+        dotted(scope.calls[expr[1]].func) in ("sys.exit", "exit", "quit", "os._exit", "os.abort")
+    )
+
+
+def _stops_itself(scope: Scope) -> bool:
+    """Tell whether something in the file sets `stop_training`: a callback may end an epoch by itself."""
+    return any(
+        target[0] == ATTRIBUTE and target[2] == "stop_training"
+        for inner in scope.module.summary.scopes
+        for event in inner.events()
+        for target in event.targets
+    )
+
+
+def _gone_over(program: Program) -> Iterator[Hit]:
+    """Loops over endless datasets that nothing leaves, with something behind them."""
+    seen: set[tuple[int, int]] = set()
+    for how, dataset, scope, block in program.flow.consumed:
+        if how != "loop" or (id(scope), block) in seen or in_tests(scope):
+            continue
+        made = _never_ends(program, dataset)
+        if made is None or _leaves(scope, block) or scope.generator or written_for_one(program, scope):
+            continue
+        loop = next(
+            (event for event in scope.events() if any(number == block for number, _ in event.bodies)), None
+        )
+        if (
+            loop is None
+            or loop.kind != "for"
+            or not _waited_for(scope, loop)
+            or _interrupted(scope, loop.block)
+        ):
+            continue
+        seen.add((id(scope), block))
+        assert made.site is not None
+        where = at(made.site, label="without end")
+        shown = text(loop.value, scope)
+        start = loop.place
+        yield Hit(
+            scope,
+            (start[0], start[1], start[0], start[1] + 3),
+            loop.block,
+            {
+                "reader": f"the loop over {shown}",
+                "why": f"{short(made.site)}() has no end",
+                "line": where.place[0],
+                "wanted": "take(...) says how many batches are one round",
+                "never": "what follows it is never reached",
+            },
+            needs=((where.scope, where.block),),
+            related=(where,),
+        )
+
+
+def _waited_for(scope: Scope, loop: Event) -> bool:
+    """Tell whether something comes behind a loop: another round around it, or a statement."""
+    if any(item.kind in ("for", "while") for item in scope.block_chain(loop.block)):
+        return True
+    return any(
+        event.place[:2] > loop.place[2:]
+        and event.kind in ("expr", "assign", "augment", "for", "while", "with", "if")
+        and inside(scope, loop.block, event.block)
+        for event in scope.events()
+    )
+
+
+def _interrupted(scope: Scope, block: int) -> bool:
+    """Tell whether a `try` around a place shows that somebody ends it by hand, or that an error does."""
+    return any(item.kind in ("try", "except") for item in scope.block_chain(block))
+
+
+def _read_whole(program: Program) -> Iterator[Hit]:
+    seen: set[tuple[int, int]] = set()
+    for name in sorted(_READS_ALL):
+        for site in program.flow.named(f"builtins.{name}"):
+            key = (id(site.scope), site.call.number)
+            if key in seen or len(site.call.args) < 1 or in_tests(site.scope):
+                continue
+            dataset = first_dataset(site.args[0]) if site.args else None
+            made = _never_ends(program, dataset) if dataset is not None else None
+            if made is None or made.site is None or _interrupted(site.scope, site.call.block):
+                continue
+            seen.add(key)
+            where = at(made.site, label="without end")
+            yield hit_at(
+                site,
+                values={
+                    "reader": f"{name}()",
+                    "why": f"{short(made.site)}() has no end",
+                    "line": where.place[0],
+                    "wanted": "take(...) says how many elements are meant",
+                    "never": "TypeError, since the dataset is infinite"
+                    if name == "len"
+                    else f"{name}() never ends",
+                },
+                needs=((where.scope, where.block),),
+                related=(where,),
+            )
+
+
+# Data that runs out
+
+
+def runs_out(program: Program) -> Iterator[Hit]:
+    """Epochs that ask for more, or for less, than data gives which starts anew only once it has run out."""
+    seen: set[tuple[int, int]] = set()
+    for method in ("fit", "fit_generator"):
+        for site in model_calls(program, method):
+            key = (id(site.scope), site.call.number)
+            if (
+                key in seen
+                or site.call.opaque
+                or in_tests(site.scope)
+                or written_for_one(program, site.scope)
+            ):
+                continue
+            epochs = _epochs(site, method)
+            if epochs == 1:
+                continue
+            expr = site.call.argument(0, "x" if method == "fit" else "generator")
+            if expr is None:
+                continue
+            hit = _finite_generator(program, site, expr, epochs) or (
+                _short_epochs(program, site) if method == "fit" else None
+            )
+            if hit is not None:
+                seen.add(key)
+                yield hit
+
+
+def _epochs(site: Site, method: str) -> int | str:
+    """Return how many epochs a call of `fit` asks for, as a number, or that it is some other one."""
+    given = site.call.argument(3, "epochs") if method == "fit" else site.call.argument(2, "epochs")
+    if given is None:
+        return 1
+    value = constant(given)
+    if value is MISSING and given[0] == NAME:
+        bound = bound_once(site.scope, given[1], site.call.block)
+        value = constant(bound[0]) if bound is not None else MISSING
+    return value if type(value) is int else _MANY
+
+
+def _finite_generator(program: Program, site: Site, expr: Expr, epochs: int | str) -> Hit | None:
+    generator = generator_of(program, site, expr)
+    if generator is None or ends(generator) is not True or any(generator.decorators):
+        return None
+    rounds = f"{epochs} epochs" if epochs != _MANY else "several epochs"
+    return hit_at(
+        site,
+        severity="error",
+        values={
+            "what": f"{generator.name} yields its batches once, and {rounds} are asked for",
+            "then": "from the second epoch on there is next to nothing to train on",
+        },
+        related=(Step(generator, generator.place, 0, "ends after one round"),),
+    )
+
+
+_FINITE_SOURCES = frozenset(
+    {"from_tensor_slices", "from_tensors", "range", "list_files", "TFRecordDataset", "TextLineDataset", "tfds.load",
+     "image_dataset_from_directory", "text_dataset_from_directory", "FixedLengthRecordDataset", "from_generator",
+     "timeseries_dataset_from_array", "audio_dataset_from_directory"}
+)  # fmt: skip
+_KEEPS_ENDING = frozenset(
+    {"map", "batch", "padded_batch", "shuffle", "prefetch", "cache", "filter", "take", "skip", "shard", "with_options", "unbatch",
+     "interleave", "flat_map", "zip", "enumerate", "concatenate", "ignore_errors"}
+)  # fmt: skip
+
+
+def _short_epochs(program: Program, site: Site) -> Hit | None:
+    """Return a hit where `steps_per_epoch` is not the number of batches of a dataset that nothing repeats."""
+    steps = site.call.argument(12, "steps_per_epoch")
+    dataset = first_dataset(site.argument(0, "x"))
+    if dataset is None or steps is None or _left_out(steps):
+        return None
+    given = site.call.argument(0, "x")
+    entered = made_by(program, site.scope, given, site.call.block) if given is not None else None
+    found = [
+        way
+        for way in ways(dataset)
+        if possible(program, way) and not (entered is not None and _passed_by(entered, way))
+    ]
+    if not found or not all(map(_surely_ends, found)):
+        return None
+    value, scope = _value_of(steps, site.scope, site.call.block)
+    if value is None or _counts_exactly(value, scope):
+        return None
+    floor = _rounded_down(value, scope)
+    if floor and all(_drops_remainder(way) for way in found):
+        return None
+    if not floor and constant(value) is MISSING:
+        return None
+    shown = text(steps, site.scope)
+    batch = next(
+        (step.site for way in found for step in way if step.op == "batch" and step.site is not None), None
+    )
+    return hit_at(
+        site,
+        values={
+            "what": f"steps_per_epoch={shown} of a dataset that nothing repeats",
+            "then": "where the division has a remainder there is one batch more, and every second epoch is that batch alone"
+            if floor
+            else "the epochs get what is left of one round, and it starts anew only when it has run out",
+        },
+        related=(at(batch, label="nothing behind this repeats"),) if batch is not None else (),
+    )
+
+
+def _surely_ends(way: list[Dataset]) -> bool:
+    """Tell whether every step of a way is known and none of them repeats."""
+    first = way[-1]
+    if first.op not in _FINITE_SOURCES or first.site is None:
+        return False
+    if first.op == "from_generator" and not (
+        first.functions and all(ends(function.scope) for function in first.functions)
+    ):
+        return False
+    return all(step.op in _KEEPS_ENDING for step in way[:-1])
+
+
+def _value_of(expr: Expr, scope: Scope, block: int) -> tuple[Expr | None, Scope]:
+    for _ in range(4):
+        if expr[0] != NAME:
+            return expr, scope
+        bound = bound_once(scope, expr[1], block)
+        if bound is None:
+            return None, scope
+        expr, scope, block = bound
+    return None, scope
+
+
+def _counts_exactly(expr: Expr, scope: Scope) -> bool:
+    """Tell whether a number of steps counts batches as they are: rounded up, or asked of the dataset."""
+    for part in walk(expr, scope):
+        if part[0] == CALL:
+            name = dotted(scope.calls[part[1]].func) or ""
+            if name.endswith(("ceil", "cardinality", "max")) or scope.calls[part[1]].method == "numpy":
+                return True
+            if name == "len" and part is expr:
+                return True
+        elif part[0] == UNARY or (part[0] == BINARY and part[1] in ("+", "-")):
+            return True
+    return False
+
+
+def _rounded_down(expr: Expr, scope: Scope) -> bool:
+    """Tell whether a number of steps is a division whose rest is dropped, and has one as far as constants tell."""
+    if expr[0] == BINARY and expr[1] == "//":
+        whole, size = constant(expr[2]), constant(expr[3])
+        return not (type(whole) is int and type(size) is int and size > 0 and whole % size == 0)
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        if (dotted(call.func) or "").rpartition(".")[2] in ("int", "floor") and len(call.args) == 1:
+            inner = call.args[0]
+            return (inner[0] == BINARY and inner[1] in ("/", "//")) or _rounded_down(inner, scope)
+    return False
+
+
+def _drops_remainder(way: list[Dataset]) -> bool:
+    for step in way:
+        if step.op in ("batch", "padded_batch") and step.site is not None:
+            position = 1 if step.op == "batch" else 3
+            given = step.site.call.argument(position, "drop_remainder")
+            return given is not None and constant(given) is not False
+    return False
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return endless(program)

@@ -1,0 +1,176 @@
+"""Threads that take turns, since what each of them does stands under one lock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.inference.hot_paths import PYTHON, hot_paths, inside
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Call, Scope
+from cfgfix.code.model.values import alternatives
+
+NEEDLES = (b"Lock(",)
+
+_SLOW = (
+    "builtins.open",
+    "numpy.load",
+    "numpy.save",
+    "numpy.loadtxt",
+    "numpy.fromfile",
+    "librosa.",
+    "soundfile.",
+    "scipy.io.",
+    "PIL.Image.open",
+    "cv2.imread",
+    "wave.open",
+    "pickle.load",
+    "json.load",
+    "pandas.read_",
+    "tensorflow.io.read_file",
+    "tensorflow.audio.decode",
+    "tensorflow.image.decode",
+    "tensorflow.io.decode",
+    "h5py.File",
+    "torch.load",
+    "torchaudio.",
+)
+_TOKENISES = frozenset(
+    {"encode", "encode_plus", "batch_encode_plus", "encode_batch", "encode_as_ids", "encode_as_pieces", "EncodeAsIds", "EncodeAsPieces",
+     "tokenize", "tokenise", "texts_to_sequences", "text_to_sequence", "phonemize", "phonemise", "convert_tokens_to_ids", "__call__"}
+)  # fmt: skip
+_TOKENISER = re.compile(
+    r"token|phonem|(?:^|[._])(?:sp|spm|bpe|g2p|sentencepiece|processor|encoder|vocab)(?:$|[._])",
+    re.IGNORECASE,
+)
+
+
+def work_under_lock(program: Program) -> Iterator[Hit]:
+    """Reading, decoding or tokenising under a lock in a function that several threads run."""
+    pooled = _pooled(program)
+    for module in program.modules:
+        if "Lock(" not in module.summary.words:
+            continue
+        for scope in module.summary.scopes:
+            ways = pooled.get(id(scope))
+            if ways is None:
+                continue
+            for number, block in enumerate(scope.blocks):
+                if (
+                    block.kind != "with"
+                    or block.test is None
+                    or not text(block.test, scope).lower().endswith(("lock", "_lock()"))
+                ):
+                    continue
+                slow = _slow_inside(program, scope, number)
+                if slow is None:
+                    continue
+                call, shown = slow
+                for pool, way in ways[:1]:
+                    yield Hit(
+                        scope,
+                        call.name_place,
+                        call.block,
+                        **way,
+                        values={
+                            "call": shown,
+                            "lock": text(block.test, scope),
+                            "line": block.line,
+                            "pool": pool,
+                        },
+                    )
+                break
+
+
+def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str] | None:
+    """Return the first call in a block that reads, decodes or tokenises, by itself or in the function that it calls, and words for it."""
+    named = {site.call.number: site.name for site in program.flow.within(scope)}
+    for call in scope.calls:
+        if inside(scope, call.block, number) and (
+            named.get(call.number, "").startswith(_SLOW) or _tokenises(call, scope)
+        ):
+            return call, text(call.func, scope)
+    for site in program.flow.within(scope):
+        if not inside(scope, site.call.block, number):
+            continue
+        for target in site.targets:
+            inner = next(
+                (
+                    call
+                    for call in target.scope.calls
+                    if _tokenises(call, target.scope)
+                    or any(
+                        found.name.startswith(_SLOW)
+                        for found in program.flow.within(target.scope)
+                        if found.call is call
+                    )
+                ),
+                None,
+            )
+            if inner is not None:
+                return site.call, f"{text(inner.func, target.scope)} (by {text(site.call.func, scope)})"
+    return None
+
+
+def _tokenises(call: Call, scope: Scope) -> bool:
+    """Tell whether a call is that of a tokeniser, as its name tells."""
+    shown = text(call.func, scope)
+    if call.method in _TOKENISES:
+        return _TOKENISER.search(shown.rpartition(".")[0]) is not None or call.method not in (
+            "encode",
+            "__call__",
+        )
+    return (
+        call.method not in ("append", "add", "get", "put")
+        and re.search(r"(?:^|[._])(?:tokeni[sz]er?|phonemi[sz]er?)$", shown) is not None
+    )
+
+
+_POOLS = (
+    "concurrent.futures.ThreadPoolExecutor.",
+    "concurrent.futures.thread.ThreadPoolExecutor.",
+    "multiprocessing.pool.ThreadPool.",
+    "multiprocessing.dummy.Pool.",
+    "threading.Thread",
+)
+
+
+def _pooled(program: Program) -> dict[int, list[tuple[str, dict[str, Any]]]]:
+    """Return the functions that several threads run, by the identity of their scopes: by which pool, and the way to them."""
+    found: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    hot = hot_paths(program)
+    for reach in hot.reached(PYTHON):
+        if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
+            found.setdefault(id(reach.scope), []).append((reach.via, {"entry": reach}))
+    for site in program.flow.under(*_POOLS):
+        given = (
+            site.argument(1, "target")
+            if site.name == "threading.Thread"
+            else site.args[0]
+            if site.args
+            else None
+        )
+        for item in alternatives(given):
+            scope = getattr(item, "scope", None)
+            if not isinstance(scope, Scope) or scope.kind == "class":
+                continue
+            pending = [scope]
+            seen: set[int] = set()
+            while pending and len(seen) < 60:
+                here = pending.pop()
+                if id(here) in seen:
+                    continue
+                seen.add(id(here))
+                pool = f"the thread pool at line {site.call.place[0]} runs {scope.qualname}"
+                step = at(site, label="given to the pool's threads")
+                found.setdefault(id(here), []).append((pool, {"flow": (step,)}))
+                pending += [target.scope for inner in program.flow.within(here) for target in inner.targets]
+    return found
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return work_under_lock(program)

@@ -1,0 +1,39 @@
+"""Which texts a program may teach Keras: names of objects that it registers."""
+
+from __future__ import annotations
+
+import re
+
+from cfgfix.code.inference.releases import api
+from cfgfix.code.model.program import Program
+from cfgfix.code.tensorflow.refusals import Refusals
+
+_REGISTERS = re.compile(rb"custom_object|CustomObjectScope|register_keras_serializable")
+
+
+def refusals(program: Program) -> Refusals:
+    """Return what the releases of a program refuse, read once."""
+    found: Refusals | None = program.facts.get("refusals")
+    if found is None:
+        found = program.facts["refusals"] = Refusals(api(program), _Custom(program))
+    return found
+
+
+class _Custom:
+    """Tells whether a program may teach Keras a text: it registers objects, and names it somewhere."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[str, bool] = {}
+        self._texts: list[bytes] | None = None
+
+    def __call__(self, word: str) -> bool:
+        """Tell it of one text."""
+        if word not in self._known:
+            if self._texts is None:
+                paths = [module.path for module in self._program.all_modules()]
+                texts = [self._program.content_of(path) for path in paths]
+                self._texts = texts if any(_REGISTERS.search(text) for text in texts) else []
+            wanted = re.compile(rb"\b%s\b" % re.escape(word.encode("utf-8", "replace")))
+            self._known[word] = any(wanted.search(text) for text in self._texts)
+        return self._known[word]

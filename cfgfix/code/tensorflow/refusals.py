@@ -1,0 +1,116 @@
+"""What TensorFlow makes of a plain value for a parameter: whether the releases asked for refuse it, and what is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cfgfix.code.tensorflow.api import Api
+from cfgfix.code.tensorflow.values import Parameter, Values, class_of, load
+from cfgfix.core.records import dataclass
+from cfgfix.core.suggest import closest
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A value that a parameter does not take.
+
+    Attributes:
+        is_word: Whether it is a text that is not among those that the parameter knows.
+        meant: The text that is most likely meant; empty where none is near.
+        error: The name of the exception.
+        takes: What the parameter takes, in words; empty where that has no short name.
+        always: Whether all releases that are asked for, and were tried, refuse it.
+        kind: The class of values that it is of.
+    """
+
+    is_word: bool
+    meant: str
+    error: str
+    takes: str
+    always: bool
+    kind: str
+
+
+class Refusals:
+    """The values that the releases asked for refuse.
+
+    Args:
+        api: The releases.
+        is_custom: Tells whether the project may teach Keras a text.
+    """
+
+    def __init__(self, api: Api, is_custom: Callable[[str], bool]) -> None:
+        self.api = api
+        self.values: Values = load()
+        self._is_custom = is_custom
+
+    def parameter(self, callable: str, name: str) -> Parameter | None:  # noqa: A002 - what calls have
+        """Return what is known of a parameter, or None."""
+        return self.values.parameter(callable, name, inherited=True)
+
+    def of(self, parameter: Parameter, value: Any) -> Refusal | None:
+        """Return why a parameter does not take a plain value, or None where it does or nothing is known."""
+        newest = self.api.newest
+        if not parameter.known & newest:
+            return None
+        kind, meant = class_of(value), ""
+        is_word = isinstance(value, str) and bool(parameter.kind or parameter.words)
+        if is_word:
+            if self._knows(parameter, value):
+                return None
+            meant = self._near(parameter, value)
+        refused, error = parameter.refusal(kind, newest)
+        takes = parameter.takes(newest)
+        # Of a parameter that takes objects there may be texts and numbers that were not tried.
+        if not refused or not (takes or is_word or parameter.kind):
+            return None
+        if is_word and not parameter.kind and len(parameter.words) == 1 and not meant:
+            return None
+        releases = parameter.known & (self.api.wanted or parameter.known)
+        if not self.api.requirement.known:
+            releases = parameter.known
+        always, _ = parameter.refusal(kind, releases)
+        return Refusal(is_word, meant, error, takes, always == releases, kind)
+
+    def class_name(self, kind: str, word: str) -> Refusal | None:
+        """Return why Keras has no class of this name for objects of a kind, or None where it has, or nothing is known."""
+        known = self.words(kind) if kind else frozenset()
+        if not known or word in known or word.lower() in known or self._is_custom(word):
+            return None
+        if self.api.constructor(f"keras.{kind}.{word}") is not None:
+            return None
+        classes = [item for item in known if item[:1].isupper()] or [item.capitalize() for item in known]
+        return Refusal(True, near_word(word, sorted(classes)), "ValueError", "", True, "text")
+
+    def words(self, kind: str) -> frozenset[str]:
+        """Return the texts of a kind in the project's newest release; those of Keras 3 stand for those of Keras 2."""
+        return self.api.words(kind, self.api.newest & self.api.words_known or None)
+
+    def _knows(self, parameter: Parameter, word: str) -> bool:
+        newest = self.api.newest
+        words = {text for text, mask in parameter.words.items() if mask & newest}
+        if word in words or (parameter.any_case and word.lower() in {text.lower() for text in words}):
+            return True
+        if not parameter.kind:
+            return False
+        known = self.words(parameter.kind)
+        if word in known or (parameter.kind == "optimizers" and word.lower() in known):
+            return True
+        return self._is_custom(word)
+
+    def _near(self, parameter: Parameter, word: str) -> str:
+        other = self.values.other_word(parameter.kind, word)
+        if other:
+            return other
+        return near_word(
+            word, sorted({*parameter.words, *(self.words(parameter.kind) if parameter.kind else ())})
+        )
+
+
+def near_word(word: str, words: Iterable[str]) -> str:
+    """Return the text that is most likely meant, or nothing; of several spellings the one in letters of the same size."""
+    every = tuple(words)
+    alike = tuple(item for item in every if item.islower() == word.islower())
+    found = closest(word, alike, limit=1) or closest(word, every, limit=1)
+    return found[0] if found else ""

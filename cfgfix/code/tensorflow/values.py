@@ -1,0 +1,157 @@
+"""Which values the parameters of TensorFlow and Keras refuse, from the table that `tools/make_value_table.py` makes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cfgfix.core.records import dataclass
+
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_values.json")
+WORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "other_words.json")
+LAYER = "keras.layers.Dense"
+"""The layer under which the table has what all layers take."""
+_NUMBERS = ("float-minus", "float-zero", "float-part", "float-one", "float-whole", "float")
+_INTEGERS = ("below", "minus", "zero", "one", "more")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a parameter refuses.
+
+    Attributes:
+        name: Its name.
+        known: The releases in which it was tried, one bit each as in `Api.versions`.
+        refused: For each class of values the releases that refuse it, and the exception.
+        kind: The kind of objects whose names it takes, as of `Api.words`; empty for none.
+        words: The texts that it takes, with the releases.
+        any_case: Whether it takes them in capital letters, too.
+        beside: Parameters one of which must be given for this one to be looked at; empty where it always is.
+    """
+
+    name: str
+    known: int
+    refused: Mapping[str, tuple[int, str]]
+    kind: str
+    words: Mapping[str, int]
+    any_case: bool
+    beside: tuple[str, ...]
+
+    def refusal(self, kind: str, releases: int) -> tuple[int, str]:
+        """Return which of some releases refuse a class of values, and with which exception."""
+        mask, error = self.refused.get(kind, (0, ""))
+        return mask & releases, error
+
+    def takes(self, releases: int) -> str:
+        """Return in words what the parameter takes in some releases, such as `an integer above 0`; empty where that has no short name."""
+
+        def free(kind: str) -> bool:
+            return not self.refused.get(kind, (0, ""))[0] & releases
+
+        if any(mask & releases for mask in self.words.values()):
+            some = [f"'{word}'" for word, mask in self.words.items() if mask & releases]
+            return "one of " + ", ".join(some) if len(some) <= 6 else ""
+        if self.kind or free("text"):
+            return ""
+        integer = free("more") and not free("float")
+        number = free("float-part")
+        if not integer and not number:
+            return "true or false" if free("true") and free("false") and not free("more") else ""
+        if not integer and not free("one") and free("float"):
+            return "a float"
+        low = ""
+        if not free("minus") and not free("float-minus"):
+            low = " above 0" if not free("zero") else " from 0 on"
+        if integer:
+            return f"an integer{low}"
+        if not free("float"):
+            end = "below 1" if not free("float-one") else "up to 1"
+            return (
+                f"a number {'above' if not free('float-zero') else 'from'} 0 {end}"
+                if low
+                else f"a number {end}"
+            )
+        return f"a number{low}"
+
+
+class Values:
+    """The table."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._calls: Mapping[str, Mapping[str, Any]] = data["calls"]
+        self._known: dict[tuple[str, str], Parameter | None] = {}
+        self._others: Mapping[str, Any] | None = None
+
+    def other_word(self, kind: str, word: str) -> str:
+        """Return the text by which Keras knows what has this name elsewhere, or nothing."""
+        if self._others is None:
+            with open(WORDS, encoding="utf-8") as stream:
+                self._others = json.load(stream)
+        found: str = self._others.get(kind, {}).get(word.lower(), "")
+        return found
+
+    def parameter(self, callable: str, name: str, *, inherited: bool = False) -> Parameter | None:  # noqa: A002 - what calls have
+        """Return what a parameter refuses; None where it was not tried, or takes anything.
+
+        Args:
+            callable: The public name of what is called.
+            name: The parameter.
+            inherited: Whether the base class of layers takes it.
+        """
+        key = (callable, name)
+        if key not in self._known:
+            entry = self._calls.get(callable, {}).get(name)
+            if entry is None and inherited and callable.startswith("keras.layers."):
+                entry = self._calls.get(LAYER, {}).get(name)
+            self._known[key] = None if entry is None else _parameter(name, entry)
+        return self._known[key]
+
+
+def _parameter(name: str, entry: Mapping[str, Any]) -> Parameter:
+    return Parameter(
+        name,
+        entry["known"],
+        {kind: (mask, error) for mask, error, kinds in entry["refused"] for kind in kinds},
+        entry.get("kind", ""),
+        entry.get("words", {}),
+        bool(entry.get("any_case")),
+        tuple(entry.get("beside", ())),
+    )
+
+
+def class_of(value: Any) -> str:
+    """Return the class of values that a plain value is of, as the table has them; empty for others."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return _INTEGERS[min(max(value, -2), 2) + 2]
+    if isinstance(value, float):
+        if value < 0:
+            return "float-minus"
+        if value < 1:
+            return "float-part" if value > 0 else "float-zero"
+        if value == 1:
+            return "float-one"
+        return "float-whole" if value == value // 1 else "float"
+    if isinstance(value, str):
+        return "number-text" if is_number(value) else "text"
+    return ""
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is written as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return any(letter.isdigit() for letter in text)
+
+
+def load() -> Values:
+    """Read the table."""
+    with open(TABLE, encoding="utf-8") as stream:
+        return Values(json.load(stream))

@@ -1,0 +1,570 @@
+"""Observe a training from inside its process: what it waits for, what it calls, and what runs between its steps.
+
+While an observation is on, methods of TensorFlow's iterators, of `tf.function` and of Keras models are replaced by ones that take the
+time and then do the same; a thread of its own looks at what the training thread is doing some hundred times a second. Nothing of the
+user's program is changed: datasets, functions and models stay the objects that they are. Tried with TensorFlow 2.21 and Keras 3.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from cfgfix.measure.watch import Fetches, Tracings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+SAMPLE_SECONDS = 0.004
+"""Between two looks at the training thread. A look takes some twenty microseconds."""
+MEMORY_SECONDS = 0.25
+"""Between two readings of the memory."""
+KEPT_STEPS = 20_000
+"""Steps of a loop that are kept; the observation ends there."""
+DEPTH = 60
+"""Frames of a stack that are read, from the innermost."""
+
+
+class StopObservation(BaseException):
+    """Ends the user's program where enough has been seen; no handler of ordinary errors catches it."""
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of a loop: from one request for a batch to the next. Moments are those of `time.perf_counter`."""
+
+    begin: float
+    end: float = 0.0
+    wait: float = 0.0
+    """For data."""
+    call: float = 0.0
+    """In compiled functions, without waits and tracing."""
+    trace: float = 0.0
+    """In calls that traced or compiled."""
+    calls: int = 0
+    samples: int = 0
+    """Rows of its batch; 0 where they are not known."""
+    shape: int = 0
+    """A number that batches of the same shapes share."""
+    trains: bool = False
+    """Whether gradients were taken."""
+    starts: bool = False
+    """Whether an epoch began in it, or before it ended."""
+
+    @property
+    def seconds(self) -> float:
+        """The whole time."""
+        return self.end - self.begin
+
+    @property
+    def between(self) -> float:
+        """What is left for Python."""
+        return max(0.0, self.seconds - self.wait - self.call - self.trace)
+
+
+@dataclass(slots=True)
+class Loop:
+    """A place in the program that takes batches."""
+
+    kind: str
+    """`fit`, `evaluate`, `predict`, or `loop` for one of the user's own."""
+    place: str
+    """`file:line` in the user's code."""
+    steps: list[Step] = field(default_factory=list)
+    epochs: int = 0
+    dataset: Any = None
+    """The last that it iterated over."""
+    eager: bool = False
+    """Whether Keras was told to run eagerly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the training thread did at one moment."""
+
+    moment: float
+    state: str
+    """`python`, `wait` or `call`."""
+    who: str
+    """The user's function, or the method of a callback."""
+    place: str
+    """`file:line` of the user's code; nothing for a callback that is not the user's."""
+    what: str
+    """What it had called, where that is known."""
+    kind: str
+    """Of the loop it was in: `fit`, `evaluate`, `predict` or `loop`."""
+
+
+class Observation:
+    """Observes the thread that makes it; a context manager.
+
+    Args:
+        steps: Raise `StopObservation` in that thread after so many training steps; None: never.
+        seconds: The same after so much time since the first step.
+    """
+
+    def __init__(self, *, steps: int | None = None, seconds: float | None = None) -> None:
+        self.loops: dict[tuple[str, str], Loop] = {}
+        self.looks: list[Look] = []
+        self.tracings = Tracings()
+        self.fetches = Fetches()
+        self.memory: list[tuple[float, float]] = []
+        """Moments and resident bytes of this process."""
+        self.xla: set[str] = set()
+        """Functions that are compiled with XLA."""
+        self.begin = 0.0
+        self.end = 0.0
+        self.stopped = False
+        self.done = 0
+        """Steps seen that take gradients."""
+        self.first_step: float | None = None
+        self._steps, self._seconds = steps, seconds
+        self._thread = threading.get_ident()
+        self._state = "python"
+        self._kinds: list[str] = []
+        self._homes: dict[int, Loop] = {}
+        self._running: Any = None
+        self._trainers: dict[int, Any] = {}
+        """Functions that take gradients, by `id`."""
+        self._kept: list[Any] = []
+        self._open: Step | None = None
+        self._open_loop: Loop | None = None
+        self._undo: list[Callable[[], None]] = []
+        self._clock: Any = None
+        self._shape: Any = None
+        self._rows: Any = None
+        self._on = threading.Event()
+        self._watcher: threading.Thread | None = None
+        self._contexts = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        import tensorflow as tf
+
+        iterator: Any = type(iter(tf.data.Dataset.range(1)))
+        function: Any = type(tf.function(lambda: None))
+        # The clocks that run inside compiled functions.
+        with tf.device("/CPU:0"):
+            self._clock = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+            self._shape = tf.Variable(0, dtype=tf.int64, trainable=False)
+            self._rows = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._replace(iterator, "_create_iterator", self._created)
+        self._replace(iterator, "_next_internal", self._next)
+        self._replace(iterator, "get_next_as_optional", self._next_optional)
+        self._replace(function, "__call__", self._called)
+        self._replace(tf.GradientTape, "gradient", self._derived)
+        for kind in ("fit", "evaluate", "predict"):
+            self._replace(tf.keras.Model, kind, self._method(kind))
+        self._contexts.enter_context(self.fetches.on())
+        self.begin = time.perf_counter()
+        self._on.set()
+        self._watcher = threading.Thread(target=self._look, daemon=True)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end = time.perf_counter()
+        self._close_step(self.end)
+        self._on.clear()
+        for undo in reversed(self._undo):
+            undo()
+        self._undo.clear()
+        self._contexts.close()
+        # An iterator that outlives the program's own would wait for its threads at the end.
+        self._kept.clear()
+        self._trainers.clear()
+        self._running = None
+        self._homes.clear()
+        if self._watcher is not None:
+            self._watcher.join(1)
+
+    def _replace(self, kind: Any, name: str, make: Callable[[Any], Any]) -> None:
+        own = kind.__dict__.get(name)
+        plain = getattr(kind, name)
+        setattr(kind, name, make(plain))
+
+        def undo() -> None:
+            if own is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, own)
+
+        self._undo.append(undo)
+
+    @property
+    def _here(self) -> bool:
+        return threading.get_ident() == self._thread and self._on.is_set()
+
+    # --- iterators
+
+    def _created(self, plain: Any) -> Any:
+        def create(iterator: Any, dataset: Any) -> Any:
+            if not self._here:
+                return plain(iterator, dataset)
+            begin = time.perf_counter()
+            state, self._state = self._state, "wait"
+            try:
+                made = plain(iterator, dataset)
+            finally:
+                self._state = state
+            loop = self._home()
+            loop.epochs += 1
+            loop.dataset = dataset
+            self._homes[id(iterator)] = loop
+            self._kept.append(iterator)
+            if self._open is not None:
+                self._open.starts = True
+                self._open.wait += time.perf_counter() - begin
+            return made
+
+        return create
+
+    def _home(self) -> Loop:
+        kind = self._kinds[-1] if self._kinds else "loop"
+        place = user_place() or "?"
+        return self.loops.setdefault((kind, place), Loop(kind, place))
+
+    def _next(self, plain: Any) -> Any:
+        import tensorflow as tf
+
+        def take(iterator: Any) -> Any:
+            if not tf.executing_eagerly():
+                return self._clocked(lambda: plain(iterator)) if self._on.is_set() else plain(iterator)
+            if not self._here:
+                return plain(iterator)
+            loop = self._homes.get(id(iterator))
+            if loop is not None and not self._inside_call:
+                self._step_begins(loop)
+            begin = time.perf_counter()
+            state, self._state = self._state, "wait"
+            try:
+                element = plain(iterator)
+            except (StopIteration, tf.errors.OutOfRangeError):
+                if loop is not None:
+                    self._step_was_none(loop)
+                raise
+            finally:
+                self._state = state
+                if self._open is not None:
+                    self._open.wait += time.perf_counter() - begin
+            if self._open is not None and self._open_loop is loop:
+                self._open.samples, self._open.shape = rows_of(element), shape_number(element)
+            return element
+
+        return take
+
+    def _next_optional(self, plain: Any) -> Any:
+        import tensorflow as tf
+
+        def take(iterator: Any) -> Any:
+            if tf.executing_eagerly() or not self._on.is_set():
+                return plain(iterator)
+            return self._clocked(lambda: plain(iterator))
+
+        return take
+
+    def _clocked(self, take: Callable[[], Any]) -> Any:
+        """Take an element inside a compiled function, with clocks before and after."""
+        import tensorflow as tf
+
+        begin = tf.timestamp()
+        with tf.control_dependencies([begin]):
+            element = take()
+        parts = [
+            part
+            for part in tf.nest.flatten(getattr(element, "_variant_tensor", element), expand_composites=True)
+            if tf.is_tensor(part)
+        ]
+        with tf.control_dependencies([tf.identity(part).op for part in parts[:1]]):
+            end = tf.timestamp()
+        self._clock.assign_add(end - begin, read_value=False)
+        if parts and parts[0].dtype != tf.variant:
+            self._shape.assign(tf.cast(shape_number(element), tf.int64), read_value=False)
+            self._rows.assign(
+                next(
+                    (tf.shape(part, tf.int64)[0] for part in parts if part.shape.rank),
+                    tf.constant(0, tf.int64),
+                ),
+                read_value=False,
+            )
+        return element
+
+    # --- functions
+
+    _inside_call = False
+
+    def _called(self, plain: Any) -> Any:
+        iterator_kind = self._iterator_kind()
+
+        def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
+            if not self._here or self._inside_call:
+                if self._here:
+                    if getattr(function, "_jit_compile", None):
+                        self.xla.add(str(getattr(function, "__name__", "function")))
+                    return self.tracings.call(plain, function, arguments, keywords)
+                return plain(function, *arguments, **keywords)
+            loop = next(
+                (
+                    self._homes[id(value)]
+                    for value in arguments
+                    if isinstance(value, iterator_kind) and id(value) in self._homes
+                ),
+                None,
+            )
+            if loop is not None:
+                self._step_begins(loop)
+            waited = _value(self._clock) if loop is not None else 0.0
+            if getattr(function, "_jit_compile", None):
+                self.xla.add(str(getattr(function, "__name__", "function")))
+            before = len(self.tracings.traces)
+            self._inside_call, state, self._state = True, self._state, "call"
+            self._running = function
+            begin = time.perf_counter()
+            try:
+                return self.tracings.call(plain, function, arguments, keywords)
+            except Exception as error:
+                if loop is not None and type(error).__name__ == "OutOfRangeError":
+                    self._step_was_none(loop)
+                raise
+            finally:
+                spent = time.perf_counter() - begin
+                self._inside_call, self._state = False, state
+                step = self._open
+                if step is not None:
+                    if loop is not None:
+                        inside = max(0.0, _value(self._clock) - waited)
+                        step.samples, step.shape = int(_value(self._rows)), int(_value(self._shape))
+                        step.wait += min(inside, spent)
+                        spent = max(0.0, spent - inside)
+                    step.calls += 1
+                    step.trains = step.trains or id(function) in self._trainers
+                    if len(self.tracings.traces) > before:
+                        step.trace += spent
+                    else:
+                        step.call += spent
+
+        return call
+
+    @staticmethod
+    def _iterator_kind() -> Any:
+        import tensorflow as tf
+
+        return type(iter(tf.data.Dataset.range(1)))
+
+    def _derived(self, plain: Any) -> Any:
+        def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
+            if self._here:
+                if self._inside_call:
+                    self._trainers[id(self._running)] = self._running
+                elif self._open is not None:
+                    self._open.trains = True
+            return plain(tape, *arguments, **keywords)
+
+        return gradient
+
+    # --- Keras
+
+    def _method(self, kind: str) -> Callable[[Any], Any]:
+        def make(plain: Any) -> Any:
+            def method(model: Any, *arguments: Any, **keywords: Any) -> Any:
+                if not self._here:
+                    return plain(model, *arguments, **keywords)
+                self._kinds.append(kind)
+                if kind == "fit" and getattr(model, "run_eagerly", False):
+                    place = user_place() or "?"
+                    self.loops.setdefault((kind, place), Loop(kind, place)).eager = True
+                try:
+                    return plain(model, *arguments, **keywords)
+                finally:
+                    self._kinds.pop()
+
+            return method
+
+        return make
+
+    # --- steps
+
+    def _step_begins(self, loop: Loop) -> None:
+        now = time.perf_counter()
+        if self._open is not None and self._open_loop is not loop:
+            # Another loop takes a batch within this one's step: a second dataset, or an evaluation.
+            outer = self._open_loop
+            if outer is not None and outer.kind in ("fit", "loop") and loop.kind in ("evaluate", "predict"):
+                return
+            if outer is not None and loop is not self._training:
+                return
+        self._close_step(now)
+        training = loop.kind in ("fit", "loop")
+        if training:
+            if self.first_step is None:
+                self.first_step = now
+            enough = (self._steps is not None and self.done >= self._steps) or (
+                self._seconds is not None and now - self.first_step >= self._seconds
+            )
+            if enough or len(loop.steps) >= KEPT_STEPS:
+                self.stopped = True
+                raise StopObservation
+        self.tracings.step, self.tracings.context = len(loop.steps), f"{loop.kind} {loop.place}"
+        self._open, self._open_loop = Step(now), loop
+        loop.steps.append(self._open)
+        if training and self._training is None:
+            self._training = loop
+
+    _training: Loop | None = None
+
+    def _step_was_none(self, loop: Loop) -> None:
+        """Take back a step that found no batch: its time belongs to the one before, with the start of the next epoch."""
+        step = self._open
+        if step is None or self._open_loop is not loop or not loop.steps or loop.steps[-1] is not step:
+            return
+        loop.steps.pop()
+        before = loop.steps[-1] if loop.steps else None
+        if before is not None:
+            before.starts = True
+            before.wait += step.wait
+            self.done -= before.trains
+            self._open = before
+        else:
+            self._open = None
+
+    def _close_step(self, now: float) -> None:
+        if self._open is not None:
+            self._open.end = now
+            self.done += self._open.trains
+        self._open = None
+
+    # --- looking
+
+    def _look(self) -> None:
+        read = 0.0
+        while self._on.is_set():
+            time.sleep(SAMPLE_SECONDS)
+            frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - the documented way to a thread's stack
+            if frame is None:
+                return
+            moment, state = time.perf_counter(), self._state
+            who, place, what = describe_stack(frame)
+            del frame
+            self.looks.append(
+                Look(moment, state, who, place, what, self._kinds[-1] if self._kinds else "loop")
+            )
+            if moment - read > MEMORY_SECONDS:
+                read = moment
+                size = resident_bytes()
+                if size is not None:
+                    self.memory.append((moment, size))
+
+
+def _value(variable: Any) -> float:
+    return float(variable.read_value()._numpy())  # noqa: SLF001 - `numpy` is watched
+
+
+def shape_number(element: Any) -> Any:
+    """Return a number that tells the shapes of a batch from others: an integer, or a tensor inside a function."""
+    import tensorflow as tf
+
+    total: Any = 0
+    place = 1
+    for part in tf.nest.flatten(element):
+        shape = getattr(part, "shape", None)
+        if shape is None or shape.rank is None:
+            continue
+        dims = list(shape) if shape.is_fully_defined() else tf.unstack(tf.shape(part, tf.int64))
+        for dim in dims:
+            place = place * 31 % 1_000_003
+            total = total + dim * place
+    return total
+
+
+def rows_of(element: Any) -> int:
+    """Return how many rows a batch has, by its first tensor with a shape; 0 where there is none."""
+    import tensorflow as tf
+
+    for part in tf.nest.flatten(element):
+        shape = getattr(part, "shape", None)
+        if shape is not None and shape.rank:
+            return int(shape[0] or 0)
+    return 0
+
+
+_OWN = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = tuple(
+    {
+        os.path.abspath(path) + os.sep
+        for path in (
+            *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+            _OWN,
+        )
+    }
+)
+
+
+def is_users(file: str) -> bool:
+    """Return whether a file of code is the user's own: neither Python's nor installed nor made up."""
+    return (
+        not file.startswith("<")
+        and not (os.path.abspath(file) + os.sep).startswith(_LIBRARY)
+        and ("site-packages" not in file and "dist-packages" not in file)
+    )
+
+
+def user_place() -> str | None:
+    """Return the innermost place in the user's code on this thread's stack."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to the caller without building a whole stack
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+def resident_bytes() -> float | None:
+    """Return the resident size of this process, or None where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as stream:
+            return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+
+
+def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
+    """Return who works on a stack, where in the user's code, and what it has called.
+
+    A method of a Keras callback is named by its class; else it is the innermost function of the user's own code, with the line.
+    """
+    called = users = name = ""
+    for _ in range(DEPTH):
+        if frame is None:
+            break
+        code = frame.f_code
+        file = code.co_filename
+        if code.co_name.startswith(("on_train_", "on_epoch_", "on_test_", "on_batch_")):
+            owner = type(frame.f_locals.get("self")).__name__
+            if owner not in ("CallbackList", "NoneType"):
+                return f"{owner}.{code.co_name}", users or (place_of(frame) if is_users(file) else ""), called
+        if is_users(file) and not users:
+            users, name = place_of(frame), code.co_name
+        elif not users and not file.startswith(_OWN):
+            module = str(frame.f_globals.get("__name__", ""))
+            called = f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
+        frame = frame.f_back
+    return name, users, called
+
+
+def place_of(frame: FrameType) -> str:
+    """Return where a frame is."""
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+@contextlib.contextmanager
+def observed(*, steps: int | None = None, seconds: float | None = None) -> Iterator[Observation]:
+    """Observe what the body does, until it ends or enough has been seen."""
+    with contextlib.suppress(StopObservation), Observation(steps=steps, seconds=seconds) as observation:
+        yield observation

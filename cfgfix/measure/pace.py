@@ -1,0 +1,389 @@
+"""What sets the pace of a pipeline, from the costs of its stages, and what a change of it would be worth.
+
+Stages that run one after the other in one thread add up; the parts of a pipeline that have threads of their own work at the same
+time, so the slowest part sets the pace. Calls beyond the threads of their pool wait for a thread. The pace that this predicts is held
+against the one that was measured, and what it leaves over is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cfgfix.core.terminal import figure
+from cfgfix.measure.stages import Stage, find_sections, normal
+from cfgfix.measure.verdicts import Outcome, Verdict
+
+CPU_BOUND = 0.8
+"""Share of the usable CPUs at work above which more threads cannot help. tf.data's own threads need the rest to hand work
+over; benchmarks/instruments.py shows what pipelines that only compute reach."""
+LOCK_BOUND = 0.5
+"""Share of the time from which Python computing, which only one thread can do at once, is what holds a pipeline up: with more
+calls at once it could at best double."""
+HOLE = 0.35
+"""Share of a batch's time outside of all stages from which the stages do not explain it."""
+CONTENDED_HOLE = 0.9
+"""The same where other processes take the CPUs: the stages were measured in another run, at another load."""
+ELSEWHERE = 0.15
+"""Share of the CPUs taken by other processes from which they can be what a pipeline waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """How much of the time Python code of the pipeline computes, and so holds the interpreter lock.
+
+    The process's CPU time is measured; what part of it Python stages use is bounded by what the other stages can have used at
+    most. Code that computes with the lock released (large NumPy operations) counts as holding it.
+    """
+
+    low: float
+    """Share of the time, at least."""
+    high: float
+    """Share of the time, at most."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {"low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The CPUs while a pipeline was measured."""
+
+    cpus: int
+    busy: float
+    """At work for this process, on average."""
+    elsewhere: float
+    """At work for others."""
+
+    @property
+    def full(self) -> bool:
+        """Whether all CPUs are at work."""
+        return self.busy + self.elsewhere >= CPU_BOUND * self.cpus
+
+    @property
+    def contended(self) -> bool:
+        """Whether other processes can have slowed this one down."""
+        return self.full and self.elsewhere >= ELSEWHERE * self.cpus
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One thing that a batch cannot be faster than."""
+
+    kind: str
+    """`chain` of stages in one thread, `calls` of a parallel stage, `pool` of threads, interpreter `lock`, `cpus`."""
+    seconds: float
+    stage: int
+    """Position of the stage that has most of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The pace of a pipeline: what limits it, slowest first, beside what was measured. Seconds per batch."""
+
+    measured: float
+    limits: tuple[Limit, ...]
+    contended: bool = False
+    """Whether other processes took the CPUs, so that two runs are not alike."""
+
+    @property
+    def predicted(self) -> float:
+        """What the slowest limit allows."""
+        return self.limits[0].seconds if self.limits else 0.0
+
+    @property
+    def hole(self) -> float:
+        """What of a batch's time no stage explains."""
+        return max(0.0, self.measured - self.predicted)
+
+    @property
+    def explained(self) -> bool:
+        """Whether the stages account for the time of a batch."""
+        return self.hole <= (CONTENDED_HOLE if self.contended else HOLE) * self.measured
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "measured": self.measured,
+            "predicted": self.predicted,
+            "hole": self.hole,
+            "limits": [
+                {"kind": limit.kind, "seconds": limit.seconds, "stage": limit.stage} for limit in self.limits
+            ],
+        }
+
+
+def active(stages: Sequence[Stage], *, starts: bool) -> tuple[Stage, ...]:
+    """Return the stages with no time for those that do not run any more, or only when an epoch starts."""
+    phases = ("running", "start") if starts else ("running",)
+    return tuple(stage if stage.phase in phases else replace(stage, seconds=0.0) for stage in stages)
+
+
+def quiet(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+    """Return the stages with the time they took while nothing disturbed them."""
+    return tuple(
+        stage if stage.quiet_seconds is None else replace(stage, seconds=stage.quiet_seconds)
+        for stage in stages
+    )
+
+
+def find_limits(
+    stages: Sequence[Stage], *, cpu_seconds: float = 0.0, cpus: int = 1, lock_seconds: float = 0.0
+) -> tuple[Limit, ...]:
+    """Return what limits a pipeline, slowest first.
+
+    Args:
+        stages: With the times that count.
+        cpu_seconds: CPU time of a batch, all threads.
+        cpus: How many there are.
+        lock_seconds: Time of a batch in which Python computes.
+    """
+    found: list[Limit] = []
+    for section in find_sections(stages):
+        main = max(section.members, key=lambda place: stages[place].seconds)
+        alone = len(section.members) == 1 and stages[main].parallelism > 1
+        if not section.seconds:
+            continue
+        kind = "chain"
+        if alone:
+            kind = "pool" if stages[main].at_once < stages[main].parallelism else "calls"
+        found.append(Limit(kind, section.seconds, main))
+    pooled = [
+        place
+        for place, stage in enumerate(stages)
+        if stage.pool is not None and stage.seconds and normal(stage.operation).startswith("parallel")
+    ]
+    if len(pooled) > 1:
+        pool = stages[pooled[0]].pool or 1
+        main = max(pooled, key=lambda place: stages[place].seconds)
+        found.append(Limit("pool", sum(stages[place].seconds for place in pooled) / pool, main))
+    main = max(range(len(stages)), key=lambda place: stages[place].seconds, default=0)
+    if stages and cpu_seconds:
+        found.append(Limit("cpus", cpu_seconds / max(cpus, 1), main))
+    python = [place for place, stage in enumerate(stages) if stage.python and stage.seconds]
+    if python and lock_seconds:
+        found.append(Limit("lock", lock_seconds, max(python, key=lambda place: stages[place].seconds)))
+    return tuple(sorted(found, key=lambda limit: -limit.seconds))
+
+
+def find_pace(
+    stages: Sequence[Stage],
+    measured: float,
+    load: Load,
+    *,
+    cpu_seconds: float,
+    lock: Lock | None,
+    starts: bool,
+) -> Pace | None:
+    """Return the pace of a pipeline, or None where no stage has any time.
+
+    Args:
+        stages: Sources first.
+        measured: Seconds per batch.
+        load: Of the machine meanwhile.
+        cpu_seconds: CPU time of a batch.
+        lock: None where no stage runs Python.
+        starts: Whether the measured time holds starts of epochs.
+    """
+    running = active(stages, starts=starts)
+    if not any(stage.seconds for stage in running):
+        return None
+    limits = find_limits(
+        running,
+        cpu_seconds=cpu_seconds,
+        cpus=load.cpus,
+        lock_seconds=lock.low * measured if lock is not None and lock.low >= LOCK_BOUND else 0.0,
+    )
+    return Pace(measured, limits, load.contended) if limits else None
+
+
+def judge_stage(
+    stages: Sequence[Stage],
+    pace: Pace,
+    load: Load,
+    lock: Lock | None,
+    outcome: Outcome,
+    *,
+    step_seconds: float = 0.0,
+    cached_before: bool = False,
+) -> Verdict:
+    """Return what holds a pipeline up, with what a change would be worth.
+
+    Args:
+        stages: Sources first.
+        pace: Of the pipeline.
+        load: Of the machine.
+        lock: None where no stage runs Python.
+        outcome: Of the verdict, where a stage stands out.
+        step_seconds: What the consumer needs for a batch; 0 where that is not known.
+        cached_before: Whether the slowest stage works on what a cache gives.
+    """
+    first = pace.limits[0]
+    locked = lock is not None and lock.low >= LOCK_BOUND
+    stage = stages[first.stage]
+    if locked and first.seconds < 1.2 * next(
+        (limit.seconds for limit in pace.limits if limit.kind == "lock"), 0
+    ):
+        stage = stages[next(limit.stage for limit in pace.limits if limit.kind == "lock")]
+    evidence = [
+        f"{stage.label}: {stage.seconds * 1e3:.3g} ms per batch in {stage.at_once} at once, {stage.share:.0%} of all stages' time",
+        f"that allows {figure(stage.capacity, 3)} batches/s; the dataset gives {figure(1 / pace.measured, 3)}",
+        f"the slowest part explains {pace.predicted * 1e3:.3g} ms of {pace.measured * 1e3:.3g} ms per batch",
+        f"{load.busy:.2g} of {load.cpus} CPUs at work here, {load.elsewhere:.2g} for other processes",
+    ]
+    if lock is not None:
+        evidence.append(
+            f"Python computes, and holds the interpreter lock, {lock.low:.0%} to {lock.high:.0%} of the time"
+        )
+    text = f"the slowest stage is {stage.label}"
+    chain = _chain(stages, first)
+    if len(chain) > 1:
+        text = (
+            "the slowest part is "
+            + " + ".join(stages[place].label for place in chain)
+            + ", one after the other"
+        )
+        evidence += [
+            f"{stages[place].label}: {stages[place].seconds * 1e3:.3g} ms per batch" for place in chain[1:]
+        ]
+    if not pace.explained:
+        why = (
+            "; other processes keep the CPUs at work"
+            if load.contended
+            else f": {pace.hole * 1e3:.3g} ms of {pace.measured * 1e3:.3g} ms per batch lie outside of all stages"
+        )
+        return Verdict(
+            "stage",
+            Outcome.INFO,
+            f"no stage alone holds the pipeline up{why}",
+            (text, *evidence),
+            change="look at what runs between the batches: handing over, copies, other work of this process",
+        )
+    cpu_seconds = next((limit.seconds * load.cpus for limit in pace.limits if limit.kind == "cpus"), 0.0)
+    after, found = _explained(
+        stage, pace, load, lock, outcome, text, cached_before=cached_before, cpu_seconds=cpu_seconds
+    )
+    return replace(found, evidence=tuple(evidence), worth=worth(pace, first, after, step_seconds))
+
+
+def _chain(stages: Sequence[Stage], limit: Limit) -> list[int]:
+    """Return the stages that take most of a chain's time where no single one does, the slowest first."""
+    if limit.kind != "chain":
+        return []
+    section = next(part for part in find_sections(stages) if limit.stage in part.members)
+    ranked = sorted(section.members, key=lambda place: -stages[place].seconds)
+    kept = [place for place in ranked if stages[place].seconds >= 0.15 * section.seconds]
+    return kept if stages[ranked[0]].seconds < 0.6 * section.seconds else kept[:1]
+
+
+def worth(pace: Pace, limit: Limit, after: float, step_seconds: float = 0.0) -> float:
+    """Return how many times as fast batches come once a limit has become `after` seconds."""
+    others = [other.seconds for other in pace.limits if other.stage != limit.stage]
+    own = [
+        other.seconds
+        for other in pace.limits
+        if other.stage == limit.stage and other.kind == "cpus" and limit.kind != "cpus"
+    ]
+    left = max([after, step_seconds, *others, *own, pace.hole, 1e-9])
+    return max(1.0, max(pace.measured, step_seconds) / left)
+
+
+def _explained(
+    stage: Stage,
+    pace: Pace,
+    load: Load,
+    lock: Lock | None,
+    outcome: Outcome,
+    text: str,
+    *,
+    cached_before: bool,
+    cpu_seconds: float,
+) -> tuple[float, Verdict]:
+    """Return the time of a batch in the slowest part after the change, and the verdict."""
+    first = pace.limits[0]
+    if stage.python:
+        # What a stage takes while nothing disturbs it is far more than the CPU time: it waits, however busy the machine is.
+        waits = stage.quiet_seconds is not None and cpu_seconds < 0.5 * stage.quiet_seconds
+        crowded = load.elsewhere >= CPU_BOUND * load.cpus - load.busy and not waits
+        return _python(stage, lock, outcome, text, crowded=crowded)
+    rest = first.seconds - stage.seconds / stage.at_once
+    waits = stage.quiet_seconds is not None and cpu_seconds < 0.5 * stage.quiet_seconds
+    if load.full and not waits:
+        rules = []
+        if stage.parallelism > load.cpus and not stage.autotuned:
+            rules.append("HWR001")
+        if cached_before:
+            rules.append("TFD018")
+        return 0.0, Verdict(
+            "stage",
+            outcome,
+            f"{text}, and the CPUs are all at work: more parallel calls cannot help",
+            rules=tuple(rules),
+            change="do less per sample, cache what does not change, or use more CPUs",
+        )
+    if stage.operation in ("Map", "Interleave") and stage.parallelism == 1:
+        rule = "TFD006" if stage.operation == "Map" else "TFD022"
+        return max(rest, stage.seconds / load.cpus), Verdict(
+            "stage",
+            outcome,
+            f"{text}, which runs one call at a time while CPUs are free",
+            rules=(rule, "HWR023"),
+            change="num_parallel_calls=tf.data.AUTOTUNE (workers in the config)",
+        )
+    if stage.operation.startswith("Parallel") and stage.at_once < stage.parallelism:
+        return stage.seconds / stage.parallelism, Verdict(
+            "stage",
+            outcome,
+            f"{text}: {stage.parallelism} calls wait (reading or sleeping) for the {stage.at_once} threads of their pool",
+            rules=("TFD019",),
+            change=_pool_change(stage),
+        )
+    if stage.operation.startswith("Parallel"):
+        return stage.seconds / max(stage.parallelism, 4 * load.cpus), Verdict(
+            "stage",
+            outcome,
+            f"{text}; its calls wait (reading or sleeping) while CPUs are free",
+            rules=("TFD019", "HWR023"),
+            change=f"raise its parallel calls above {stage.parallelism} (workers in the config), or use_unbounded_threadpool for reading",
+        )
+    return 0.0, Verdict("stage", outcome, text)
+
+
+def _pool_change(stage: Stage) -> str:
+    return (
+        f"give the calls threads: options.threading.private_threadpool_size = {stage.parallelism}, "
+        "or use_unbounded_threadpool=True in this map"
+    )
+
+
+def _python(
+    stage: Stage, lock: Lock | None, outcome: Outcome, text: str, *, crowded: bool
+) -> tuple[float, Verdict]:
+    generator = stage.operation in ("Generator", "FromGenerator")
+    rules: tuple[str, ...] = ("TFD003",) if generator else ("TFD001", "CFG024")
+    change = (
+        "yield whole batches, or read the files with TensorFlow operations"
+        if generator
+        else "write the function in TensorFlow operations"
+    )
+    after = 0.0
+    if lock is not None and lock.low >= LOCK_BOUND:
+        why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"
+    elif crowded:
+        # A thread that waits for a CPU looks like one that waits for a disk.
+        why = "which runs Python; the CPUs are all at work, so whether it computes or waits cannot be told"
+    elif lock is not None and lock.high < LOCK_BOUND and stage.at_once < stage.parallelism:
+        why = f"whose {stage.parallelism} calls wait (Python that waits rather than computes) for the {stage.at_once} threads of their pool"
+        rules = ("TFD019", *rules)
+        change = f"{_pool_change(stage)}; better, {change}"
+        after = stage.seconds / stage.parallelism
+    elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
+        why = "which runs Python that waits, one call at a time, rather than computes"
+        rules = (*rules, "TFD005", "TFD006")
+        change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
+    elif lock is not None and lock.high < LOCK_BOUND:
+        why = "which runs Python that waits rather than computes"
+    else:
+        why = "which runs Python, one call at a time while it computes"
+    return after, Verdict("stage", outcome, f"{text}, {why}", rules=rules, change=change)

@@ -1,0 +1,306 @@
+"""What TensorFlow refuses of the arguments that a config gives: names, texts, types and ranges, each with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.inference.custom_objects import refusals
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Scalar, Sequence, Value
+from cfgfix.code.inference.releases import (
+    for_others,
+    keras_is_two,
+    keras_of_release,
+    where_keras_known,
+    where_known,
+    written_for_one,
+)
+from cfgfix.code.model.summary import BINARY
+from cfgfix.code.tensorflow.refusals import Refusals, near_word
+from cfgfix.code.tensorflow.values import Parameter
+from cfgfix.core.records import dataclass
+from cfgfix.usage.config_files import KeyPath
+from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.sinks import DESCRIBED, NAMED, BoundCall, Sinks
+
+MISSPELT, UNKNOWN, IGNORED, WORD, VALUE = "misspelt", "unknown", "ignored", "word", "value"
+"""What is wrong with an argument: its name is near to a parameter, or none; it is forgotten; its text is not known; its value is refused."""
+TARGET = "_target_"
+"""The key by which Hydra's `instantiate` finds what it calls."""
+_ERROR, _WARNING = "error", "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An argument of a call that TensorFlow does not take as the config gives it.
+
+    Attributes:
+        kind: What is wrong.
+        key: The config key that holds the cause.
+        bound: The call.
+        parameter: The parameter.
+        value: What the call gets.
+        computed: Whether the code made the value of the key's.
+        meant: The name or text that is most likely meant; empty where none is near.
+        error: What happens: the name of the exception, or what a release does.
+        takes: What the parameter takes, in words.
+        severity: `error` or less.
+    """
+
+    kind: str
+    key: ConfigKey
+    bound: BoundCall
+    parameter: str
+    value: Value
+    computed: bool
+    meant: str
+    error: str
+    takes: str
+    severity: str
+
+    @property
+    def by(self) -> str:
+        """The call in words: `Dense(units=...)`."""
+        if self.parameter == self.bound.callable or not self.bound.arguments.keys() - {NAMED}:
+            return f"{self.parameter}"
+        name = self.bound.callable.rpartition(".")[2]
+        return f"{name}({self.parameter}=...)"
+
+
+class Arguments:
+    """What is wrong with the arguments of a project's runs.
+
+    Args:
+        project: The runs.
+        sinks: Where their config values end.
+    """
+
+    def __init__(self, project: ProjectRuns, sinks: Sinks) -> None:
+        self.program = project.program
+        self.sinks = sinks
+        self.api = sinks.api
+        self.refusals: Refusals = refusals(project.program)
+
+    def of(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
+        """Yield what is wrong with the arguments that a config gives in a run.
+
+        Args:
+            result: The run.
+            path: The config.
+            floats: Where the config has floats: a float that is made of anything else is the code's.
+        """
+        if self.api.silent:
+            return
+        for bound in self.sinks.calls(result):
+            if bound.sets:
+                continue
+            found = [
+                *self._names(bound, path),
+                *self._values(bound, path, floats),
+                *self._looked_up(bound, result, path),
+            ]
+            if found and self._counts(bound):
+                yield from found
+
+    def _counts(self, bound: BoundCall) -> bool:
+        """Tell whether the project's releases are what the call is for, and nothing is ready for it to raise."""
+        spot, scope = bound.spot, bound.spot.scope
+        if bound.callable.startswith("keras.") and (
+            keras_is_two(self.program) or not keras_of_release(self.program, scope)
+        ):
+            return False
+        return not (
+            expects_absence(scope, spot.block, spot.place)
+            or written_for_one(self.program, scope)
+            or for_others(self.program, scope.module)
+        )
+
+    # Names
+
+    def _names(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+        """Yield the named arguments that stand in the config and that the callable does not take, or forgets."""
+        given = bound.entries
+        if bound.signature is None or given is None:
+            return
+        written = {
+            name: key
+            for name in bound.arguments
+            if (entry := given.entries.get(name)) is not None
+            and (key := _key_of(entry)) is not None
+            and key.source == path
+            and key.name == name
+            and key.parent in given.sections
+        }
+        if not written:
+            return
+        table, name = self.api, bound.callable
+        for item in table.unknown_arguments(name, bound.arguments):
+            key = written.get(item.argument)
+            if key is None:
+                continue
+            mask = item.mask | table.open_in(name)
+            known = table.requirement.known and not mask & table.admitted
+            slip = not mask
+            grade = where_keras_known if name.startswith("keras.") else where_known
+            yield Fault(
+                MISSPELT if item.meant else UNKNOWN,
+                key,
+                bound,
+                item.argument,
+                bound.arguments[item.argument],
+                False,
+                item.meant or "",
+                "the call raises" if not mask else f"TensorFlow {table.without(mask)} refuses it",
+                "",
+                _ERROR if slip or known else _at_most(grade(table, _WARNING), _WARNING),
+            )
+        for argument, key in written.items():
+            if bound.signature.ignores(argument, table.newest):
+                yield Fault(
+                    IGNORED,
+                    key,
+                    bound,
+                    argument,
+                    bound.arguments[argument],
+                    False,
+                    "",
+                    f"TensorFlow {table.versions[table.newest.bit_length() - 1]} passes over it",
+                    "",
+                    _WARNING,
+                )
+
+    # Classes
+
+    def _looked_up(self, bound: BoundCall, result: RunResult, path: str) -> Iterator[Fault]:
+        """Yield a class or function that a config names and TensorFlow does not have."""
+        named = bound.arguments.get(NAMED)
+        if isinstance(named, Scalar) and isinstance(named.value, str):
+            package, word, key = bound.callable, named.value, named.key
+        elif bound.signature is None and bound.entries is not None and bound.entries.key is not None:
+            package, _, word = bound.callable.rpartition(".")
+            opened = result.opened.get(path)
+            key = opened.keys.get((*bound.entries.key.path, TARGET)) if opened is not None else None
+            if bound.entries.key.source != path:
+                return
+        else:
+            return
+        if key is None or key.source != path or bound.conditions:
+            return
+        whole = f"{package}.{word}" if package.startswith("tensorflow") else f"tensorflow.{package}.{word}"
+        there = self.api.presence(whole)
+        if there is None or there.rest or there.mask & self.api.newest or not there.name.endswith(f".{word}"):
+            return
+        mask = there.mask | there.old
+        meant = "" if mask else near_word(word, sorted(self.api.names(package)))
+        if key.name == TARGET and meant:
+            meant = f"{package}.{meant}"
+        grade = where_keras_known if package.startswith("keras") else where_known
+        yield Fault(
+            WORD,
+            key,
+            bound,
+            package,
+            named or Scalar(word),
+            False,
+            meant,
+            f"TensorFlow {self.api.without(mask)} does not have it" if mask else "AttributeError",
+            "",
+            _ERROR if not mask else _at_most(grade(self.api, _WARNING), _WARNING),
+        )
+
+    # Values
+
+    def _values(self, bound: BoundCall, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
+        """Yield the values that come from the config and that the parameter does not take."""
+        for name, value in bound.arguments.items():
+            parameter = self.refusals.parameter(bound.callable, name)
+            yield from self._class_name(bound, name, value, parameter, path)
+            if parameter is None or (
+                parameter.beside and not any(other in bound.arguments for other in parameter.beside)
+            ):
+                continue
+            for item in _leaves(value, nested=bool(parameter.kind)):
+                fault = self._value(bound, parameter, item, path, floats)
+                if fault is not None:
+                    yield fault
+
+    def _value(
+        self, bound: BoundCall, parameter: Parameter, item: Scalar, path: str, floats: frozenset[KeyPath]
+    ) -> Fault | None:
+        key = item.key if item.key is not None and item.key.source == path else None
+        origins = [origin for origin in item.origins if origin.source == path]
+        if item.optional or (key is None and not origins):
+            return None
+        refusal = self.refusals.of(parameter, item.value)
+        if refusal is None:
+            return None
+        computed = key is None
+        if computed:
+            origins.sort(key=lambda origin: (origin.path not in floats, [str(step) for step in origin.path]))
+            if (
+                refusal.kind.startswith("float")
+                and origins[0].path not in floats
+                and self._divides(bound, parameter.name)
+            ):
+                # A division in the call itself is told in the code, whatever the config says.
+                return None
+        return Fault(
+            WORD if refusal.is_word else VALUE,
+            key or origins[0],
+            bound,
+            parameter.name,
+            item,
+            computed,
+            refusal.meant,
+            refusal.error,
+            refusal.takes,
+            _ERROR if refusal.always else _WARNING,
+        )
+
+    def _class_name(
+        self, bound: BoundCall, name: str, value: Value, parameter: Parameter | None, path: str
+    ) -> Iterator[Fault]:
+        """Yield the class of a described object that Keras does not have."""
+        word = value.entries.get(DESCRIBED[0]) if isinstance(value, Mapping) else None
+        key = word.key if isinstance(word, Scalar) and isinstance(word.value, str) else None
+        if key is None or key.source != path or not isinstance(word, Scalar):
+            return
+        _, kind, last = f"{bound.callable}..".split(".")[:3]
+        if last not in ("get", "deserialize"):
+            kind = parameter.kind if parameter is not None else ""
+        refusal = self.refusals.class_name(kind, word.value)
+        if refusal is not None:
+            yield Fault(WORD, key, bound, name, word, False, refusal.meant, refusal.error, "", _ERROR)
+
+    def _divides(self, bound: BoundCall, name: str) -> bool:
+        """Tell whether an argument of a method or class of Keras is written as a division."""
+        if not bound.callable.startswith("keras."):
+            return False
+        call = next((item for item in bound.spot.scope.calls if item.place == bound.spot.place), None)
+        if call is None:
+            return False
+        written = call.keyword(name)
+        if written is None:
+            number = list(bound.arguments).index(name)
+            written = call.args[number] if number < len(call.args) else None
+        return written is not None and written[0] == BINARY and written[1] == "/"
+
+
+def _leaves(value: Value, *, nested: bool) -> Iterator[Scalar]:
+    """Yield the plain values of an argument; of lists and mappings of names those inside."""
+    if isinstance(value, Scalar):
+        yield value
+    elif nested and isinstance(value, Sequence):
+        for item in value.items:
+            yield from _leaves(item, nested=True)
+    elif nested and isinstance(value, Mapping) and not all(key in value.entries for key in DESCRIBED):
+        for item in value.entries.values():
+            yield from _leaves(item, nested=True)
+
+
+def _key_of(value: Value) -> ConfigKey | None:
+    return value.key if isinstance(value, (Scalar, Sequence, Mapping)) else None
+
+
+def _at_most(severity: str, limit: str) -> str:
+    return limit if severity == "error" else severity

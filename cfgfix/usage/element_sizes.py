@@ -1,0 +1,127 @@
+"""The bytes of an element of a data set, where the functions that are mapped over it say the size of its images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from cfgfix.code.inference.interpreter.objects import External, FunctionObject, Made, Scalar, Spot, Value
+from cfgfix.code.inference.interpreter.objects import Sequence as Listed
+from cfgfix.code.model.summary import Place
+from cfgfix.config.dialects.derived import DTYPE_BYTES
+from cfgfix.config.dialects.parameters import meaning_of
+from cfgfix.usage.sinks import BoundCall
+
+DATASET = "tensorflow.data.Dataset."
+MAX_STEPS = 60
+"""Most steps of one pipeline that are followed."""
+_RESIZED = "tensorflow.image.resize"
+_CUT = frozenset({"tensorflow.image.resize_with_crop_or_pad", "tensorflow.image.resize_with_pad"})
+_DECODED = frozenset(
+    f"tensorflow.{module}.decode_{form}"
+    for module in ("image", "io")
+    for form in ("jpeg", "png", "image", "bmp", "and_crop_jpeg")
+)
+_SMALLER = (
+    "tensorflow.io.encode_",
+    "tensorflow.image.encode_",
+    "tensorflow.io.serialize_",
+    "tensorflow.reduce_",
+    "tensorflow.math.reduce_",
+)
+"""Calls behind which an element is no image any more."""
+_KEPT = frozenset(
+    {"map", "filter", "shuffle", "repeat", "cache", "prefetch", "take", "skip", "shard", "with_options"}
+)
+"""Steps behind which elements are what they were, or what a function makes of them."""
+Place2 = tuple[int, Place]
+
+
+def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int | None]]:
+    """Yield the calls for which the bytes of an element count, with those bytes; None where they are not known.
+
+    Args:
+        calls: The calls of one run.
+    """
+    steps = {_key(bound.spot): bound for bound in calls if bound.callable.startswith(DATASET)}
+    for bound in steps.values():
+        meaning = meaning_of(bound.callable)
+        if meaning is not None and meaning.element:
+            yield bound, _before(bound, steps, calls)
+
+
+def _key(spot: Spot) -> Place2:
+    return id(spot.scope), spot.place
+
+
+def _before(bound: BoundCall, steps: dict[Place2, BoundCall], calls: Sequence[BoundCall]) -> int | None:
+    """Return the bytes of an element in front of a step, or None where they are not known."""
+    receiver = bound.call.receiver
+    for _ in range(MAX_STEPS):
+        step = steps.get(_key(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
+        if step is None:
+            return None
+        name = step.callable.removeprefix(DATASET)
+        if name not in _KEPT:
+            return None
+        function = _given(step, 0, "map_func")
+        if name == "map" and not isinstance(function, FunctionObject):
+            return None
+        if name == "map" and isinstance(function, FunctionObject):
+            inner = [call for call in calls if _is_inside(call.spot, function)]
+            if any(call.callable.startswith(_SMALLER) for call in inner):
+                return None
+            size = _of_image(inner)
+            if size is not None:
+                return size
+        receiver = step.call.receiver
+    return None
+
+
+def _is_inside(spot: Spot, function: FunctionObject) -> bool:
+    return spot.scope is function.scope or any(scope is function.scope for scope, _ in spot.calls)
+
+
+def _of_image(calls: Sequence[BoundCall]) -> int | None:
+    """Return the bytes of the image that a function gives, by the last call that says its size."""
+    size: int | None = None
+    channels = 1
+    bytes_each = 4
+    for call in calls:
+        if call.callable in _DECODED:
+            channels = _whole(_given(call, 1, "channels")) or channels
+        elif call.callable == _RESIZED or call.callable in _CUT:
+            size = _area(call)
+        elif call.callable == "tensorflow.cast" and size is not None:
+            bytes_each = DTYPE_BYTES.get(_dtype(_given(call, 1, "dtype")), bytes_each)
+    return size * channels * bytes_each if size is not None else None
+
+
+def _area(call: BoundCall) -> int | None:
+    if call.callable == _RESIZED:
+        listed = _given(call, 1, "size")
+        items: list[Value | None] = [*listed.items] if isinstance(listed, Listed) and not listed.open else []
+    else:
+        items = [_given(call, 1, "target_height"), _given(call, 2, "target_width")]
+    sides = [side for side in map(_whole, items) if side is not None]
+    return math.prod(sides) if len(sides) == 2 else None
+
+
+def _given(call: BoundCall, position: int, name: str) -> Value | None:
+    """Return an argument given by name or by position."""
+    found = call.call.keywords.get(name)
+    if found is None and position < len(call.call.args):
+        found = call.call.args[position]
+    return found
+
+
+def _whole(value: Value | None) -> int | None:
+    if isinstance(value, Scalar) and isinstance(value.value, int) and not isinstance(value.value, bool):
+        return value.value if value.value > 0 else None
+    return None
+
+
+def _dtype(value: Value | None) -> str:
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        return value.value
+    return value.name.rpartition(".")[2] if isinstance(value, External) else ""

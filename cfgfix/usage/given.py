@@ -1,0 +1,77 @@
+"""What the configs of a project give to the calls of its code, for the rules about code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from cfgfix.code.model.given import CallPlace, Given, UnderConfigs
+from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.findings import KeyPath, Location, format_key_path
+from cfgfix.core.source_file import read_source
+from cfgfix.usage.project_code import CodeSays, ProjectCode
+
+Calls = dict[CallPlace, dict[int | str, Given]]
+
+
+def under_configs(code: ProjectCode) -> list[UnderConfigs]:
+    """Return what each config gives to calls, those with the same values together, those with most values first."""
+    found: dict[object, tuple[list[str], Calls]] = {}
+    for path, says in code.all().items():
+        if not says.framework:
+            continue
+        shown = os.path.relpath(os.path.join(code.root, path))
+        calls = dict(_calls(shown, says))
+        if not calls:
+            continue
+        values = tuple(
+            sorted(
+                (place, str(name), repr(one.value))
+                for place, given in calls.items()
+                for name, one in given.items()
+            )
+        )
+        found.setdefault(values, ([], calls))[0].append(shown)
+    groups = sorted(found.values(), key=lambda group: (-len(group[1]), group[0]))
+    return [UnderConfigs(tuple(sorted(paths)), calls) for paths, calls in groups]
+
+
+def _calls(path: str, says: CodeSays) -> Iterator[tuple[CallPlace, dict[int | str, Given]]]:
+    """Yield the calls that get a value of a config, each with the arguments that have one value only."""
+    given: dict[tuple[CallPlace, int | str], list[Reached]] = {}
+    for item in says.reached:
+        if item.path is not None and item.argument is not None:
+            place = os.path.abspath(item.location.path), item.place
+            given.setdefault((place, item.argument), []).append(item)
+    document: Document | None = None
+    found: Calls = {}
+    for (place, argument), items in given.items():
+        first = items[0]
+        if any(
+            not item.known or type(item.value) is not type(first.value) or item.value != first.value
+            for item in items
+        ):
+            # Another value arrives there on another way.
+            continue
+        if document is None:
+            try:
+                document = compose(read_source(path))
+            except UnreadableError:
+                return
+        assert first.path is not None
+        origin = _origin(document, first.path)
+        if origin is not None:
+            found.setdefault(place, {})[argument] = Given(
+                first.value, format_key_path(first.path), origin, first.unchanged
+            )
+    yield from found.items()
+
+
+def _origin(document: Document, path: KeyPath) -> Location | None:
+    entry = document.find(path) if document.problem is None else None
+    if entry is None:
+        return None
+    place: Location = document.source.location(entry[1].start, entry[1].end)
+    return place

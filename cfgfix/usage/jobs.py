@@ -1,0 +1,321 @@
+"""The CPU and memory limits under which jobs run a project's programs: manifests, Compose files, Slurm scripts, `docker run`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from cfgfix.config.document.compose import MAPPING, SCALAR, SEQUENCE, Node, compose, deref
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.records import dataclass, replace
+from cfgfix.core.source_file import SourceFile, read_regular, read_source
+from cfgfix.usage.commands import Command, commands_in, commands_of
+from cfgfix.usage.project_files import DATA, ProjectFiles
+
+MAX_DEPTH = 24
+MAX_JOBS = 100
+"""Most jobs of one project that are looked at."""
+_MAY_LIMIT = re.compile(r"\b(?:resources|mem_limit|cpus)\b")
+_SBATCH = re.compile(r"^#SBATCH\s+(.*)$", re.MULTILINE)
+_QUANTITY = re.compile(r"^\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*$")
+_KUBERNETES = {
+    "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "m": 1e-3,
+}  # fmt: skip
+"""Units of quantities (kubernetes.io, Resource units)."""
+_BINARY = {
+    "": 1,
+    "b": 1,
+    "k": 2**10,
+    "kb": 2**10,
+    "m": 2**20,
+    "mb": 2**20,
+    "g": 2**30,
+    "gb": 2**30,
+    "t": 2**40,
+    "tb": 2**40,
+}
+"""Units of sizes in Compose files, `docker run` and Slurm."""
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What runs a program under limits.
+
+    Attributes:
+        kind: What it is, in words.
+        path: The file that says so, relative to the project.
+        line: The 1-based line of the limits there.
+        cpus: The CPUs that it may use, or None.
+        ram_mib: Its memory in MiB, or None.
+    """
+
+    kind: str
+    path: str
+    line: int
+    cpus: float | None
+    ram_mib: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunBy:
+    """A job and a command that it runs."""
+
+    job: Job
+    command: Command
+
+    def runs(self, program: str) -> bool:
+        """Tell whether the command starts a program, by its path relative to the project.
+
+        In a container the project may lie anywhere, so what both paths end with decides.
+        """
+        if self.command.is_module:
+            written = [*self.command.program.split("."), ""]
+            ends = program.removesuffix(".py").split("/")
+            return _same_end(written[:-1], ends) or _same_end([*written[:-1], "__main__"], ends)
+        return _same_end(_steps(self.command.program), _steps(program))
+
+    def names(self, config: str) -> bool | None:
+        """Tell whether the command names a config; None where it names none at all."""
+        named = [word.rpartition("=")[2] for word in self.command.arguments if word.endswith(DATA)]
+        return any(_same_end(_steps(word), _steps(config)) for word in named) if named else None
+
+
+def _steps(path: str) -> list[str]:
+    return [step for step in path.replace(os.sep, "/").split("/") if step not in ("", ".", "..")]
+
+
+def _same_end(first: list[str], second: list[str]) -> bool:
+    count = min(len(first), len(second))
+    return count > 0 and first[-count:] == second[-count:]
+
+
+def jobs_of(files: ProjectFiles) -> list[RunBy]:
+    """Return the jobs of a project that limit what they run, each with its commands."""
+    found: list[RunBy] = []
+    image = _image(files)
+    for path in (*files.data, *files.texts):
+        if len(found) >= MAX_JOBS:
+            break
+        whole = os.path.join(files.root, path)
+        try:
+            text = read_regular(whole, 400_000).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if path.endswith((".yaml", ".yml")):
+            if _MAY_LIMIT.search(text):
+                found += _of_yaml(path, whole, image)
+        elif not path.endswith(DATA):
+            found += _of_script(path, whole, text)
+    return found
+
+
+def job_for(jobs: Iterable[RunBy], programs: Iterable[str], config: str) -> Job | None:
+    """Return the job that runs one of a config's programs with it, or None where none or several different ones do."""
+    programs = list(programs)
+    named: list[Job] = []
+    other: list[Job] = []
+    for item in jobs:
+        if any(item.runs(program) for program in programs):
+            says = item.names(config)
+            if says is None:
+                other.append(item.job)
+            elif says:
+                named.append(item.job)
+    found = named or other
+    limits = {(job.cpus, job.ram_mib) for job in found}
+    return found[0] if len(limits) == 1 else None
+
+
+# Manifests and Compose files
+
+
+def _of_yaml(path: str, whole: str, image: list[str]) -> Iterator[RunBy]:
+    try:
+        document = compose(read_source(whole))
+    except UnreadableError:
+        return
+    if document.problem is not None:
+        return
+    for root in document.roots:
+        top = _members(root)
+        if "apiVersion" in top and "kind" in top:
+            for container in _containers(root, 0):
+                yield from _of_container(path, whole, document.source, container, image)
+        elif "services" in top:
+            for service in _members(top["services"]).values():
+                yield from _of_service(path, whole, document.source, service)
+
+
+def _containers(node: Node, depth: int) -> Iterator[Node]:
+    """Yield the containers of a manifest, wherever its kind keeps its pods."""
+    node = deref(node)
+    if depth > MAX_DEPTH:
+        return
+    if node.kind is MAPPING:
+        for key, value in node.items:
+            if key.kind is SCALAR and key.text == "containers" and deref(value).kind is SEQUENCE:
+                yield from (deref(item) for item in deref(value).items)
+            else:
+                yield from _containers(value, depth + 1)
+    elif node.kind is SEQUENCE:
+        for item in node.items:
+            yield from _containers(item, depth + 1)
+
+
+def _of_container(
+    path: str, whole: str, source: SourceFile, container: Node, image: list[str]
+) -> Iterator[RunBy]:
+    entries = _members(container)
+    limits = _members(_members(entries.get("resources")).get("limits"))
+    cpus, ram = limits.get("cpu"), limits.get("memory")
+    words = [*_words(entries.get("command")), *_words(entries.get("args"))]
+    yield from _jobs(
+        "a Kubernetes job",
+        path,
+        whole,
+        source,
+        cpus or ram,
+        _size(cpus, _KUBERNETES),
+        _size(ram, _KUBERNETES),
+        words or image,
+    )
+
+
+def _of_service(path: str, whole: str, source: SourceFile, service: Node) -> Iterator[RunBy]:
+    entries = _members(service)
+    limits = _members(_members(_members(entries.get("deploy")).get("resources")).get("limits"))
+    cpus = limits.get("cpus") or entries.get("cpus")
+    ram = limits.get("memory") or entries.get("mem_limit")
+    words = [*_words(entries.get("entrypoint")), *_words(entries.get("command"))]
+    if not words:
+        built = entries.get("build")
+        context = _members(built).get("context", built) if built is not None else None
+        if context is not None and deref(context).kind is SCALAR:
+            words = _of_image(os.path.join(os.path.dirname(whole), deref(context).text, "Dockerfile"))
+    yield from _jobs(
+        "a Compose service",
+        path,
+        whole,
+        source,
+        cpus or ram,
+        _size(cpus, _BINARY),
+        _size(ram, _BINARY),
+        words,
+    )
+
+
+def _jobs(
+    kind: str,
+    path: str,
+    whole: str,
+    source: SourceFile,
+    where: Node | None,
+    cpus: float | None,
+    ram: float | None,
+    words: list[str],
+) -> Iterator[RunBy]:
+    if where is None or (cpus is None and ram is None):
+        return
+    line, _ = source.position(where.start)
+    job = Job(kind, path, line, cpus, ram / MIB if ram is not None else None)
+    for command in commands_of(whole, line, " ".join(words)):
+        yield RunBy(job, command)
+
+
+def _members(node: Node | None) -> dict[str, Node]:
+    node = deref(node) if node is not None else None
+    if node is None or node.kind is not MAPPING:
+        return {}
+    return {key.text: deref(value) for key, value in node.items if key.kind is SCALAR}
+
+
+def _words(node: Node | None) -> list[str]:
+    if node is None:
+        return []
+    node = deref(node)
+    if node.kind is SCALAR:
+        return node.text.split()
+    return [word for item in node.items if deref(item).kind is SCALAR for word in deref(item).text.split()]
+
+
+def _size(node: Node | None, units: Mapping[str, float]) -> float | None:
+    return _number(deref(node).text, units) if node is not None and deref(node).kind is SCALAR else None
+
+
+def _number(text: str, units: Mapping[str, float]) -> float | None:
+    found = _QUANTITY.match(text)
+    unit = found[2] if found is not None else ""
+    factor = units.get(unit, units.get(unit.lower()))
+    if found is None or factor is None:
+        return None
+    size = float(found[1]) * factor
+    return size if 0 < size < 2**53 else None
+
+
+def _image(files: ProjectFiles) -> list[str]:
+    """Return what the project's image runs, where it has one only."""
+    images = [path for path in files.texts if path.rpartition("/")[2] == "Dockerfile"]
+    return _of_image(os.path.join(files.root, images[0])) if len(images) == 1 else []
+
+
+def _of_image(path: str) -> list[str]:
+    """Return the words of the command that a Dockerfile ends with."""
+    try:
+        text = read_regular(path, 400_000).decode("utf-8", "replace")
+    except OSError:
+        return []
+    words: dict[str, list[str]] = {}
+    for name, rest in re.findall(r"^\s*(ENTRYPOINT|CMD)\s+(.+?)\s*$", text, re.MULTILINE):
+        try:
+            listed = json.loads(rest)
+        except ValueError:
+            listed = rest.split()
+        words[name] = [str(word) for word in listed] if isinstance(listed, list) else []
+    return [*words.get("ENTRYPOINT", ()), *words.get("CMD", ())]
+
+
+# Scripts
+
+
+def _of_script(path: str, whole: str, text: str) -> Iterator[RunBy]:
+    asked = _SBATCH.findall(text)
+    if asked:
+        options = " ".join(line.partition(" #")[0] for line in asked)
+        cpus = _option(options, ("--cpus-per-task", "-c"), _BINARY)
+        ram = _option(options, ("--mem",), _BINARY, unit="m")
+        each = _option(options, ("--mem-per-cpu",), _BINARY, unit="m")
+        if ram is None and each is not None and cpus is not None:
+            ram = each * cpus
+        if cpus is not None or ram is not None:
+            line = text[: text.index("#SBATCH")].count("\n") + 1
+            job = Job("a Slurm job", path, line, cpus, ram / MIB if ram is not None else None)
+            yield from (RunBy(job, command) for command in commands_in(whole))
+    if "docker run" not in text:
+        return
+    joined = re.sub(r"\\\n", "  ", text)
+    for number, written in enumerate(joined.split("\n"), 1):
+        if "docker run" not in written:
+            continue
+        options = written.partition("docker run")[2]
+        cpus = _option(options, ("--cpus",), _BINARY)
+        ram = _option(options, ("--memory", "-m"), _BINARY)
+        job = Job("a container", path, number, cpus, ram / MIB if ram is not None else None)
+        if cpus is not None or ram is not None:
+            yield from (
+                RunBy(replace(job, line=command.line), command)
+                for command in commands_of(whole, number, options)
+            )
+
+
+def _option(text: str, names: tuple[str, ...], units: Mapping[str, float], unit: str = "") -> float | None:
+    for name in names:
+        found = re.search(
+            rf"(?:^|\s){re.escape(name)}(?:=|\s+|(?<=-c)|(?<=-m))([0-9.]+[A-Za-z]*)(?=\s|$)", text
+        )
+        if found is not None:
+            written = found[1]
+            return _number(written + (unit if written[-1].isdigit() else ""), units)
+    return None

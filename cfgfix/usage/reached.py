@@ -1,0 +1,211 @@
+"""Which parameters of TensorFlow the values of one config reach, and what its programs say themselves, over all their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from cfgfix.code.inference.interpreter.objects import (
+    ConfigKey,
+    KeyPath,
+    Mapping,
+    Scalar,
+    Spot,
+    Value,
+)
+from cfgfix.code.inference.interpreter.objects import Sequence as Listed
+from cfgfix.code.model.positions import Offsets
+from cfgfix.config.dialects.parameters import ELEMENT, Reached, meaning_of
+from cfgfix.core.findings import Location
+from cfgfix.core.source_file import SourceFile
+from cfgfix.usage.element_sizes import element_sizes
+from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.sinks import BoundCall, Sink, Sinks
+
+MAX_REACHED = 400
+"""Most parameters that are kept of one config."""
+_PLAIN = (bool, int, float, str)
+
+
+class Places:
+    """Where things stand in the code, each file read once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[SourceFile, Offsets]] = {}
+
+    def of(self, spot: Spot, label: str | None = None) -> Location:
+        """Return the place of a spot."""
+        known = self._files.get(spot.path)
+        if known is None:
+            source = spot.scope.module.source_file()
+            known = self._files[spot.path] = source, Offsets(source.text)
+        source, offsets = known
+        start, end = offsets.span(spot.place)
+        found: Location = source.location(start, max(start, end), label)
+        return found
+
+
+def reached_by(
+    path: str, results: Sequence[RunResult], sinks: Sinks, entries: dict[KeyPath, Any], places: Places
+) -> tuple[Reached, ...]:
+    """Return the parameters that the values of a config reach, and the constants that its programs give those with a meaning.
+
+    Args:
+        path: The config.
+        results: The runs that open it.
+        sinks: The sinks of all runs.
+        entries: The plain values of the file, by key path.
+        places: Where things stand in the code.
+    """
+    found: dict[tuple[Any, ...], Reached] = {}
+    for result in results:
+        mine = list(sinks.of(result, path))
+        given: dict[tuple[ConfigKey, object], set[Point]] = {}
+        for sink in mine:
+            for value in sink.values:
+                key = _given(path, sink, value, entries)
+                if key is not None:
+                    given.setdefault((key, _kind(sink)), set()).add(_point(sink.spot))
+        for sink in mine:
+            for item in _of_sink(path, sink, entries, given, places):
+                found.setdefault(_identity(item), item)
+        calls = sinks.calls(result)
+        for bound in calls:
+            for item in _constants(bound, places):
+                found.setdefault(_identity(item), item)
+        for bound, size in element_sizes(calls):
+            always, place = not bound.conditions, places.of(bound.spot)
+            known = size is not None
+            item = Reached(bound.callable, ELEMENT, None, False, size, known, always, True, place)
+            found.setdefault(_identity(item), item)
+        if len(found) >= MAX_REACHED:
+            break
+    return tuple(list(found.values())[:MAX_REACHED])
+
+
+def _of_sink(
+    path: str,
+    sink: Sink,
+    entries: dict[KeyPath, Any],
+    given: dict[tuple[ConfigKey, object], set[Point]],
+    places: Places,
+) -> Iterator[Reached]:
+    always = not sink.conditions and len(sink.values) == 1
+    for value in sink.values:
+        plain, known = _plain(value)
+        key = _given(path, sink, value, entries)
+        others = [one for one in _origins(value) if one.source == path and one.path]
+        for one in (key,) if key is not None else others:
+            yield Reached(
+                sink.callable,
+                sink.parameter,
+                one.path,
+                key is not None,
+                plain,
+                known,
+                always,
+                all(_point(spot) in given.get((one, _kind(sink)), ()) for spot in one.uses),
+                places.of(sink.spot),
+                sink.spot.place,
+                _argument(sink),
+            )
+
+
+def _argument(sink: Sink) -> int | str | None:
+    """Return by which position or name a call is written with a value; None for what it is spread from."""
+    if sink.bound.entries is not None or sink.bound.sets:
+        return None
+    for number, value in enumerate(sink.bound.call.args):
+        if value is sink.value:
+            return number
+    keywords = sink.bound.call.keywords
+    return sink.parameter if keywords.get(sink.parameter) is sink.value else None
+
+
+def _given(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Any]) -> ConfigKey | None:
+    """Return the key of a config whose value a parameter is given as it stands in the file, or converted; else None."""
+    key = sink.unchanged(value)
+    if key is not None:
+        return key if key.source == path and key.path else None
+    origins = list(_origins(value))
+    if len(origins) != 1 or origins[0].source != path or not origins[0].path:
+        return None
+    plain, known = _plain(value)
+    return origins[0] if known and _converted(plain, entries.get(origins[0].path)) else None
+
+
+def _kind(sink: Sink) -> object:
+    """Return what a parameter means, or the parameter itself where it has no concept."""
+    meaning = meaning_of(sink.callable)
+    concepts = meaning.parameters.get(sink.parameter) if meaning is not None else None
+    return concepts or (sink.callable, sink.parameter)
+
+
+def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
+    """Yield what a call says that gets nothing of a config: constants of the code at parameters that mean something."""
+    meaning = meaning_of(bound.callable)
+    if meaning is None:
+        return
+    always = not bound.conditions
+    if meaning.facts:
+        yield Reached(bound.callable, "", None, False, None, False, always, True, places.of(bound.spot))
+    for parameter, value in bound.arguments.items():
+        if parameter not in meaning.parameters and parameter not in meaning.counted:
+            continue
+        if any(True for _ in _origins(value)):
+            continue
+        plain, known = _plain(value)
+        yield Reached(
+            bound.callable, parameter, None, False, plain, known, always, True, places.of(bound.spot)
+        )
+
+
+def _origins(value: Value) -> Iterable[ConfigKey]:
+    own = value.key if isinstance(value, (Scalar, Listed, Mapping)) else None
+    if own is not None:
+        return (own,)
+    if isinstance(value, Listed):
+        return sorted(
+            {key for item in value.items for key in _origins(item)},
+            key=lambda key: (key.source, str(key.path)),
+        )
+    return sorted(value.origins, key=lambda key: (key.source, str(key.path)))
+
+
+def _plain(value: Value) -> tuple[Any, bool]:
+    """Return a value as plain data, and whether it is known."""
+    if isinstance(value, Scalar):
+        return (value.value, not value.optional) if isinstance(value.value, _PLAIN) else (None, False)
+    if isinstance(value, Listed) and not value.open:
+        return [_plain(item)[0] for item in value.items], True
+    return None, False
+
+
+def _converted(value: Any, written: Any) -> bool:
+    """Tell whether a value is what a conversion such as `int(...)` makes of the one in the file."""
+    if isinstance(value, bool) or isinstance(written, bool):
+        return value is written
+    if isinstance(value, (int, float)) and isinstance(written, (int, float)):
+        return value == written
+    return str(value) == str(written)
+
+
+Point = tuple[str, int, int]
+"""A file, a line and a column."""
+
+
+def _point(spot: Spot) -> Point:
+    return spot.path, spot.place[0], spot.place[1]
+
+
+def _identity(item: Reached) -> tuple[Any, ...]:
+    return (
+        item.call,
+        item.parameter,
+        item.path,
+        item.location.path,
+        item.location.start,
+        str(item.value),
+        item.unchanged,
+        item.always,
+    )

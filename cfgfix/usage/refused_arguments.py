@@ -1,0 +1,109 @@
+"""What TensorFlow does not take of the arguments that a config gives, as verdicts on its keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cfgfix.code.inference.interpreter.objects import Scalar
+from cfgfix.core.edits import Change, RenameKey, SetValue
+from cfgfix.core.findings import format_key_path
+from cfgfix.usage.arguments import IGNORED, MISSPELT, VALUE, WORD, Arguments, Fault
+from cfgfix.usage.config_files import Entry
+from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.spelling import number_text, shown_value
+
+MAX_WHOLE = 1 << 53
+"""Up to here a float tells all integers apart."""
+
+
+def find_refused_arguments(judge: Judge, arguments: Arguments) -> None:
+    """Tell of what TensorFlow does not take of the arguments that a file gives."""
+    floats = frozenset(path for path, entry in judge.entries.items() if isinstance(entry.data, float))
+    for result in judge.results:
+        for fault in arguments.of(result, judge.path, floats):
+            entry = judge.entries.get(fault.key.path)
+            if entry is None or entry.path in judge.told:
+                continue
+            judge.told.add(entry.path)
+            judge.add(_verdict(judge, fault, entry))
+
+
+def _verdict(judge: Judge, fault: Fault, entry: Entry) -> Verdict:
+    """Return what is told of an argument."""
+    is_yaml = judge.first.file.form == "yaml"
+    span = entry.value if fault.kind in (WORD, VALUE) else entry.key
+    callable_name = fault.bound.callable.rpartition(".")[2] + "()"
+    values: dict[str, Any] = {
+        "key": format_key_path(entry.path),
+        "name": str(entry.path[-1]) if entry.path else "",
+        "place": judge.place(fault.bound.spot),
+        "by": fault.by if fault.kind in (WORD, VALUE) else callable_name,
+        "error": fault.error,
+        "effect": fault.error,
+        "wanted": fault.meant,
+        "parameter": fault.parameter,
+        "value": shown_value(fault.value),
+        "meant": f" (did you mean '{fault.meant}'?)" if fault.meant else "",
+    }
+    check, label, title = "refused-key", f"{callable_name} does not take it", None
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    if fault.kind == MISSPELT:
+        check, label = "misspelt-key", f"{callable_name} takes `{fault.meant}`"
+        changes = (RenameKey(entry.path, fault.meant),)
+    elif fault.kind == IGNORED:
+        check, label = "ignored-argument", f"{callable_name} forgets it"
+    elif fault.kind == WORD:
+        check, label = "unknown-word", f"goes to `{fault.parameter}`"
+        changes = (SetValue(entry.path, fault.meant),) if fault.meant and not fault.computed else ()
+    elif fault.kind == VALUE:
+        check = "refused-value"
+        label = f"`{fault.parameter}` takes {fault.takes}" if fault.takes else f"goes to `{fault.parameter}`"
+        values["error"] = f"{fault.error}, it takes {fault.takes}" if fault.takes else fault.error
+        if fault.computed:
+            values["value"] = f"{shown_value(Scalar(entry.data))} and becomes {shown_value(fault.value)}"
+            if (
+                isinstance(fault.value, Scalar)
+                and isinstance(fault.value.value, float)
+                and "integer" in fault.takes
+            ):
+                notes = ("the code makes a float of it: `//` or int(...) keeps an integer",)
+        number = None if fault.computed else number_for(entry.data, fault.takes)
+        if number is not None:
+            changes = (SetValue(entry.path, *number),)
+            title = "Write it as an integer" if isinstance(number[0], int) else None
+    return Verdict(
+        check,
+        entry.path,
+        span,
+        values,
+        severity=fault.severity if fault.severity != "error" else None,
+        spot=fault.bound.spot,
+        label=label,
+        changes=changes if is_yaml else (),
+        notes=notes,
+        stops=fault.kind == VALUE and fault.severity == "error",
+        title=title,
+    )
+
+
+def number_for(value: Any, takes: str) -> tuple[int | float, str] | None:
+    """Return the number that a value stands for, with its text, where a parameter takes numbers; None where that is not certain."""
+    integer = takes.startswith("an integer")
+    if not integer and not takes.startswith(("a number", "a float")):
+        return None
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        if not integer:
+            text = number_text(value) or value
+            return (int(text) if text.lstrip("+-").isdecimal() else number), text
+    elif isinstance(value, float):
+        number = value
+    else:
+        return None
+    if not integer or number != number // 1 or abs(number) > MAX_WHOLE:
+        return None
+    return int(number), str(int(number))

@@ -1,0 +1,409 @@
+"""What the time of a training program goes to: from steps and looks made up, and from real programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfgfix.core.errors import CfgfixError
+from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation, describe_stack, is_users
+from cfgfix.measure.pace import Load
+from cfgfix.measure.sampling import UserCodeError, run_child
+from cfgfix.measure.training import (
+    RunPlan,
+    analyse,
+    attribute,
+    find_stalls,
+    main_loop,
+    memory_growth,
+    period_of,
+    warm_up,
+)
+from cfgfix.measure.verdicts import Outcome
+
+PLACE = "/home/me/train.py:10"
+FREE = Load(cpus=4, busy=0.5, elsewhere=0.0)
+TAKEN = Load(cpus=4, busy=0.5, elsewhere=3.4)
+
+
+class Programme:
+    """A loop made up: steps of 10 ms, with what is planted in some of them."""
+
+    def __init__(self, kind="loop", steps=120, wait=0.0002, call=0.008):
+        self.loop = Loop(kind, PLACE)
+        self.observation = Observation()
+        self.observation.loops[(kind, PLACE)] = self.loop
+        now = 0.0
+        for _ in range(steps):
+            step = Step(now, now + wait + call + 0.0008, wait, call, calls=1, samples=8, shape=1, trains=True)
+            self.loop.steps.append(step)
+            now = step.end
+
+    def planted(self, places, seconds, who="save", place="/home/me/train.py:30", what="", state="python"):
+        """Let what is at work take so long in these steps."""
+        for index in places:
+            step = self.loop.steps[index]
+            begin = step.end
+            for later in self.loop.steps[index:]:
+                later.end += seconds
+                if later is not step:
+                    later.begin += seconds
+            looks = self.observation.looks
+            looks[:] = [
+                replace(look, moment=look.moment + seconds) if look.moment >= begin else look
+                for look in looks
+            ]
+            count = max(2, round(seconds / 0.004))
+            looks += [
+                Look(begin + seconds * (part + 0.5) / count, state, who, place, what, self.loop.kind)
+                for part in range(count)
+            ]
+        return self
+
+    def judged(self, load=FREE):
+        self.observation.looks.sort(key=lambda look: look.moment)
+        found = analyse(self.observation, RunPlan(data_seconds=0), load, source="train.py")
+        json.dumps(found.as_dict(), allow_nan=False)
+        return found, [verdict for verdict in found.verdicts if verdict.outcome is Outcome.PROBLEM]
+
+
+def test_a_healthy_loop_has_no_problem():
+    for kind in ("fit", "loop"):
+        found, problems = Programme(kind).judged()
+        assert problems == []
+        assert sum(found.shares.values()) == pytest.approx(1, abs=0.02)
+
+
+def test_a_stall_is_told_with_function_period_size_and_share():
+    made = Programme().planted(range(25, 120, 20), 0.2, "save", what="keras.saving.save_weights")
+    found, problems = made.judged()
+    assert [verdict.name for verdict in problems] == ["stall"]
+    (stall,) = found.stalls
+    assert stall.who == "save"
+    assert stall.period == pytest.approx(20)
+    assert stall.seconds == pytest.approx(0.2, rel=0.1)
+    assert stall.share == pytest.approx(1.0 / (1.0 + 117 * 0.009), rel=0.1)
+    assert "keras.saving.save_weights" in problems[0].summary
+    assert problems[0].worth == pytest.approx(1 / (1 - stall.share))
+
+
+def test_stalls_of_two_causes_are_told_apart():
+    made = Programme().planted(range(20, 120, 10), 0.05, "figure").planted(range(15, 120, 25), 0.1, "save")
+    found, _ = made.judged()
+    assert {stall.who: round(stall.period) for stall in found.stalls} == {"figure": 10, "save": 25}
+
+
+def test_disturbances_of_a_busy_machine_are_no_ones_stall():
+    made = Programme().planted([30, 37, 71, 90, 93, 101], 0.03, "train")
+    assert made.judged(TAKEN)[1] == []
+    assert [verdict.name for verdict in made.judged(FREE)[1]] == ["stall"]
+
+
+def test_what_every_step_does_between_is_told():
+    made = Programme().planted(range(120), 0.004, "log", "/home/me/train.py:40")
+    found, problems = made.judged()
+    assert found.parts[0].who == "log"
+    assert found.parts[0].seconds == pytest.approx(0.0048, rel=0.1)
+    assert [verdict.name for verdict in problems] == ["between steps"]
+
+
+def test_keras_own_work_is_not_the_users_fault():
+    made = Programme("fit").planted(range(120), 0.004, "<module>", PLACE)
+    found, problems = made.judged()
+    assert problems == []
+    assert any("steps_per_execution" in (verdict.change or "") for verdict in found.verdicts)
+
+
+def test_an_eager_step_is_told_by_how_it_came_about():
+    made = Programme("fit")
+    for step in made.loop.steps:
+        step.calls, step.call = 0, 0.0
+    (problem,) = made.judged()[1]
+    assert problem.rules == ("TFF011",)
+    own = Programme("loop")
+    for step in own.loop.steps:
+        step.calls, step.call = 0, 0.0
+    (problem,) = own.judged()[1]
+    assert problem.rules == ("TFF010", "CFG010")
+
+
+def test_xla_is_said_to_be_on_and_what_it_compiles():
+    made = Programme("fit")
+    made.observation.xla.add("step")
+    found, problems = made.judged()
+    assert problems == []
+    assert any(verdict.summary == "the step is compiled with XLA already" for verdict in found.verdicts)
+    for number, place in enumerate(range(40, 110, 10)):
+        made.loop.steps[place].shape = 100 + number
+        made.planted([place], 0.3, state="call")
+        made.loop.steps[place].call += 0.3
+    found, problems = made.judged()
+    assert "XLA compiles the step anew" in next(v for v in problems if v.name == "XLA").summary
+
+
+def test_the_end_of_an_epoch_is_told_by_function():
+    made = Programme("fit")
+    for place in (39, 79):
+        made.planted([place], 0.5, "ModelCheckpoint.on_epoch_end", "", "keras.src.saving.save_model")
+        made.loop.steps[place].starts = True
+    found, problems = made.judged()
+    (stall,) = found.stalls
+    assert stall.when == "at the end of an epoch"
+    assert stall.seconds == pytest.approx(0.5, rel=0.1)
+    assert "ModelCheckpoint.on_epoch_end" in problems[0].summary
+
+
+def test_growing_memory_is_told_where_it_goes_on():
+    steps = Programme().loop.steps
+    end = steps[-1].end
+    line = [(end * part / 40, 1e9 + part * 4e6) for part in range(40)]
+    assert memory_growth(line, steps) == pytest.approx(40 * 4e6 / 120, rel=0.15)
+    filled = [(end * part / 40, 1e9 + min(part, 8) * 4e6) for part in range(40)]
+    assert memory_growth(filled, steps) is None
+    assert memory_growth(line[:5], steps) is None
+
+
+def test_a_program_without_steps_is_refused():
+    with pytest.raises(CfgfixError, match="training step"):
+        analyse(Observation(), RunPlan(), FREE, source="train.py")
+
+
+def test_the_loop_that_trains_is_the_one_judged():
+    train, scan = Programme().loop, Programme(steps=400).loop
+    for step in scan.steps:
+        step.trains = False
+    evaluation = Loop("evaluate", PLACE, list(scan.steps))
+    assert main_loop([scan, evaluation, train]) is train
+    assert main_loop([scan]) is scan
+    assert main_loop([evaluation]) is None
+
+
+def test_the_warm_up_ends_after_the_first_traces():
+    steps = Programme(steps=60).loop.steps
+    assert warm_up(steps) == 3
+    steps[7].trace = 1.0
+    assert warm_up(steps) == 9
+    steps[50].trace = 1.0
+    assert warm_up(steps) == 9
+
+
+@pytest.mark.parametrize(
+    ("places", "period"),
+    [
+        ([10, 30, 50, 70], 20),
+        ([10, 30, 51, 70, 90], 20),
+        ([3, 5, 7, 8, 12, 13], None),
+        ([10, 30], None),
+        ([4, 40, 44, 90, 200], None),
+    ],
+)
+def test_a_period_needs_gaps_that_are_alike(places, period):
+    found = period_of(places)
+    assert found == (pytest.approx(period, rel=0.03) if period else None)
+
+
+def test_a_stall_without_a_look_is_still_one():
+    made = Programme()
+    made.planted(range(20, 120, 20), 0.1)
+    made.observation.looks.clear()
+    found, _ = find_stalls(made.loop.steps, attribute(made.loop.steps, [], made.loop), made.loop)
+    assert found[0].who == "Python"
+
+
+def test_the_users_code_is_known_from_others():
+    assert is_users(__file__)
+    assert not is_users(json.__file__)
+    assert not is_users(pytest.__file__)
+    assert not is_users("<string>")
+    who, place, _ = describe_stack(sys._getframe())
+    assert who == "test_the_users_code_is_known_from_others"
+    assert place.startswith(__file__)
+
+
+# --- real programs
+
+
+FIT = """
+import sys, time
+import tensorflow as tf
+
+class Saver(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch % 10 == 9:
+            time.sleep(0.1)
+
+data = tf.data.Dataset.range(10**6).map(lambda v: (tf.zeros([4]) + tf.cast(v % 3, tf.float32), tf.zeros([1]))).batch(4).prefetch(2)
+model = tf.keras.Sequential([tf.keras.layers.Dense(4), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+assert sys.argv[1:] == ["--epochs", "2"], sys.argv
+model.fit(data, steps_per_epoch=1000, epochs=int(sys.argv[2]), callbacks=[Saver()], verbose=0)
+open("ended", "w").close()
+"""
+
+LOOP = """
+import time
+import tensorflow as tf
+
+weight = tf.Variable(1.0)
+
+@tf.function
+def step(x, number):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((weight * x) ** 2)
+    weight.assign_sub(1e-6 * tape.gradient(loss, weight))
+    return loss
+
+def main():
+    data = tf.data.Dataset.range(10**6).map(lambda v: tf.cast(v % 3, tf.float32)).batch(8).prefetch(2)
+    for number, batch in enumerate(data):
+        step(batch, number // 20)
+
+try:
+    main()
+finally:
+    open("cleaned", "w").close()
+open("ended", "w").close()
+"""
+
+
+def observed(folder: Path, text: str, *arguments: str, **plan):
+    script = folder / "train.py"
+    script.write_text(text)
+    options = {
+        "script": str(script),
+        "arguments": list(arguments),
+        "plan": {"steps": 80, "seconds": 60, "data_seconds": 0, **plan},
+    }
+    return run_child("cfgfix.measure.training:job", options, seconds=300)
+
+
+@pytest.fixture
+def folder(tf, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_fit_is_observed_as_it_is_and_stopped(folder):
+    found = observed(folder, FIT, "--epochs", "2")
+    assert found["loop"]["kind"] == "fit"
+    assert found["stopped"]
+    assert not (folder / "ended").exists()
+    assert (
+        found["loop"]["place"]
+        == f"{folder / 'train.py'}:{1 + FIT.splitlines().index(next(line for line in FIT.splitlines() if 'model.fit' in line))}"
+    )
+    stall = max(found["stalls"], key=lambda one: one["share"])
+    assert stall["who"] == "Saver.on_train_batch_end"
+    assert stall["period"] == pytest.approx(10)
+    assert stall["seconds"] >= 0.09
+    assert found["shares"]["call"] > 0
+    assert found["shares"]["wait"] > 0
+    assert str(folder / "train.py") in found["user_files"]
+
+
+def test_a_loop_of_ones_own_is_observed_and_cleaned_up(folder):
+    found = observed(folder, LOOP)
+    assert found["loop"]["kind"] == "loop"
+    assert (folder / "cleaned").exists()
+    assert not (folder / "ended").exists()
+    verdict = next(entry for entry in found["verdicts"] if entry["name"] == "retracing")
+    assert verdict["outcome"] == "problem"
+    assert [rule["id"] for rule in verdict["rules"]] == ["TFF001"]
+    assert any("number: 0 -> 1" in line for line in verdict["evidence"])
+
+
+def test_a_short_program_ends_by_itself(folder):
+    text = LOOP.replace("10**6", "30 * 8").replace("number // 20", "0")
+    found = observed(folder, text)
+    assert not found["stopped"]
+    assert (folder / "ended").exists()
+
+
+def test_a_program_that_fails_is_the_users_failure(folder):
+    with pytest.raises(UserCodeError, match="a bug of mine") as caught:
+        observed(folder, "def main():\n    raise ValueError('a bug of mine')\nmain()\n")
+    assert "train.py" in caught.value.trace
+
+
+def test_nothing_is_left_replaced(tf):
+    kind, model = type(tf.function(lambda: None)), tf.keras.Model
+    iterator = type(iter(tf.data.Dataset.range(1)))
+    before = kind.__call__, model.fit, iterator._next_internal, tf.GradientTape.gradient
+    seen = Observation(steps=1)
+
+    def train():
+        for _ in tf.data.Dataset.range(10):
+            with tf.GradientTape() as tape:
+                value = tf.Variable(1.0) * 2.0
+            tape.gradient(value, [])
+
+    with pytest.raises(StopObservation), seen:
+        train()
+    assert seen.stopped
+    assert before == (kind.__call__, model.fit, iterator._next_internal, tf.GradientTape.gradient)
+
+
+def test_the_command_takes_a_script_with_its_arguments(folder):
+    (folder / "train.py").write_text(FIT)
+    command = [sys.executable, "-m", "cfgfix", "profile", "run", "--json", "-q", "--steps", "60", "--no-data"]
+    done = subprocess.run(
+        [*command, "train.py", "--epochs", "2"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    form = json.loads(done.stdout)
+    assert form["source"] == "train.py --epochs 2"
+    assert form["verdicts"][0]["name"] == "stall"
+    missing = subprocess.run([*command, "nothing.py"], capture_output=True, text=True, check=False)
+    assert missing.returncode == 2
+    assert "there is no file nothing.py" in missing.stderr
+
+
+WITHIN = """
+import time
+import tensorflow as tf
+import cfgfix
+
+weight = tf.Variable(1.0)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((weight * x) ** 2)
+    weight.assign_sub(1e-6 * tape.gradient(loss, weight))
+
+def report():
+    time.sleep(0.05)
+
+with cfgfix.profile(path="found.json") as session:
+    for number, batch in enumerate(tf.data.Dataset.range(60).map(lambda v: tf.cast(v, tf.float32)).prefetch(2)):
+        step(batch)
+        if number % 10 == 9:
+            report()
+assert session.found["kind"] == "run"
+print("went on")
+"""
+
+
+def test_a_part_of_a_program_is_profiled_from_within(folder):
+    (folder / "train.py").write_text(WITHIN)
+    done = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "went on" in done.stdout
+    assert "report (train.py:" in done.stderr
+    found = json.loads((folder / "found.json").read_text())
+    assert found["stalls"][0]["who"] == "report"
+    assert found["stopped"] is False
+
+
+def test_a_part_without_a_training_says_so_and_does_not_fail(folder, capsys):
+    import cfgfix
+
+    with cfgfix.profile() as session:
+        pass
+    assert session.found is None
+    assert "0 training steps ran" in capsys.readouterr().err

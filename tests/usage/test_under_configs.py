@@ -1,0 +1,135 @@
+"""Rules about code see the values of each config in the calls that get them, and say under which config they hold."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cfgfix.core.findings import Finding
+from cfgfix.lint.request import Request
+from cfgfix.lint.runner import check
+from cfgfix.settings.reader import Settings
+
+HEAD = """\
+import argparse
+import os
+
+import tensorflow as tf
+import yaml
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", required=True)
+with open(parser.parse_args().config) as stream:
+    run = yaml.safe_load(stream)
+model = tf.keras.Sequential([tf.keras.layers.Dense(4)])
+x = tf.ones([8, 4])
+"""
+
+
+def found(folder: Path, code: str, **configs: str) -> list[Finding]:
+    """What is found in `train.py`, which every one of the configs is made for."""
+    (folder / "train.py").write_text(HEAD + textwrap.dedent(code), encoding="utf-8")
+    (folder / "requirements.txt").write_text("tensorflow==2.21.0\npyyaml\n", encoding="utf-8")
+    for name, text in configs.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    report = check(Request(paths=(str(folder),), settings=Settings(root=str(folder))))
+    return [finding for file in report.files if file.path.endswith("train.py") for finding in file.findings]
+
+
+def names(findings: list[Finding]) -> list[str]:
+    return [finding.name for finding in findings if finding.severity.label != "info"]
+
+
+LOUD = {
+    "a file name put together": (
+        "tf.keras.callbacks.ModelCheckpoint(os.path.join('runs', run['best']), save_weights_only=True)",
+        "best: weights.h5\n",
+        "keras-file-name",
+        "best",
+    ),
+    "a metric that is not measured": (
+        """
+        def train(settings):
+            model.compile("sgd", "mse", metrics=["accuracy"])
+            stop = tf.keras.callbacks.EarlyStopping(settings["watch"])
+            model.fit(x, x, validation_split=0.25, callbacks=[stop])
+        train(run["stop"])
+        """,
+        "stop: {watch: val_acc}\n",
+        "unmeasured-monitor",
+        "stop.watch",
+    ),
+    "the classes of a layer": (
+        "tf.keras.layers.Dense(run['kinds'], activation='softmax')\n",
+        "kinds: 1\n",
+        "softmax-of-one",
+        "kinds",
+    ),
+    "compiled by XLA for each length": (
+        """
+        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int64)], jit_compile=run["fuse"])
+        def step(batch):
+            return tf.reduce_sum(batch)
+        lengths = tf.data.Dataset.range(1, 9).map(tf.range).padded_batch(2)
+        for batch in lengths:
+            step(batch)
+        """,
+        "fuse: true\n",
+        "padded-batch-dynamic-xla",
+        "fuse",
+    ),
+}
+QUIET = {
+    "a file name put together": "best: best.weights.h5\n",
+    "a metric that is not measured": "stop: {watch: val_accuracy}\n",
+    "the classes of a layer": "kinds: 3\n",
+    "compiled by XLA for each length": "fuse: false\n",
+}
+
+
+@pytest.mark.parametrize("case", LOUD)
+def test_a_value_of_the_config_counts_as_if_it_were_written_there(tmp_path: Path, case: str) -> None:
+    code, config, name, key = LOUD[case]
+    findings = [item for item in found(tmp_path, code, one=config) if item.name == name]
+    assert len(findings) == 1
+    shown = findings[0]
+    assert f"holds under {tmp_path.name}" in shown.notes[0] or "one.yaml" in shown.notes[0]
+    origin = next(place for place in shown.related if place.path.endswith("one.yaml"))
+    assert f"`{key}`" in (origin.label or "")
+    assert shown.fix is None
+
+
+@pytest.mark.parametrize("case", QUIET)
+def test_a_neighbour_stays_silent(tmp_path: Path, case: str) -> None:
+    code, _, name, _ = LOUD[case]
+    assert name not in names(found(tmp_path, code, one=QUIET[case]))
+
+
+def test_a_finding_says_under_which_of_several_configs_it_holds(tmp_path: Path) -> None:
+    code, bad, name, _ = LOUD["a file name put together"]
+    findings = found(tmp_path, code, bad=bad, good="best: best.weights.h5\n", worse="best: w.hdf5\n")
+    shown = [item for item in findings if item.name == name]
+    assert len(shown) == 1
+    assert "bad.yaml" in shown[0].notes[0]
+    assert "worse.yaml" in shown[0].notes[0]
+    assert "good.yaml" not in shown[0].notes[0]
+
+
+def test_an_argument_with_two_values_in_one_run_is_not_known(tmp_path: Path) -> None:
+    code = """
+    def save(name):
+        tf.keras.callbacks.ModelCheckpoint(name, save_weights_only=True)
+    save(run["first"])
+    save(run["second"])
+    """
+    findings = found(tmp_path, code, one="first: a.h5\nsecond: b.weights.h5\n")
+    assert "keras-file-name" not in names(findings)
+
+
+def test_what_is_found_without_a_config_is_told_as_before(tmp_path: Path) -> None:
+    code = "tf.keras.layers.Dense(1, activation='softmax')\ntf.keras.optimizers.Adam(run['rate'])\n"
+    findings = [item for item in found(tmp_path, code, one="rate: 0.1\n") if item.name == "softmax-of-one"]
+    assert len(findings) == 1
+    assert not any("holds under" in note for note in findings[0].notes)
