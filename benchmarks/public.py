@@ -1,7 +1,8 @@
-"""Hold what is told of public projects against what readers wrote of them: `python benchmarks/public.py CHECKOUTS`.
+"""Hold what is told of public projects against what readers wrote of them: `python benchmarks/public.py CHECKOUTS [TRUTH]`.
 
-CHECKOUTS holds a folder for each project of `public/projects.tsv`, by its name, at the commit that stands there. Recall and
-precision stand side by side; a finding counts for a defect of the same file with the same key, or on the same line.
+CHECKOUTS holds a folder for each project of `TRUTH/projects.tsv`, by its name, at the commit that stands there; TRUTH is `public`,
+or `unseen` for the projects that nothing was mended for before their first run. Recall and precision stand side by side; a finding
+counts for a defect of the same file with the same key, or on the same line.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-TRUTH = Path(__file__).resolve().parent / "public"
+HERE = Path(__file__).resolve().parent
 CODE = (".py", ".ipynb")
 TOLD = ("error", "warning")
 
@@ -41,8 +42,9 @@ def checked(folder: Path) -> list[dict[str, Any]]:
 def main() -> None:
     """Print a line for each project and the sums."""
     folder = Path(sys.argv[1])
+    truth = HERE / (sys.argv[2] if len(sys.argv) > 2 else "public")
     count: Counter[str] = Counter()
-    for listed in sorted(TRUTH.glob("*.files")):
+    for listed in sorted(truth.glob("*.files")):
         name = listed.name.removesuffix(".files")
         if not (folder / name).is_dir():
             print(f"{name}: no checkout")
@@ -52,8 +54,8 @@ def main() -> None:
         for path, kind, *_ in rows_of(listed):
             count[f"{kind} files"] += 1
             count[f"{kind} files taken for configs"] += path in known
-        defects = [row for row in rows_of(TRUTH / f"{name}.tsv") if len(row) > 4 and row[4] in TOLD]
-        any_defects = {(row[0], last(row[2])) for row in rows_of(TRUTH / f"{name}.tsv") if len(row) > 4}
+        defects = [row for row in rows_of(truth / f"{name}.tsv") if len(row) > 4 and row[4] in TOLD]
+        any_defects = {(row[0], last(row[2])) for row in rows_of(truth / f"{name}.tsv") if len(row) > 4}
         found = [
             (item["path"].removeprefix("./"), finding)
             for item in reports

@@ -193,6 +193,7 @@ class Judge:
                         self._declared(rule, places, view, target, skips, findings, sure, room)
         findings = self._without_echoes(findings)
         if shown:
+            shown = self.unless_meant(shown, findings)
             told = {(item.location.start, item.location.end) for item in shown}
             findings = [item for item in findings if (item.location.start, item.location.end) not in told]
         if target.dialect.confidence == "low":
@@ -283,6 +284,21 @@ class Judge:
 
         return [
             finding for finding, policy in zip(findings, policies, strict=True) if not echo(finding, policy)
+        ]
+
+    def unless_meant(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
+        """Leave out that a call refuses a value where a rule about the setting says so too: it knows what to write."""
+        settings = {rule.id for rule in self._declarative}
+        meant: dict[tuple[int, int], Severity] = {}
+        for item in findings:
+            if item.rule in settings and item.confidence is Confidence.HIGH:
+                place = (item.location.start, item.location.end)
+                meant[place] = max(item.severity, meant.get(place, item.severity))
+        return [
+            item
+            for item in shown
+            if self.policy(item).yields_to is not YieldsTo.SAME_PLACE
+            or meant.get((item.location.start, item.location.end), Severity.INFO) < item.severity
         ]
 
     def severity(self, rule: Rule, severity: Severity) -> Severity:

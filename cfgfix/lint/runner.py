@@ -554,7 +554,10 @@ def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) ->
     runs.inputs.append(path)
     found = run.judge.by_runs(says.hits, source)
     if says.form == "json":
-        found += _by_meaning(runs, run, source, says, {item.key_path for item in found})
+        meant = _by_meaning(runs, run, source, says)
+        found = run.judge.unless_meant(found, meant)
+        told = {item.key_path for item in found}
+        found += [item for item in meant if item.key_path not in told]
     findings = _permitted(run, found, path)
     known: list[Finding] = []
     if run.baseline is not None:
@@ -630,9 +633,7 @@ def _caused_in(finding: Finding, run: Run, module: str) -> bool:
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
 
 
-def _by_meaning(
-    runs: Runs, run: Run, source: SourceFile, says: CodeSays, refused: set[KeyPath | None]
-) -> list[Finding]:
+def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> list[Finding]:
     """Return what the rules about settings and the machine find in a JSON config, of whose keys the code says what they are."""
     document = compose(source)
     generic = run.dialects.get("generic")
@@ -654,7 +655,7 @@ def _by_meaning(
             [
                 replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
                 for finding in run.judge.document(document, target).findings
-                if finding.rule in rules and finding.key_path in known - refused
+                if finding.rule in rules and finding.key_path in known
             ]
         )
     return found[0] if len(found) == 1 else _merged(found, run.machines)
