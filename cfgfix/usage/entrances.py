@@ -150,21 +150,17 @@ class Entrances:
             return known
         inner: list[Module] = []
         outer: set[str] = set()
-        for scope in module.summary.scopes:
-            sources = [
-                source for event in _events(scope.body) if event.kind == "import" for _, source in event.extra
-            ]
-            for source in (*sources, *scope.stars):
-                found = self.program.module(source, module)
-                whole = absolute(source, module)
-                if found is None and "." in whole:
-                    head = whole.rpartition(".")[0]
-                    found = self.program.module(head, module)
-                if found is not None:
-                    if found is not module:
-                        inner.append(found)
-                else:
-                    outer.add(whole.split(".", 1)[0])
+        for source in imported_names(module):
+            found = self.program.module(source, module)
+            whole = absolute(source, module)
+            if found is None and "." in whole:
+                head = whole.rpartition(".")[0]
+                found = self.program.module(head, module)
+            if found is not None:
+                if found is not module:
+                    inner.append(found)
+            else:
+                outer.add(whole.split(".", 1)[0])
         self._imports_of[id(module)] = inner, outer
         return inner, outer
 
@@ -280,6 +276,15 @@ def _does_something(module: Module) -> bool:
 def _loads(call: Call) -> bool:
     found = dotted(call.func) or ""
     return found.rpartition(".")[2] in ("safe_load", "load", "full_load", "parse_args", "fit")
+
+
+def imported_names(module: Module) -> Iterator[str]:
+    """Yield the dotted names that a module imports, as they are written, those of starred imports too."""
+    for scope in module.summary.scopes:
+        for event in _events(scope.body):
+            if event.kind == "import":
+                yield from (source for _, source in event.extra)
+        yield from scope.stars
 
 
 def _defines_flags(module: Module) -> bool:

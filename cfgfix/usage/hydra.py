@@ -183,7 +183,7 @@ class _Composer:
 
     def override(self, root: Mapping, sign: str, name: str, text: str) -> None:
         """Apply an override of the command line."""
-        if sign == "~":
+        if sign == "~" or name.split(".", maxsplit=1)[0] == "hydra":
             return
         holder: Mapping = root
         *above, last = name.split(".")
@@ -199,8 +199,7 @@ class _Composer:
             holder = inner
         before = holder.entries.get(last)
         if before is None and not sign:
-            if name.split(".", maxsplit=1)[0] != "hydra":
-                self.host.unknown_overrides.append((name, holder))
+            self.host.unknown_overrides.append((name, holder))
             return
         for key in before.origins if before is not None else ():
             key.may_write.append(self.loading.spot)

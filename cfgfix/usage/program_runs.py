@@ -17,7 +17,7 @@ from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile
-from cfgfix.usage.entrances import ASIDE, Entrance, Entrances
+from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names
 from cfgfix.usage.project_files import DATA, ProjectFiles
 from cfgfix.usage.run_host import Host, Opened, Site, site_of
 
@@ -107,6 +107,7 @@ class ProjectRuns:
         self.unread = [path for path in program.files if path not in known]
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
+        self.pydantic_majors: dict[str, int] = {}
         self.without_config: list[RunResult] = []
         """Runs that load nothing, of programs that have options."""
         self.commands_of: list[tuple[Entrance, list[Command]]] = []
@@ -207,6 +208,7 @@ class ProjectRuns:
         again.unread = self.unread
         again.failures = self.failures
         again.sites, again.script_texts = self.sites, self.script_texts
+        again.pydantic_majors = self.pydantic_majors
         again.entered, again.open_sites = self.entered, self.open_sites
         again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps
         again.results, again.every_way, again.steps = [], {}, 0
@@ -228,6 +230,7 @@ class ProjectRuns:
         """Run a program once."""
         host = Host(self, entrance, command, forced or {})
         run = Interpreter(self.program, host, every_way=every_way)
+        run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
         if entrance.function:
             run.run_function(entrance.module, entrance.function)
         else:
@@ -245,6 +248,22 @@ class ProjectRuns:
             host.unresolved,
             host.unknown_overrides,
         )
+
+    def pydantic_for(self, folder: str) -> int:
+        """Return the major release of pydantic that a program in a folder is for; 0 where that is not known."""
+        found = self.pydantic_majors.get(folder)
+        if found is None:
+            from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
+
+            named = {
+                (source.rpartition(".")[0], source.rpartition(".")[2])
+                for module in self.program.all_modules()
+                for source in imported_names(module)
+                if source.startswith("pydantic")
+            }
+            release = (major_asked(folder, []) or major_of_code(named, configured=False)) if named else None
+            found = self.pydantic_majors[folder] = release or 0
+        return found
 
     def _try_others(self, sites: Row[OpenSite]) -> None:
         """Run programs with the files that nothing names and that have the shape their load sites ask for.

@@ -286,7 +286,10 @@ def _hit(verdict: Verdict) -> Hit:
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
         title=verdict.title,
         notes=verdict.notes,
-        elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
+        elsewhere=(
+            *((_location(verdict.spot, verdict.label),) if verdict.spot is not None else ()),
+            *verdict.others,
+        ),
     )
 
 

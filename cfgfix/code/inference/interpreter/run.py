@@ -341,15 +341,19 @@ class Run:
         """Whether the run is certainly where it is."""
         return not self.assumed
 
-    def holds(self, test: Value, spot: Spot) -> bool | None:
-        """Tell whether a condition holds, or None where both ways are taken."""
+    def ask_truth(self, test: Value, by: str, spot: Spot) -> None:
+        """Note that a text of a config which says no is asked whether it is true."""
         if (
             type(test) is Scalar
             and test.key is not None
             and isinstance(test.value, str)
             and test.value.lower() in SAYS_NO
         ):
-            self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
+            self.refuse("text-truth", test.key, by, spot, value=test.value)
+
+    def holds(self, test: Value, spot: Spot) -> bool | None:
+        """Tell whether a condition holds, or None where both ways are taken."""
+        self.ask_truth(test, "the condition", spot)
         if id(test) in self._decided:
             return truth(test)
         if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
