@@ -31,6 +31,15 @@ def last(key: str) -> str:
     return key.rpartition(".")[2]
 
 
+def each_place(path: str, finding: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return a finding with each file in which it holds: one cause in several files is told once."""
+    others = [place for place in finding["related"] if place["label"] == "the same"]
+    return [
+        (path, finding),
+        *((place["path"].removeprefix("./"), {**finding, "location": place}) for place in others),
+    ]
+
+
 def checked(folder: Path) -> list[dict[str, Any]]:
     """Return the reports of a project's files."""
     command = [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "json"]
@@ -57,10 +66,11 @@ def main() -> None:
         defects = [row for row in rows_of(truth / f"{name}.tsv") if len(row) > 4 and row[4] in TOLD]
         any_defects = {(row[0], last(row[2])) for row in rows_of(truth / f"{name}.tsv") if len(row) > 4}
         found = [
-            (item["path"].removeprefix("./"), finding)
+            told
             for item in reports
             for finding in item["findings"]
             if finding["severity"] in TOLD
+            for told in each_place(item["path"].removeprefix("./"), finding)
         ]
         hit = [
             row

@@ -16,7 +16,7 @@ from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
 from cfgfix.usage.spelling import nearest_name, number_text, shown_value
 
-MAX_STEPS = 300_000
+MAX_STEPS = 150_000
 """Most steps of the runs that are made again to learn which options no way reads."""
 _OF_LAUNCHERS = frozenset({"local_rank", "local-rank", "f", "node_rank", "rank", "world_size"})
 """Options that what starts a program gives it, whether it reads them or not."""
@@ -329,25 +329,37 @@ def _unread(
             continue
         if any(option.attribute in result.run.of_unknown for result in item.runs):
             continue
-        runs = list(item.runs)
-        for result in item.runs:
-            if id(result) not in again:
-                if project.steps - steps > MAX_STEPS:
-                    return
-                again[id(result)] = made_again(project, result, every_way=True)
-            runs.append(again[id(result)])
-        if any(
-            run.run.exhausted or _as_a_whole(run) or option.attribute in run.run.of_unknown for run in runs
-        ):
+        seen = {scope for result in item.runs for scope in result.run.entered}
+        mentions = index.scopes(option.attribute)
+        if any(scope not in seen for scope in mentions):
             continue
-        if any(counted(key) for run in runs for key in _keys_of(run, option)):
-            continue
-        seen = {scope for run in runs for scope in run.run.entered}
-        if any(scope not in seen for scope in index.scopes(option.attribute)):
+        if mentions and not _no_way_reads(project, item, again, steps):
             continue
         logs = [spot for key in item.keys for spot in key.logs]
         notes = (f"it is only written down in {project.shown(logs[0].path)}:{logs[0].line}",) if logs else ()
         yield OptionVerdict("dead-option", option.spot, {"option": _shown(option)}, notes=notes)
+
+
+def _no_way_reads(project: ProjectRuns, item: Declared, again: dict[int, RunResult], steps: int) -> bool:
+    """Tell whether no way through the code reads an option that code which was run mentions.
+
+    Args:
+        project: The runs.
+        item: The option.
+        again: Runs made again with both ways taken at conditions, by the identity of the run.
+        steps: How many steps the runs had made before any was made again.
+    """
+    for result in item.runs:
+        if id(result) not in again:
+            if project.steps - steps > MAX_STEPS:
+                return False
+            again[id(result)] = made_again(project, result, every_way=True)
+        run = again[id(result)]
+        if run.run.exhausted or _as_a_whole(run) or item.option.attribute in run.run.of_unknown:
+            return False
+        if any(counted(key) for key in _keys_of(run, item.option)):
+            return False
+    return True
 
 
 def _as_a_whole(result: RunResult) -> bool:

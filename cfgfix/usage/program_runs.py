@@ -189,12 +189,9 @@ class ProjectRuns:
                 self.steps = before
 
     def _keep_for_options(self, result: RunResult) -> None:
-        """Keep a run that loads nothing for what it shows of the options; made without arguments, so that defaults count."""
-        if not result.entrance.framework or not result.run.options:
-            return
-        if result.command is not None:
-            result = self.one(result.entrance, None)
-        self.without_config.append(result)
+        """Keep a run that loads nothing for what it shows of the options."""
+        if result.entrance.framework and result.run.options:
+            self.without_config.append(result)
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
