@@ -88,7 +88,8 @@ def proposed(checkout: Path) -> Settings:
     from cfgfix.settings.reader import Settings, read
 
     found: Settings | None = None
-    for planned in scaffold.plan(hook=False, editor=False).files:
+    plan = scaffold.plan(hook=False, editor=False)
+    for planned in plan.files:
         if planned.path.endswith(".toml"):
             with tempfile.TemporaryDirectory() as folder:
                 place = os.path.join(folder, os.path.basename(planned.path))
@@ -97,6 +98,7 @@ def proposed(checkout: Path) -> Settings:
     found = found or Settings()
     return replace(
         found,
+        schema=found.schema or plan.config_class,
         root=str(checkout),
         origin=None,
         hardware="none",

@@ -69,6 +69,8 @@ class Plan:
 
     facts: tuple[str, ...]
     files: tuple[Planned, ...]
+    config_class: str | None = None
+    """The class that loads the configs, also where the settings only mention it."""
 
 
 def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool = True) -> Plan:
@@ -147,7 +149,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
         )
     for planned in files:
         require_inside(planned.path)
-    return Plan(tuple(facts), tuple(files))
+    return Plan(tuple(facts), tuple(files), class_name)
 
 
 MAX_BOUND = 8
