@@ -58,8 +58,10 @@ def _trial(rule: Rule, case: dict[str, Any], folder: str) -> Trial:
 
         return opened_trial(rule, case, folder)
     if rule.check is not None and rule.check.startswith("code."):
-        from cfgfix.lint.usage_cases import usage_trial
+        from cfgfix.lint.usage_cases import options_trial, usage_trial
 
+        if "config" not in case:
+            return options_trial(rule, case, folder)
         return usage_trial(rule, case, folder)
     if "files" in case:
         from cfgfix.lint.code_cases import code_trial

@@ -424,7 +424,9 @@ def _scanned(
         texts=texts,
         only=_reported(request, run.settings, files, texts),
         progress=request.progress,
-        extra=_in_code(run, runs.configs.items),
+        extra=_merged_by_file(
+            _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
+        ),
         under=_under_configs(runs),
         tensorflow=run.settings.tensorflow,
     )
@@ -508,6 +510,40 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
             if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
                 continue
             yield from _of_other_format(runs, shown, says, request)
+
+
+def _about_options(
+    runs: Runs, run: Run, request: Request, files: Sequence[PythonFile]
+) -> dict[str, list[Finding]]:
+    """Return what is wrong with the options that programs declare, by Python file."""
+    if not run.checker.code:
+        return {}
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+        elif named.endswith(PYTHON):
+            runs.code_around(named)
+    by_path = {os.path.abspath(file.path): file.path for file in files}
+    found: dict[str, list[Finding]] = {}
+    for code in runs.codes():
+        for inside, check, hit in code.options():
+            path = by_path.get(os.path.join(code.root, inside))
+            if path is None:
+                continue
+            try:
+                source = read_source(path)
+            except UnreadableError:
+                continue
+            found.setdefault(path, []).extend(run.checker.by_runs(((check, hit),), source))
+    return found
+
+
+def _merged_by_file(
+    one: dict[str, list[Finding]] | None, other: dict[str, list[Finding]]
+) -> dict[str, list[Finding]] | None:
+    if one is None:
+        return other or None
+    return {path: [*one.get(path, ()), *other.get(path, ())] for path in (*one, *other)}
 
 
 def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:

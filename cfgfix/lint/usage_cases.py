@@ -15,7 +15,7 @@ from cfgfix.config.schema.infer import infer
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding
-from cfgfix.core.source_file import SourceFile
+from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.case_trial import Trial, write_case_files
 from cfgfix.lint.code_cases import place_in_code
 from cfgfix.lint.config_cases import machine_of, place_in_config
@@ -106,4 +106,24 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
         lambda _path: language,
         lambda _path, finding: place_in_config(finding),
         rule.confidence_by_code if rule.check is None else None,
+    )
+
+
+def options_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
+    """Return the programs of a case that declare options, and how a rule is applied."""
+    from cfgfix.usage.project_code import ProjectCode
+
+    texts = write_case_files(case, folder)
+    checker = DocumentChecker(Catalogue([rule]), [rule], {})
+    found: dict[str, list[Finding]] = {}
+    for inside, check, hit in ProjectCode(folder, lambda _path: False, keep=False).options():
+        path = os.path.join(folder, inside)
+        found.setdefault(path, []).extend(checker.by_runs(((check, hit),), read_source(path)))
+    language = Python()
+    return Trial(
+        texts,
+        {},
+        lambda _changed: found,
+        lambda _path: language,
+        lambda path, finding: place_in_code(path, finding, folder),
     )

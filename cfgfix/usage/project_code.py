@@ -19,13 +19,14 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass, replace
-from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
+from cfgfix.core.source_file import SourceFile, read_regular
+from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, KeyPath, Place, form_of
 from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.usage.judge import Verdict
+    from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
     from cfgfix.usage.verdicts import ConfigVerdicts
@@ -72,6 +73,29 @@ class CodeSays:
     branches: tuple[Branch, ...] = ()
 
 
+OptionHit = tuple[str, str, Hit]
+"""What is wrong with an option: the Python file, relative to the repository, the name of the rule's check, the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a repository's code.
+
+    Attributes:
+        configs: What it says of every config that it opens, by its path relative to the repository.
+        followed: What was found, for the files that none of it opens.
+        options: What is wrong with options of programs.
+    """
+
+    configs: dict[str, CodeSays]
+    followed: Followed
+    options: tuple[OptionHit, ...]
+
+
+_DECLARES = (b"add_argument", b"DEFINE_")
+"""What stands in code that declares options."""
+
+
 class ProjectCode:
     """The code of one repository and the configs that it opens.
 
@@ -97,8 +121,7 @@ class ProjectCode:
         self._key = key
         self._keep = keep
         self._tensorflow = tensorflow
-        self._known: dict[str, CodeSays] | None = None
-        self._followed: Followed | None = None
+        self._known: Known | None = None
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
@@ -116,39 +139,45 @@ class ProjectCode:
 
     def all(self) -> dict[str, CodeSays]:
         """Return what the code says of every config that it opens, by its path relative to the root."""
+        return self.known().configs
+
+    def options(self) -> tuple[OptionHit, ...]:
+        """Return what is wrong with the options of programs."""
+        return self.known().options
+
+    def followed(self) -> Followed:
+        """Return what was found of the code, for the files that none of it opens."""
+        return self.known().followed
+
+    def known(self) -> Known:
+        """Return what is known of the code, worked out at the first call."""
         if self._known is None:
             try:
-                self._known, self._followed = self._made()
+                self._known = self._made()
             except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
                 from cfgfix.usage.unopened import Followed
 
                 self.failures.append(internal_fault(error, self.root))
-                self._known, self._followed = {}, Followed()
+                self._known = Known({}, Followed(), ())
         return self._known
-
-    def followed(self) -> Followed:
-        """Return what was found of the code, for the files that none of it opens."""
-        self.all()
-        assert self._followed is not None
-        return self._followed
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self) -> tuple[dict[str, CodeSays], Followed]:
+    def _made(self) -> Known:
         files = self._files()
         from cfgfix.usage.unopened import Followed
 
         if not files:
-            return {}, Followed()
+            return Known({}, Followed(), ())
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
-        if not listed.data:
-            return {}, Followed(len(files))
+        if not listed.data and not any(map(_declares_options, files)):
+            return Known({}, Followed(len(files)), ())
         stamps = []
         for path in beside:
             with contextlib.suppress(OSError):
@@ -171,14 +200,18 @@ class ProjectCode:
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
+        from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.unopened import followed
         from cfgfix.usage.verdicts import verdicts_by_file
 
-        found = {path: _says(item) for path, item in verdicts_by_file(runs).items()}
-        beside_them = followed(runs)
+        found = Known(
+            {path: _says(item) for path, item in verdicts_by_file(runs).items()},
+            followed(runs),
+            tuple(_option_hit(runs, verdict) for verdict in option_verdicts(runs)),
+        )
         if self._keep and not self.failures:
-            cache.store(f"runs-{tree}", question, _packed(found, beside_them))
-        return found, beside_them
+            cache.store(f"runs-{tree}", question, _packed(found))
+        return found
 
     def _requirement(self, files: list[Any]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
@@ -258,8 +291,35 @@ def _hit(verdict: Verdict) -> Hit:
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
         title=verdict.title,
         notes=verdict.notes,
-        elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
+        elsewhere=(
+            *((_location(verdict.spot, verdict.label),) if verdict.spot is not None else ()),
+            *verdict.others,
+        ),
     )
+
+
+def _declares_options(file: Any) -> bool:
+    """Tell whether a Python file may declare options of a command line."""
+    try:
+        data = read_regular(file.path, MAX_BYTES)
+    except OSError:
+        return False
+    return any(word in data for word in _DECLARES)
+
+
+def _option_hit(runs: ProjectRuns, verdict: OptionVerdict) -> OptionHit:
+    spot = verdict.spot
+    place = _location(spot, "")
+    hit = Hit(
+        start=place.start,
+        end=place.end,
+        path=None,
+        values=verdict.values,
+        severity=verdict.severity,
+        notes=verdict.notes,
+        elsewhere=(_location(verdict.other, verdict.label),) if verdict.other is not None else (),
+    )
+    return runs.shown(spot.path), verdict.check, hit
 
 
 def _location(spot: Spot, label: str) -> Location:
@@ -269,7 +329,7 @@ def _location(spot: Spot, label: str) -> Location:
     return found
 
 
-def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
+def _packed(known: Known) -> Any:
     configs = [
         (
             path,
@@ -292,16 +352,22 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
             else None,
             [(one.module, one.place, one.taken, one.path) for one in item.branches],
         )
-        for path, item in found.items()
+        for path, item in known.configs.items()
     ]
+    followed = known.followed
     calls = [(call.place, call.endings, call.names) for call in followed.calls]
-    return configs, (
-        followed.modules,
-        followed.programs,
-        followed.framework,
-        followed.cut_off,
-        calls,
-        followed.mentions,
+    options = [(path, check, _packed_hit(hit)) for path, check, hit in known.options]
+    return (
+        configs,
+        options,
+        (
+            followed.modules,
+            followed.programs,
+            followed.framework,
+            followed.cut_off,
+            calls,
+            followed.mentions,
+        ),
     )
 
 
@@ -357,10 +423,10 @@ def _packed_hit(hit: Hit) -> Any:
     )
 
 
-def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
+def _unpacked(data: Any) -> Known:
     from cfgfix.usage.unopened import Followed, OpenCall
 
-    found, (modules, programs, framework, cut_off, calls, mentions) = data
+    found, options, (modules, programs, framework, cut_off, calls, mentions) = data
     followed = Followed(
         modules,
         programs,
@@ -369,7 +435,7 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
         tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
         mentions,
     )
-    return {
+    configs = {
         path: CodeSays(
             loader,
             form,
@@ -389,7 +455,8 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
             tuple(Branch(*one) for one in branches),
         )
         for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches in found
-    }, followed
+    }
+    return Known(configs, followed, tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options))
 
 
 def _unpacked_reached(data: Any) -> Reached:

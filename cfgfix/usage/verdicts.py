@@ -15,6 +15,7 @@ from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
+from cfgfix.usage.overrides import find_unknown_overrides
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
 from cfgfix.usage.reached import Places, branches_of, reached_by
 from cfgfix.usage.refused_arguments import find_refused_arguments
@@ -131,6 +132,7 @@ def _verdicts_of(
     if judge.root is not None and judge.root.kind == "map":
         find_lacking(judge)
         find_refused(judge)
+        find_unknown_overrides(judge)
         find_refused_arguments(judge, arguments)
         find_wrong_values(judge)
         find_open_interpolations(judge)

@@ -114,6 +114,7 @@ class Option:
         many: Whether it takes several values.
         key: What notes where its value is read.
         spot: Where it is declared.
+        choices: The values that it takes; None where any may do or they are not known.
     """
 
     names: tuple[str, ...]
@@ -125,6 +126,7 @@ class Option:
     many: bool
     key: ConfigKey
     spot: Spot
+    choices: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,9 @@ class Call:
         self.run.escape(self.frame, self.values, self.spot)
 
 
+OPTIONS = "<options>"
+"""The source that the keys of command-line options have."""
+
 Model = Callable[[Call], "Value | None"]
 """What a function or method outside the project does: what its call gives, or None where that is not modelled."""
 
@@ -235,6 +240,9 @@ class Run:
         loadings: Files that were turned into values.
         options: Options of the command line, by their attribute.
         parsers: Options by the identity of the parser that declares them; those of `absl` under 0.
+        open_parsers: Parsers that may declare more than is known, by identity.
+        parsed: Calls that parse the command line: the parser's identity, the method, and where.
+        option_section: What notes what becomes of the options as a whole.
         kept: Objects whose identity something is kept by.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
@@ -264,6 +272,9 @@ class Run:
         self.loadings: list[Loading] = []
         self.options: dict[str, Option] = {}
         self.parsers: dict[int, list[Option]] = {}
+        self.open_parsers: set[int] = set()
+        self.parsed: list[tuple[int, str, Spot]] = []
+        self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
@@ -334,15 +345,19 @@ class Run:
         """Whether the run is certainly where it is."""
         return not self.assumed
 
-    def holds(self, test: Value, spot: Spot) -> bool | None:
-        """Tell whether a condition holds, or None where both ways are taken."""
+    def ask_truth(self, test: Value, by: str, spot: Spot) -> None:
+        """Note that a text of a config which says no is asked whether it is true."""
         if (
             type(test) is Scalar
             and test.key is not None
             and isinstance(test.value, str)
             and test.value.lower() in SAYS_NO
         ):
-            self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
+            self.refuse("text-truth", test.key, by, spot, value=test.value)
+
+    def holds(self, test: Value, spot: Spot) -> bool | None:
+        """Tell whether a condition holds, or None where both ways are taken."""
+        self.ask_truth(test, "the condition", spot)
         if id(test) in self._decided:
             return truth(test)
         if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
@@ -414,6 +429,8 @@ class Run:
         """Note that a library gets functions and objects that it may call."""
         for value in values:
             for item in held(value, 3):
+                if isinstance(item, Made) and id(item) in self.parsers:
+                    self.open_parsers.add(id(item))
                 if isinstance(item, (FunctionObject, Instance, ClassObject)):
                     self.waiting.append((item, frame))
 
