@@ -31,6 +31,15 @@ def last(key: str) -> str:
     return key.rpartition(".")[2]
 
 
+def places(path: str, finding: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the files and lines that a finding is about: one cause in several configs is one finding."""
+    others = [item for item in finding.get("related", []) if item.get("label") == "the same"]
+    return [
+        (path, finding["location"]["line"]),
+        *((item["path"].removeprefix("./"), item["line"]) for item in others),
+    ]
+
+
 def checked(folder: Path) -> list[dict[str, Any]]:
     """Return the reports of a project's files."""
     command = [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "json"]
@@ -66,9 +75,9 @@ def main() -> None:
             row
             for row in defects
             if any(
-                path == row[0]
-                and (last(item.get("key") or "") == last(row[2]) or str(item["location"]["line"]) == row[1])
-                for path, item in found
+                path == row[0] and (last(item.get("key") or "") == last(row[2]) or str(line) == row[1])
+                for first, item in found
+                for path, line in places(first, item)
             )
         ]
         count["defects"] += len(defects)

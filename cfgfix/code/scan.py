@@ -232,7 +232,8 @@ def scan(
             conditions: list[tuple[ConfigFacts | None, Conditions]] = [
                 (config, Conditions(program, config.lookup()))
                 for config in configs
-                if given is None or config.path in given.configs
+                if given is None
+                or os.path.abspath(config.path) in {os.path.abspath(path) for path in given.configs}
             ]
             conditions = conditions or [(None, Conditions(program, None))]
             maker = _Maker(program, conditions, severity, folder)
@@ -365,17 +366,22 @@ class _Maker:
     def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
         """Return the values that a finding rests on, as far as its places and words tell."""
         at = finding.location
-        exact = [item.given for item in replaced if _lies_in(at, self.location(item.scope, item.place))]
+        exact = [
+            item.given
+            for item in replaced
+            if item.place is not None and _lies_in(at, self.location(item.scope, item.place))
+        ]
         if exact:
             return exact
         places = (at, *finding.related, *finding.flow)
         near = [
             item.given
             for item in replaced
-            if any(_lies_in(place, self.location(item.scope, item.call.place)) for place in places)
+            if any(_lies_in(place, self.location(item.scope, item.around)) for place in places)
         ]
-        named = [given for given in near if str(given.value) in finding.message]
-        return named or near or [item.given for item in replaced]
+        texts = [given for given in near if isinstance(given.value, str) and given.value in finding.message]
+        words = [given for given in near if isinstance(given.value, (bool, str))]
+        return texts or words or near or [item.given for item in replaced]
 
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
@@ -16,8 +14,6 @@ _FOR_A_READER = frozenset(
      "date", "created", "url", "homepage", "readme", "about", "project", "experiment", "tags", "id"}
 )  # fmt: skip
 """Names of keys that stand in a config for its reader."""
-_CHOICE = re.compile(r"(?!not ).*(== ?['\"]|['\"] ?==| is (?!not|None))")
-"""A condition that chooses one of several ways by a name, not one that switches something on."""
 
 
 def find_unread(judge: Judge) -> None:
@@ -179,11 +175,21 @@ def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> 
                         "condition": deciding[-1],
                         "place": judge.place(spot),
                     },
-                    severity="warning" if _CHOICE.match(deciding[-1]) else "info",
+                    severity="info",
                     spot=spot,
                     label="the only place that reads it",
                 )
     return found
+
+
+def _counts_in_another_way(judge: Judge, path: KeyPath) -> bool:
+    """Tell whether a value has an effect where conditions of the program turn out otherwise."""
+    for result in judge.again():
+        opened = result.opened.get(judge.path)
+        key = opened.keys.get(path) if opened is not None else None
+        if key is not None and judge.counts(key):
+            return True
+    return False
 
 
 def find_overwritten(judge: Judge) -> None:
@@ -221,6 +227,8 @@ def find_overwritten(judge: Judge) -> None:
                     label="replaced here",
                 )
             )
+        elif (logs or reads) and _counts_in_another_way(judge, path):
+            continue
         elif logs and reads and str(path[-1]) not in judge.mentioned:
             judge.told.add(path)
             judge.add(

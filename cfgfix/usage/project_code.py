@@ -12,7 +12,7 @@ from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
-from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core import cache
 from cfgfix.core.edits import Change, RenameKey, SetValue
@@ -46,6 +46,7 @@ class CodeSays:
         digest: What tells the text that this holds for.
         reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
         job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
     """
 
     loader: str
@@ -68,6 +69,7 @@ class CodeSays:
     """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
     reached: tuple[Reached, ...] = ()
     job: Job | None = None
+    branches: tuple[Branch, ...] = ()
 
 
 class ProjectCode:
@@ -238,6 +240,7 @@ def _says(found: ConfigVerdicts) -> CodeSays:
         found.ways,
         found.reached,
         found.job,
+        found.branches,
     )
 
 
@@ -284,6 +287,7 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
             (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
             if item.job
             else None,
+            [(one.module, one.place, one.taken, one.path) for one in item.branches],
         )
         for path, item in found.items()
     ]
@@ -379,8 +383,9 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
             ways,
             tuple(_unpacked_reached(one) for one in reached),
             Job(*job) if job is not None else None,
+            tuple(Branch(*one) for one in branches),
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches in found
     }, followed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import Arguments
@@ -16,7 +16,7 @@ from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
-from cfgfix.usage.reached import Places, reached_by
+from cfgfix.usage.reached import Places, branches_of, reached_by
 from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
 from cfgfix.usage.sinks import Sinks
@@ -45,6 +45,7 @@ class ConfigVerdicts:
         asked: The names that the code asks for and the file lacks, with where.
         reached: The parameters of TensorFlow that its values reach.
         job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
     """
 
     file: ConfigFile
@@ -61,6 +62,7 @@ class ConfigVerdicts:
     asked: tuple[tuple[KeyPath, Place], ...]
     reached: tuple[Reached, ...]
     job: Job | None
+    branches: tuple[Branch, ...]
 
 
 def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str, ConfigVerdicts]:
@@ -157,6 +159,7 @@ def _verdicts_of(
         _asked(judge),
         reached,
         job,
+        branches_of(judge.path, judge.results),
     )
 
 

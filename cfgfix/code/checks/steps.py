@@ -673,14 +673,21 @@ def padded_element(value: Value) -> Dataset | None:
     for item in alternatives(value):
         inner = item.items if isinstance(item, Items) else (item,)
         for part in inner:
-            if not isinstance(part, Element):
-                continue
-            for step in (part.dataset, *upstream(part.dataset)):
-                if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
-                    break
-                if step.op == "padded_batch" and step.site is not None:
-                    shapes = step.site.call.argument(1, "padded_shapes")
-                    return step if shapes is None or _open(shapes) else None
+            if isinstance(part, Element):
+                found = padded_batch(part.dataset)
+                if found is not None:
+                    return found
+    return None
+
+
+def padded_batch(dataset: Dataset) -> Dataset | None:
+    """Return the padded batch with an open dimension that the elements of a dataset are, or None."""
+    for step in (dataset, *upstream(dataset)):
+        if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
+            return None
+        if step.op == "padded_batch" and step.site is not None:
+            shapes = step.site.call.argument(1, "padded_shapes")
+            return step if shapes is None or _open(shapes) else None
     return None
 
 

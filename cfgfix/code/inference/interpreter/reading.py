@@ -185,6 +185,9 @@ def item(
         if run.every_way and index.origins and owner.key is None and not owner.sections and owner.entries:
             return choice(owner.entries.values())
         if found is not None:
+            if index.origins and owner.key is not None:
+                # The config itself says which of a section's entries is meant: each is there to be chosen.
+                run.walk(owner, spot)
             return run.taken(found, spot)
         return lacking(frame, owner, name, spot, owner.absent if absent == "" else absent, default)
     if isinstance(owner, Sequence):

@@ -239,9 +239,11 @@ class Run:
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
         config_conditions: Conditions that the values of a config decide, as they are written.
+        branches: For each `if` whether its condition holds, None where that is not the same each time, and the keys that decide it.
         of_unknown: Names that were asked of values of which nothing is known.
         assumed: What must hold for the run to be where it is, where that is not known.
         entered: Scopes that were run, by identity.
+        left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
         times_entered: How many times a scope was entered, by its identity.
         loops: How many loops over items that are not known the run is inside.
@@ -266,9 +268,11 @@ class Run:
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
         self.config_conditions: set[str] = set()
+        self.branches: dict[tuple[Scope, Place], tuple[bool | None, frozenset[ConfigKey]]] = {}
         self.of_unknown: set[str] = set()
         self.assumed: list[str] = []
         self.entered: dict[int, Scope] = {}
+        self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
         self.times_entered: dict[int, int] = {}
         self.loops = 0
@@ -344,6 +348,16 @@ class Run:
         if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
             return None
         return truth(test)
+
+    def note_branch(self, test: Value, holds: bool | None, spot: Spot) -> None:
+        """Note which way an `if` takes, and the config keys that decide it."""
+        key = key_of(test)
+        origins = test.origins if key is None else frozenset({key})
+        known = self.branches.get((spot.scope, spot.place))
+        if known is None:
+            self.branches[spot.scope, spot.place] = (holds, origins)
+        elif known[0] is not holds:
+            self.branches[spot.scope, spot.place] = (None, known[1])
 
     def decide(self, test: Value) -> None:
         """Note a test of which only one way can be taken, such as one of a value's type."""
