@@ -61,7 +61,10 @@ def report_file(
     alone: bool,
     included: bool,
 ) -> FileReport:
-    """Check or fix one file; `alone` where a person names this one, `included` where an include pattern fits it."""
+    """Check or fix one file.
+
+    `alone` where a person names this one, `included` where an include pattern fits it.
+    """
     readable = source.path.endswith((*YAML, ".json")) or (included and not source.path.endswith(".toml"))
     report = _judged(runs, run, source, request, skips, alone=alone, readable=readable)
     if report.passed_over is not None and request.stdin is not None:
@@ -284,7 +287,10 @@ def _unproven(path: str, findings: list[Finding], request: Request) -> Fixed:
 
 
 def merged_by_machine(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
-    """Return the findings of several machines: one that holds for all of them once, any other with the machine's name."""
+    """Return the findings of several machines.
+
+    One that holds for all of them comes once, any other with the machine's name.
+    """
 
     def key(finding: Finding) -> tuple[str, int, int, str]:
         return finding.rule, finding.location.start, finding.location.end, finding.message

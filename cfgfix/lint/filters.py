@@ -13,7 +13,9 @@ _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
 
 
 def as_in_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
-    """Return the findings of a file, with the severity that their rules give them in a config of the project's tests.
+    """Return the findings of a file with the severity that they have in tests.
+
+    Only a config of the project's tests changes it.
 
     A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
     """

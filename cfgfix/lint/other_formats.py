@@ -35,7 +35,10 @@ _JSON = "a JSON config is only read"
 
 
 def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
-    """Yield the reports of configs in JSON and TOML that a program of the code that was looked at opens."""
+    """Yield the reports of configs in JSON and TOML that the code opens.
+
+    That is the code that was looked at.
+    """
     for named in request.paths or (".",):
         if os.path.isdir(named):
             runs.code_around(os.path.join(named, "x"))
@@ -86,7 +89,9 @@ def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) ->
 def read_by_named_modules(
     runs: Runs, request: Request, skips: dict[str, Skip], known: set[str]
 ) -> Iterator[FileReport]:
-    """Yield the configs that named Python files read, with what the code there makes wrong in them.
+    """Yield the configs that named Python files read.
+
+    They hold what the code there makes wrong in them.
 
     A hook is given the files that changed. A trainer that reads another key than before changes what each of its
     configs means, and none of them is named.

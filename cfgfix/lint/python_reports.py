@@ -29,7 +29,7 @@ YAML = (".yaml", ".yml")
 
 
 def report_python(runs: Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
-    """Scan the Python files of a run, add their reports, and return how many there are.
+    """Scan a run's Python files, add their reports, and return their number.
 
     The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
     ignored in a file is said by the settings nearest to it.
@@ -70,7 +70,10 @@ MAX_LOOKED_AT = 500
 def report_python_text(
     runs: Runs, run: Run, source: SourceFile, request: Request, reports: list[FileReport]
 ) -> int:
-    """Scan one Python text as a part of its project's program, under the project's configs, and add its report."""
+    """Scan one Python text as part of its program, and add its report.
+
+    The project's configs are those it is judged under.
+    """
     from cfgfix.lint.code_run import MAX_CONFIGS, program_around
 
     runs.configs.most = MAX_CONFIGS
