@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def as_far_as_code_allows(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
-    """Return a fix of a key as far as the code allows it, and why not where it does not.
+    """Return a fix of a key as far as the code allows it, or why it does not.
 
     What the program also does with the key would change with it.
     """

@@ -32,7 +32,10 @@ def can_bind(rule: Rule, dialect: Dialect) -> bool:
 
 
 def heads_of(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
-    """Return the first steps of all places of a rule in a dialect, or None where they cannot be named."""
+    """Return the first steps of all places of a rule in a dialect, or None.
+
+    None where they cannot be named.
+    """
     concepts = rule.at if rule.each is None else rule.each.concepts
     if not concepts:
         return None
@@ -123,7 +126,7 @@ def place_names(view: View, binding: Binding) -> dict[str, Any]:
 
 
 def comment_beside(view: View, binding: Binding) -> str:
-    """Return the comments on the line of a value and on the lines right above it, in lower case."""
+    """Return the comments beside and right above a value, in lower case."""
     if binding.key_node is None or binding.node is None:
         return ""
     text = view.document.source.text

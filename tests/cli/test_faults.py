@@ -17,6 +17,7 @@ from cache_folders import after_a_first_run
 
 from cfgfix.core.errors import ExitCode
 from cfgfix.lint import runner as engine
+from cfgfix.lint import writing
 from cfgfix.settings.reader import Settings
 
 pytestmark = pytest.mark.acceptance
@@ -203,7 +204,7 @@ def test_a_cache_folder_that_cannot_be_written_is_no_fault(tmp_path, cfgfix, con
 
 def test_files_changed_between_reading_and_writing_are_left(tmp_path, monkeypatch):
     paths = many(tmp_path / "many", 6)
-    real = engine.replace_atomically
+    real = writing.replace_atomically
     touched = []
 
     def meddling(path, data, expected):
@@ -216,7 +217,7 @@ def test_files_changed_between_reading_and_writing_are_left(tmp_path, monkeypatc
                 os.utime(other, ns=(facts.st_atime_ns, facts.st_mtime_ns + 1))
         return real(path, data, expected)
 
-    monkeypatch.setattr(engine, "replace_atomically", meddling)
+    monkeypatch.setattr(writing, "replace_atomically", meddling)
     report = engine.fix(engine.Request((str(tmp_path / "many"),), settings=Settings(root=str(tmp_path))))
     assert len(touched) == 6
     assert len(report.errors) == 6
@@ -228,13 +229,13 @@ def test_files_changed_between_reading_and_writing_are_left(tmp_path, monkeypatc
 
 def test_a_file_that_goes_away_before_it_is_written(tmp_path, monkeypatch):
     paths = many(tmp_path / "many", 3)
-    real = engine.replace_atomically
+    real = writing.replace_atomically
 
     def meddling(path, data, expected):
         paths[1].unlink(missing_ok=True)
         return real(path, data, expected)
 
-    monkeypatch.setattr(engine, "replace_atomically", meddling)
+    monkeypatch.setattr(writing, "replace_atomically", meddling)
     report = engine.fix(engine.Request((str(tmp_path / "many"),), settings=Settings(root=str(tmp_path))))
     assert [os.path.basename(error.path or "") for error in report.errors] == ["c00001.yaml"]
     assert [path.read_text() for path in (paths[0], paths[2])] == [AFTER, AFTER]

@@ -59,9 +59,9 @@ def test_more_findings_than_are_listed_are_all_fixed(tmp_path, proofs, count):
 
 
 def test_a_file_with_too_many_findings_is_told_so(tmp_path, proofs, monkeypatch):
-    from cfgfix.lint import runner as engine
+    from cfgfix.lint import file_reports
 
-    monkeypatch.setattr(engine, "MAX_FIXED", 50)
+    monkeypatch.setattr(file_reports, "MAX_FIXED", 50)
     text = HEAD + "x:\n" + "".join(f"  k{number}: 1e-3\n" for number in range(60))
     report, after = fixed(tmp_path, text)
     assert after == text

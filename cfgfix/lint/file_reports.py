@@ -1,0 +1,364 @@
+"""The report of one YAML file: what is found under each machine, and what fixing it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from cfgfix.config.compose.overrides import override, shifted
+from cfgfix.config.dialects.dialect import Dialect
+from cfgfix.config.dialects.foreign import tool_of
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.loaders.scalars import LOADERS, Loader
+from cfgfix.core.baseline import split as split_known
+from cfgfix.core.edits import Edit
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.findings import Finding, Refused, Severity, fixable
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import SourceFile
+from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip
+from cfgfix.lint.filters import as_in_tests, permitted
+from cfgfix.lint.python_reports import YAML
+from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Request
+from cfgfix.lint.session import (
+    Machine,
+    Run,
+    Runs,
+    dialect_of,
+    target_of,
+    told_by_code,
+    told_by_code_around,
+    told_by_job,
+    told_of_ruamel,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.core.fix_loop import Fixed
+    from cfgfix.usage.project_code import CodeSays
+
+
+NEITHER = "neither YAML nor Python"
+
+
+def neither_error(source: SourceFile) -> UnreadableError:
+    """Return the error about a named file that nothing here can read."""
+    problem = compose(source).problem
+    return UnreadableError(
+        f"is {NEITHER}" + (f": as YAML, {problem.message}" if problem is not None else ""),
+        path=source.path,
+        line=problem.line if problem is not None else None,
+        hint="name a YAML config, a .py or .ipynb file or a folder; --dialect NAME --force-dialect takes it for a config",
+    )
+
+
+def report_file(
+    runs: Runs,
+    run: Run,
+    source: SourceFile,
+    request: Request,
+    skips: dict[str, Skip],
+    *,
+    alone: bool,
+    included: bool,
+) -> FileReport:
+    """Check or fix one file.
+
+    `alone` where a person names this one, `included` where an include pattern fits it.
+    """
+    readable = source.path.endswith((*YAML, ".json")) or (included and not source.path.endswith(".toml"))
+    report = _judged(runs, run, source, request, skips, alone=alone, readable=readable)
+    if report.passed_over is not None and request.stdin is not None:
+        # What comes from an editor goes back to it as it came.
+        report = replace(report, encoded=request.stdin)
+    return report if report.settings is not None else replace(report, settings=run.settings)
+
+
+def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
+    """Return what the code around a config says of it, where some rule asks for that."""
+    if not run.checker.code or source.path == "-":
+        return None
+    return runs.code_says(source.path, source)
+
+
+def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
+    """Return why no code is known to open a file, where code was looked at."""
+    path = document.source.path
+    if not run.checker.code or path == "-":
+        return None
+    from cfgfix.usage.unopened import top_names
+
+    followed = runs.code_around(path).followed()
+    return followed.why_not(path, top_names(document)) if followed.modules else None
+
+
+def _judged(
+    runs: Runs,
+    run: Run,
+    source: SourceFile,
+    request: Request,
+    skips: dict[str, Skip],
+    *,
+    alone: bool,
+    readable: bool,
+) -> FileReport:
+    document = compose(source)
+    forced = alone and request.force_dialect
+    dialect = dialect_of(document, run, forced=forced)
+    says = _says(runs, run, source)
+    another = says is not None and says.another
+    if says is not None and not says.framework:
+        # What no program of TensorFlow opens is judged by its keys.
+        says = None
+    if says is not None and dialect is None:
+        dialect = run.dialects.get("generic")
+    elif another and not forced:
+        return FileReport(
+            source.path,
+            passed_over="only programs of another framework open it",
+            settings=run.settings,
+        )
+    if document.problem is not None and document.problem.kind == "template":
+        place = f"line {document.problem.line}"
+        return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+    unread = document.problem is not None and document.problem.kind != "limit"
+    if unread and not (readable or forced or (says is not None and says.form == "yaml")):
+        return FileReport(source.path, passed_over=NEITHER, alone=alone, settings=run.settings)
+    if dialect is None:
+        tool = tool_of(document)
+        if tool is not None:
+            reason = f"{tool}, no training config"
+            return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+        return FileReport(
+            source.path,
+            passed_over=UNKNOWN_CONFIG,
+            lacking=_lacking(runs, run, document),
+            alone=alone,
+            settings=run.settings,
+        )
+    shift: tuple[Edit, ...] = ()
+    if request.overrides:
+        document, shift = override(document, request.overrides)
+    hidden: list[Finding] = []
+    targets = [target_of(run, dialect, machine) for machine in run.machines]
+    if says is not None and run.settings.loader is None and dialect.name == "generic":
+        targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
+    if says is not None and says.reached:
+        targets = [told_by_code(target, says.reached) for target in targets]
+    if says is not None and says.job is not None and run.settings.hardware is None:
+        by_job = [told_by_job(target, says.job) for target in targets]
+        targets = [target for target, _ in by_job]
+        runs.jobs += [line for _, line in by_job if line not in runs.jobs]
+    else:
+        runs.jobless = True
+
+    cut: set[str] = set()
+    judged_text = ""
+    most = MAX_FIXED if request.fix else MAX_FINDINGS
+
+    def check_document(candidate: Document) -> list[Finding]:
+        found: list[list[Finding]] = []
+        nonlocal judged_text
+        judged_text = candidate.source.text
+        hidden.clear()
+        again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
+        cut.clear()
+        for target in targets:
+            judged = run.checker.document(candidate, target, most, says=again)
+            cut.update(judged.cut)
+            for skip in judged.skips:
+                skips.setdefault(skip.rule, skip)
+            hidden.extend(judged.hidden)
+            found.append(judged.findings)
+        findings = found[0] if len(found) == 1 else merged_by_machine(found, run.machines)
+        return permitted(run, as_in_tests(run, findings, source.path), source.path)
+
+    findings: list[Finding] | None = None
+    # Only a dialect of a known program tells which loader reads the file.
+    unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
+    doubtful = run.checker.depending_on(*unknown)
+    if not request.fix or dialect.name == "generic":
+        findings = check_document(document)
+        found_now = {finding.rule for finding in findings}
+        told = targets
+        if not doubtful.isdisjoint(found_now):
+            told = [told_by_code_around(run, dialect, source, target) for target in targets]
+            if says is not None:
+                # Which loader reads the file is known.
+                told = [
+                    replace(new, loader=old.loader) if new is not old else old
+                    for new, old in zip(told, targets, strict=True)
+                ]
+        elif not run.checker.depending_on("other-readers").isdisjoint(found_now):
+            told = [told_of_ruamel(run, source, target) for target in targets]
+        if any(new is not old for new, old in zip(told, targets, strict=True)):
+            targets, findings = told, None
+    loader = targets[0].loader
+    opened_by = says.programs if says is not None else ()
+    lacking = _lacking(runs, run, document) if says is None and not forced else None
+    if not run.configs.full():
+        run.configs.items.append((document, loader))
+    if request.add_ignores is not None:
+        return _with_ignores(source, document, dialect, loader, check_document, request.add_ignores)
+    if not request.fix:
+        findings = check_document(document) if findings is None else findings
+        if run.baseline is not None:
+            findings, known = split_known(findings, run.baseline, run.left)
+            hidden += known
+        edits: tuple[tuple[Edit, ...] | None, ...] = ()
+        if request.edits and not shift:
+            from cfgfix.config.document.language import Yaml
+            from cfgfix.core.fix_loop import planned_edits
+
+            language = Yaml(document, loader)
+            edits = tuple(planned_edits(language, document, finding) for finding in findings)
+        if shift:
+            findings = [shifted(finding, shift, source) for finding in findings]
+        return FileReport(
+            source.path,
+            source.text,
+            dialect.name,
+            loader.name,
+            tuple(findings),
+            hidden=tuple(hidden),
+            edits=edits,
+            lacking=lacking,
+            opened_by=opened_by,
+            settings=run.settings,
+        )
+    from cfgfix.config.document.language import Yaml
+    from cfgfix.core.fix_loop import fix_file
+
+    if findings is None:
+        findings = check_document(document)
+    language = Yaml(document, loader)
+    fixed = _too_many(source.path, findings, cut, request)
+    failures = len(runs.failures())
+    if fixed is None:
+        fixed = fix_file(
+            source.path, source.text, check_document, language, unsafe=request.unsafe_fixes, findings=findings
+        )
+        if len(runs.failures()) > failures:
+            fixed = _unproven(source.path, findings, request)
+    report = _fixed_report(source, dialect, loader, fixed)
+    if judged_text != report.text:
+        # The last text that was judged is one that was not kept.
+        check_document(language.parse(report.text or ""))
+    report = replace(report, hidden=tuple(hidden), lacking=lacking, opened_by=opened_by)
+    if run.baseline is not None:
+        new, known = split_known(report.findings, run.baseline, run.left)
+        report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))
+    return report
+
+
+def _too_many(path: str, findings: list[Finding], cut: Collection[str], request: Request) -> Fixed | None:
+    """Return what to say of a file with too many findings to repair it, or None where there are not.
+
+    Args:
+        path: The file.
+        findings: What is wrong with it.
+        cut: Rules of which that is only a part.
+        request: What is asked for.
+    """
+    # What a fix brings cannot be told from what was there.
+    refused: dict[str, Refused] = {}
+    repairs = False
+    for finding in findings if cut else ():
+        repaired = fixable(finding, unsafe=request.unsafe_fixes)
+        repairs = repairs or repaired
+        if finding.rule in cut and (repaired or finding.severity is Severity.ERROR):
+            reason = f"the file has more than {MAX_FIXED:,} findings of this rule, too many to repair it; split the file"
+            refused.setdefault(finding.rule, Refused(finding, reason))
+    if not refused or not repairs:
+        return None
+    from cfgfix.core.fix_loop import Fixed
+
+    return Fixed({}, {path: findings}, {}, {path: list(refused.values())}, {})
+
+
+def _unproven(path: str, findings: list[Finding], request: Request) -> Fixed:
+    """Return what to say of a file whose fixes could not be judged, by a fault of cfgfix."""
+    from cfgfix.core.fix_loop import Fixed
+
+    reason = "an internal error kept its effect from being judged"
+    refused = [
+        Refused(finding, reason) for finding in findings if fixable(finding, unsafe=request.unsafe_fixes)
+    ]
+    return Fixed({}, {path: findings}, {}, {path: refused}, {})
+
+
+def merged_by_machine(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
+    """Return the findings of several machines.
+
+    One that holds for all of them comes once, any other with the machine's name.
+    """
+
+    def key(finding: Finding) -> tuple[str, int, int, str]:
+        return finding.rule, finding.location.start, finding.location.end, finding.message
+
+    everywhere = set.intersection(*({key(finding) for finding in findings} for findings in found))
+    merged = [finding for finding in found[0] if key(finding) in everywhere]
+    for machine, findings in zip(machines, found, strict=True):
+        merged += [
+            replace(finding, profile=machine.profile)
+            for finding in findings
+            if key(finding) not in everywhere
+        ]
+    merged.sort(key=lambda finding: (finding.location.start, finding.rule, finding.profile or ""))
+    return merged
+
+
+def _with_ignores(
+    source: SourceFile,
+    document: Document,
+    dialect: Dialect,
+    loader: Loader,
+    check_document: Callable[[Document], list[Finding]],
+    reason: str,
+) -> FileReport:
+    """Write a suppression comment for every finding of a file; the comments must change nothing else."""
+    from cfgfix.config.document.language import Yaml
+    from cfgfix.lint.suppressing import add_ignores
+
+    after, done, refused = add_ignores(Yaml(document, loader), document, check_document(document), reason)
+    left = check_document(after)
+    changed = after.source.text != source.text
+    return FileReport(
+        source.path,
+        after.source.text,
+        dialect.name,
+        loader.name,
+        tuple(left),
+        applied=tuple(done) if changed else (),
+        refused=tuple(refused),
+        before=source.text if changed else None,
+        after=after.source.text if changed else None,
+        encoded=source.encode(after.source.text),
+    )
+
+
+def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, fixed: Fixed) -> FileReport:
+    path = source.path
+    after = fixed.texts.get(path, source.text)
+    changed = after != source.text
+    return FileReport(
+        path,
+        after,
+        dialect.name,
+        loader.name,
+        tuple(_listed(fixed.findings[path])),
+        applied=tuple(fixed.applied.get(path, ())) if changed else (),
+        refused=tuple(fixed.refused.get(path, ())),
+        cycle=fixed.cycles.get(path, ()),
+        before=source.text if changed else None,
+        after=after if changed else None,
+        encoded=source.encode(after),
+    )
+
+
+def _listed(findings: list[Finding]) -> Iterator[Finding]:
+    """Yield as many findings of each rule as a check lists."""
+    counts: dict[str, int] = {}
+    for finding in findings:
+        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+        if counts[finding.rule] <= MAX_FINDINGS:
+            yield finding

@@ -1,0 +1,49 @@
+"""Which findings are shown: what the settings ignore in a file, and how severe tests take them."""
+
+from __future__ import annotations
+
+import os
+
+from cfgfix.core.findings import Finding, fixable
+from cfgfix.core.records import replace
+from cfgfix.lint.document_checker import ignored_by_path
+from cfgfix.lint.session import Run
+
+_TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
+
+
+def as_in_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
+    """Return the findings of a file with the severity that they have in tests.
+
+    Only a config of the project's tests changes it.
+
+    A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
+    """
+    folders = os.path.dirname(os.path.relpath(path, run.settings.root)).split(os.sep)
+    if _TEST_FOLDERS.isdisjoint(folders):
+        return findings
+
+    def lowered(finding: Finding) -> Finding:
+        severity = run.checker.policy(finding).in_tests
+        if severity is None or finding.severity <= severity or run.checker.severity_is_set(finding.rule):
+            return finding
+        return replace(finding, severity=severity)
+
+    return [lowered(finding) for finding in findings]
+
+
+def permitted(run: Run, findings: list[Finding], path: str) -> list[Finding]:
+    """Return the findings that the settings do not ignore in a file."""
+    patterns = run.settings.per_file_ignores
+    if not patterns:
+        return findings
+    return [
+        finding
+        for finding in findings
+        if not ignored_by_path(finding.rule, finding.name, path, run.settings.root, patterns)
+    ]
+
+
+def applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Tell whether `--fix` would repair a finding."""
+    return fixable(finding, unsafe=unsafe)

@@ -1,0 +1,179 @@
+"""The reports of configs in JSON and TOML, and of files that only the code tells of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.baseline import split as split_known
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.findings import Finding
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.lint.document_checker import Skip
+from cfgfix.lint.file_reports import merged_by_machine, report_file
+from cfgfix.lint.filters import permitted
+from cfgfix.lint.python_reports import PYTHON
+from cfgfix.lint.request import FileReport, Request
+from cfgfix.lint.session import Run, Runs, target_of, told_by_code, told_by_job
+from cfgfix.settings.discovery import Matcher
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.project_code import CodeSays
+
+
+OPENED_BY_CODE = (".json", ".toml")
+"""Endings of configs that are judged by the code that opens them."""
+
+
+_JSON = "a JSON config is only read"
+
+
+def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
+    """Yield the reports of configs in JSON and TOML that the code opens.
+
+    That is the code that was looked at.
+    """
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+        elif named.endswith(OPENED_BY_CODE):
+            runs.code_around(named)
+    for code in runs.codes():
+        for path, says in code.all().items():
+            shown = os.path.relpath(os.path.join(code.root, path))
+            if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
+                continue
+            yield from _of_other_format(runs, shown, says, request)
+
+
+def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
+    """Yield the report of a config in JSON or TOML that a program opens, where it can be read."""
+    run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
+    if not run.checker.code:
+        return
+    try:
+        source = read_source(path)
+    except UnreadableError:
+        return
+    runs.inputs.append(path)
+    found = run.checker.by_runs(says.hits, source)
+    if says.form == "json":
+        meant = _by_meaning(runs, run, source, says)
+        found = run.checker.unless_meant(found, meant)
+        told = {item.key_path for item in found}
+        found += [item for item in meant if item.key_path not in told]
+    findings = permitted(run, found, path)
+    known: list[Finding] = []
+    if run.baseline is not None:
+        findings, known = split_known(findings, run.baseline, run.left)
+    yield FileReport(
+        path,
+        source.text,
+        "generic",
+        says.form,
+        tuple(findings),
+        hidden=tuple(known),
+        edits=tuple(None for _ in findings) if request.edits else (),
+        opened_by=says.programs,
+        settings=run.settings,
+        language=says.form,
+    )
+
+
+def read_by_named_modules(
+    runs: Runs, request: Request, skips: dict[str, Skip], known: set[str]
+) -> Iterator[FileReport]:
+    """Yield the configs that named Python files read.
+
+    They hold what the code there makes wrong in them.
+
+    A hook is given the files that changed. A trainer that reads another key than before changes what each of its
+    configs means, and none of them is named.
+    """
+    if request.add_ignores is not None:
+        return
+    looking = replace(request, fix=False)
+    seen = {os.path.abspath(path) for path in known}
+    for named in request.paths:
+        if not named.endswith(PYTHON) or not os.path.isfile(named):
+            continue
+        code = runs.code_around(named)
+        module = os.path.relpath(os.path.abspath(named), code.root).replace(os.sep, "/")
+        for path, says in code.all().items():
+            whole = os.path.join(code.root, path)
+            if not says.framework or module not in says.modules or whole in seen:
+                continue
+            shown = os.path.relpath(whole)
+            run = runs.sound(runs.finder.settings_in(os.path.dirname(shown) or "."))
+            if run is None or not run.checker.code or Matcher(run.settings).outside(shown):
+                continue
+            seen.add(whole)
+            for report in _by_code(runs, run, shown, says, looking, skips):
+                yield replace(
+                    report,
+                    findings=tuple(item for item in report.findings if _caused_in(item, run, named)),
+                    edits=(),
+                )
+
+
+def _by_code(
+    runs: Runs, run: Run, path: str, says: CodeSays, request: Request, skips: dict[str, Skip]
+) -> Iterator[FileReport]:
+    """Yield the report of a config that a program opens, where it can be read."""
+    if says.form != "yaml":
+        yield from _of_other_format(runs, path, says, request)
+        return
+    try:
+        source = read_source(path)
+    except UnreadableError:
+        return
+    runs.inputs.append(path)
+    yield report_file(runs, run, source, request, skips, alone=False, included=True)
+
+
+def _caused_in(finding: Finding, run: Run, module: str) -> bool:
+    """Tell whether what the code does with a config is wrong, and a module is where it does so."""
+    if all(rule.id != finding.rule for rule in run.checker.code.values()):
+        return False
+    in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
+    return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
+
+
+def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> list[Finding]:
+    """Return what the rules about settings and the machine find in a JSON config, of whose keys the code says what they are."""
+    document = compose(source)
+    generic = run.dialects.get("generic")
+    if document.problem is not None or generic is None or not says.reached:
+        return []
+    found: list[list[Finding]] = []
+    rules = {rule.id for rule in run.checker.rules if rule.check is None}
+    for machine in run.machines:
+        target = told_by_code(
+            replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
+        )
+        if says.job is not None and run.settings.hardware is None:
+            target, line = told_by_job(target, says.job)
+            runs.jobs += [line] if line not in runs.jobs else []
+        else:
+            runs.jobless = True
+        known = {path for _, path in target.told.keys} if target.told is not None else set()
+        found.append(
+            [
+                replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
+                for finding in run.checker.document(document, target).findings
+                if finding.rule in rules and finding.key_path in known
+            ]
+        )
+    return found[0] if len(found) == 1 else merged_by_machine(found, run.machines)
+
+
+def _asked_for(path: str, request: Request) -> bool:
+    whole = os.path.abspath(path)
+    return any(
+        whole == os.path.abspath(named) or whole.startswith(os.path.abspath(named).rstrip(os.sep) + os.sep)
+        for named in request.paths or (".",)
+    )

@@ -1,0 +1,235 @@
+"""The reports of Python files: which are scanned, under which configs, and what comes of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.loaders.scalars import Loader
+from cfgfix.core.baseline import split as split_known
+from cfgfix.core.edits import Edit
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.findings import Finding
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.lint.filters import permitted
+from cfgfix.lint.request import FileReport, Request
+from cfgfix.lint.session import Run, Runs, content_stamp, dialect_of, target_of, usage_for
+from cfgfix.settings.discovery import find
+from cfgfix.settings.reader import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.code.model.given import UnderConfigs
+    from cfgfix.code.model.python_files import PythonFile
+
+
+PYTHON = (".py", ".ipynb")
+YAML = (".yaml", ".yml")
+
+
+def report_python(runs: Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
+    """Scan a run's Python files, add their reports, and return their number.
+
+    The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
+    ignored in a file is said by the settings nearest to it.
+    """
+    if not scans_python(runs, base, request):
+        return 0
+    run = runs.run_for(base)
+    from cfgfix.settings.code_files import python_files
+
+    files = python_files(request.paths, base)
+    if files:
+        runs.inputs += [file.path for file in files]
+        runs.scanned = [file.path for file in files]
+        reports += _scanned(runs, run, request, files)
+    return len(files)
+
+
+def scans_python(runs: Runs, base: Settings, request: Request) -> bool:
+    """Tell whether a run looks for Python files."""
+    paths = request.paths
+    if (
+        paths
+        and not base.source_roots
+        and not any(path.endswith(PYTHON) or os.path.isdir(path) for path in paths)
+    ):
+        return False
+    return _source_rules(runs.run_for(base))
+
+
+def _source_rules(run: Run) -> bool:
+    return any(rule.check and rule.check.startswith("source.") for rule in run.checker.rules)
+
+
+MAX_LOOKED_AT = 500
+"""Most YAML files that are looked through for the configs of a program of which one text is checked."""
+
+
+def report_python_text(
+    runs: Runs, run: Run, source: SourceFile, request: Request, reports: list[FileReport]
+) -> int:
+    """Scan one Python text as part of its program, and add its report.
+
+    The project's configs are those it is judged under.
+    """
+    from cfgfix.lint.code_run import MAX_CONFIGS, program_around
+
+    runs.configs.most = MAX_CONFIGS
+    settings = run.settings
+    place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
+    # Standard input is given back as it came where there is nothing to repair.
+    same = source.encode(source.text)
+    empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
+    if not _source_rules(run):
+        reports.append(empty)
+        return 1
+    for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
+        if runs.configs.full():
+            break
+        try:
+            document = compose(read_source(found.path))
+        except UnreadableError:
+            continue
+        own = runs.sound(found.settings)
+        dialect = dialect_of(document, own) if own is not None else None
+        if own is not None and dialect is not None and document.problem is None:
+            own.files.append(found.path)
+            runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
+    files, path = program_around(request.stdin_name, place, settings)
+    made = list(_scanned(runs, run, request, files, {path: source.text}))
+    reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
+    return 1
+
+
+def _scanned(
+    runs: Runs,
+    run: Run,
+    request: Request,
+    files: Sequence[PythonFile],
+    texts: Mapping[str, str] | None = None,
+) -> Iterator[FileReport]:
+    """Yield the reports of Python files, or of the one whose text is given."""
+    from cfgfix.lint.code_run import SourceRun
+    from cfgfix.usage.config_facts import facts_of
+
+    scan = SourceRun(
+        files,
+        catalogue=run.checker.catalogue,
+        rules=run.checker.rules,
+        configs=[facts_of(document, loader) for document, loader in runs.configs.items],
+        severity=run.checker.severity,
+        permitted=lambda findings, path: permitted(
+            runs.sound(runs.finder.settings_in(os.path.dirname(path) or ".")) or run, findings, path
+        ),
+        key=content_stamp(run.checker.rules),
+        texts=texts,
+        only=_reported(request, run.settings, files, texts),
+        progress=request.progress,
+        extra=_merged_by_file(
+            _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
+        ),
+        under=_under_configs(runs),
+        tensorflow=run.settings.tensorflow,
+    )
+    if request.add_ignores is not None:
+        found = scan.add_ignores(request.add_ignores)
+    elif request.fix:
+        found = scan.fix(unsafe=request.unsafe_fixes)
+    else:
+        found = scan.check(excerpts=request.excerpts)
+    runs.inputs += scan.looked_in
+    for item in found:
+        findings = list(item.findings)
+        known: list[Finding] = []
+        if runs.baseline is not None:
+            findings, known = split_known(findings, runs.baseline, runs.left)
+        yield replace(
+            item,
+            findings=tuple(findings),
+            hidden=(*item.hidden, *known),
+            edits=_python_edits(item, findings) if request.edits else (),
+            settings=run.settings,
+        )
+
+
+def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tuple[Edit, ...] | None, ...]:
+    from cfgfix.code.language import Python
+    from cfgfix.core.fix_loop import planned_edits
+
+    language = Python()
+    return tuple(planned_edits(language, report.text or "", finding) for finding in findings)
+
+
+def _under_configs(runs: Runs) -> list[UnderConfigs]:
+    """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
+    from cfgfix.usage.given import under_configs
+
+    return [item for code in runs.codes() for item in under_configs(code)]
+
+
+def _reported(
+    request: Request, settings: Settings, files: Sequence[PythonFile], texts: Mapping[str, str] | None
+) -> frozenset[str] | None:
+    """Return the Python files that are reported, or None for all: what is written is in the files that are named.
+
+    The source roots belong to the program of any file, so a check reads them with it and tells what it finds there.
+    """
+    if texts:
+        return frozenset(texts)
+    if not request.paths or not (request.fix or request.add_ignores is not None):
+        return None
+    from cfgfix.settings.code_files import python_files
+
+    named = [path for path in request.paths if path.endswith(PYTHON) or os.path.isdir(path)]
+    wanted = {os.path.abspath(file.path) for file in python_files(named, replace(settings, source_roots=()))}
+    return frozenset(file.path for file in files if named and os.path.abspath(file.path) in wanted)
+
+
+def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
+    """Return what a config and the code together show in the code; None where no config is known to the code."""
+    usage = usage_for(run)
+    if usage is None:
+        return None
+    from cfgfix.usage.checks import findings_in_code
+
+    dialect = next(
+        (found for document, _ in configs[:1] if (found := dialect_of(document, run)) is not None), None
+    )
+    return findings_in_code(usage, run.checker.code, run.checker.severity, dialect, run.inferred)
+
+
+def _about_options(
+    runs: Runs, run: Run, request: Request, files: Sequence[PythonFile]
+) -> dict[str, list[Finding]]:
+    """Return what is wrong with the options that programs declare, by Python file."""
+    if not run.checker.code:
+        return {}
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+        elif named.endswith(PYTHON):
+            runs.code_around(named)
+    by_path = {os.path.abspath(file.path): file.path for file in files}
+    found: dict[str, list[Finding]] = {}
+    for code in runs.codes():
+        for inside, check, hit in code.options():
+            path = by_path.get(os.path.join(code.root, inside))
+            if path is None:
+                continue
+            try:
+                source = read_source(path)
+            except UnreadableError:
+                continue
+            found.setdefault(path, []).extend(run.checker.by_runs(((check, hit),), source))
+    return found
+
+
+def _merged_by_file(
+    one: dict[str, list[Finding]] | None, other: dict[str, list[Finding]]
+) -> dict[str, list[Finding]] | None:
+    if one is None:
+        return other or None
+    return {path: [*one.get(path, ()), *other.get(path, ())] for path in (*one, *other)}

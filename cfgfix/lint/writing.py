@@ -1,0 +1,50 @@
+"""Write what was fixed: all files or none, each only if it is still as it was read."""
+
+from __future__ import annotations
+
+import os
+
+from cfgfix.core.errors import CfgfixError, UnreadableError
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import read_source, replace_atomically
+from cfgfix.core.temporary_files import remove_leftovers
+from cfgfix.core.writing import require_inside
+from cfgfix.lint.request import FileReport
+
+
+def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
+    """Write all proven results; the file must still be what was read."""
+    for folder in sorted({os.path.dirname(report.path) for report in reports}):
+        _clean(folder)
+    written = False
+    for position, report in enumerate(reports):
+        if report.after is None or report.encoded is None or report.before is None:
+            continue
+        try:
+            current = read_source(report.path)
+            if current.text != report.before:
+                errors.append(_changed(report.path))
+                reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+                continue
+            assert current.stamp is not None
+            replace_atomically(report.path, report.encoded, current.stamp)
+            written = True
+        except UnreadableError as error:
+            errors.append(error)
+            reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+    return written
+
+
+def _clean(folder: str) -> None:
+    """Remove what a killed run has left in a folder that no link outside of the project leads to."""
+    try:
+        inside = os.path.dirname(require_inside(os.path.join(folder, "x")))
+    except (OSError, UnreadableError):
+        return
+    remove_leftovers(inside)
+
+
+def _changed(path: str) -> UnreadableError:
+    return UnreadableError(
+        "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
+    )
