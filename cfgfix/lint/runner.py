@@ -17,8 +17,8 @@ from cfgfix.core.source_file import SourceFile, excerpt, read_source
 from cfgfix.lint.document_checker import Skip, Target
 from cfgfix.lint.file_reports import NEITHER, neither_error, report_file
 from cfgfix.lint.filters import applicable
-from cfgfix.lint.other_formats import OPENED_BY_CODE, PYTHON, other_formats, read_by_named_modules
-from cfgfix.lint.python_reports import YAML, report_python, report_python_text, scans_python
+from cfgfix.lint.other_formats import OPENED_BY_CODE, other_formats, read_by_named_modules
+from cfgfix.lint.python_reports import PYTHON, YAML, report_python, report_python_text, scans_python
 from cfgfix.lint.request import FileReport, Read, Report, Request
 from cfgfix.lint.session import Runs, dialect_of, select, target_of
 from cfgfix.lint.writing import write_reports
