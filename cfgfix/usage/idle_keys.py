@@ -16,6 +16,8 @@ _FOR_A_READER = frozenset(
      "date", "created", "url", "homepage", "readme", "about", "project", "experiment", "tags", "id"}
 )  # fmt: skip
 """Names of keys that stand in a config for its reader."""
+_ELSEWHERE = frozenset({"misplaced-key", "misspelt-key"})
+"""What is said of a section that the code looks for elsewhere: what lies in it goes with it."""
 _CHOICE = re.compile(r"(?!not ).*(== ?['\"]|['\"] ?==| is (?!not|None))")
 """A condition that chooses one of several ways by a name, not one that switches something on."""
 
@@ -25,10 +27,12 @@ def find_unread(judge: Judge) -> None:
     every_way = judge.again()
     dead: list[Entry] = []
     unsure: set[KeyPath] = set()
+    misplaced = {verdict.path for verdict in judge.verdicts if verdict.check in _ELSEWHERE}
     for path, entry in judge.entries.items():
         if (
             not path
             or path in judge.told
+            or any(path[:depth] in misplaced for depth in range(1, len(path)))
             or any(path[:depth] in {item.path for item in dead} for depth in range(1, len(path)))
         ):
             continue
@@ -186,6 +190,12 @@ def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> 
     return found
 
 
+def _counts_on_another_way(judge: Judge, path: KeyPath) -> bool:
+    """Tell whether a value is used where a condition of the code, which no run fulfils, lets it."""
+    again = [opened for result in judge.again() if (opened := result.opened.get(judge.path)) is not None]
+    return any((key := opened.keys.get(path)) is not None and judge.counts(key) for opened in again)
+
+
 def find_overwritten(judge: Judge) -> None:
     """Tell of values that are replaced, only logged, or read and used by nothing."""
     if judge.exhausted:
@@ -233,7 +243,12 @@ def find_overwritten(judge: Judge) -> None:
                     label="only logged",
                 )
             )
-        elif reads and not any(key.may_write for key in keys) and str(path[-1]) not in judge.mentioned:
+        elif (
+            reads
+            and not any(key.may_write for key in keys)
+            and str(path[-1]) not in judge.mentioned
+            and not _counts_on_another_way(judge, path)
+        ):
             judge.told.add(path)
             judge.add(
                 Verdict(

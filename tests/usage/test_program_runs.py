@@ -35,8 +35,28 @@ def one(folder: Path, code: str, config: str) -> list[tuple[str, str]]:
         + textwrap.dedent(code)
         + TAIL
     )
-    return told(folder, {"train.py": body, "run.yaml": config})["run.yaml"]
+    files = {"train.py": body, "run.yaml": config, "nets/__init__.py": "", "nets/small.py": SMALL}
+    return told(folder, files)["run.yaml"]
 
+
+SMALL = "def width(size):\n    return size['units']\n"
+OWN_CLASS = """\
+class Own(dict):
+    def __init__(self, *args, **kwargs):
+        if 'path' in kwargs:
+            with open(kwargs['path']) as stream:
+                super(Own, self).__init__(yaml.safe_load(stream))
+        else:
+            super(Own, self).__init__(*args, **kwargs)
+    def __getattr__(self, name):
+        if name not in self:
+            self[name] = Own()
+        if isinstance(self[name], dict):
+            self[name] = Own(self[name])
+        return self[name]
+cfg = Own(path='run.yaml')
+"""
+"""A class that makes a config's sections objects of its own as they are asked for."""
 
 READS = {
     "returned in a tuple": (
@@ -88,6 +108,43 @@ READS = {
         "fit:\n  epochs: 2\n  speed: 1\n",
         [("refused-key", "fit.speed")],
     ),
+    "a module imported by a name of the config": (
+        (
+            "module = __import__('nets.%s' % (config['net'],), fromlist=['nets'])\n"
+            "tf.keras.layers.Dense(module.width(config['size']))"
+        ),
+        "net: small\nsize:\n  units: 4\n  depth: 2\n",
+        [("dead-key", "size.depth")],
+    ),
+    "a table of objects that hold the config": (
+        (
+            "import sys\nclass A:\n    def __init__(self, c):\n        self.c = c\n    def run(self):\n"
+            "        tf.keras.layers.Dense(self.c['units'])\nclass B(A):\n    def run(self):\n"
+            "        tf.keras.layers.Dropout(self.c['rate'])\n{'a': A(config), 'b': B(config)}[sys.argv[1]].run()"
+        ),
+        "units: 4\nrate: 0.1\nwidth: 2\n",
+        [("dead-key", "width")],
+    ),
+    "a class of its own that is asked a hundred times": (
+        OWN_CLASS
+        + "for n in range(60):\n    tf.constant(cfg.a.x + cfg.b.y)\n"
+        + "tf.constant(cfg.a.x + cfg.b.y)\n" * 60,
+        "a:\n  x: 1\n  u: 2\nb:\n  y: 3\n",
+        [("dead-key", "a.u")],
+    ),
+    "a class of its own under a condition that is not known": (
+        OWN_CLASS
+        + "import sys\nif len(sys.argv) > 4:\n"
+        + "    tf.constant(cfg.a.x)\n" * 9
+        + "tf.constant(cfg.a.y)\n",
+        "a:\n  x: 1\n  y: 2\n  u: 2\n",
+        [("dead-key", "a.u")],
+    ),
+    "a section in a place where nothing looks": (
+        "tf.keras.layers.Dense(config['net']['size']['units'])\ntf.constant(config['net']['rate'])",
+        "size:\n  units: 4\nnet:\n  rate: 0.1\n",
+        [("misplaced-key", "size")],
+    ),
     "names made in a loop": (
         "for part in ('train', 'valid'):\n    tf.data.Dataset.range(config[f'{part}_count'])",
         "train_count: 3\nvalid_count: 2\ntest_count: 1\n",
@@ -110,6 +167,22 @@ SILENT = {
     "a guard and a default": ("if 'x' in config:\n    tf.constant(config['x'])\ntf.constant(config.get('y', 2) + config['z'])", "z: 1\n"),
     "a handler for what is not there": ("try:\n    n = config['n']\nexcept KeyError:\n    n = 3\ntf.constant(n + config['z'])", "z: 1\n"),
     "anchors": ("tf.constant(config['a']['x'] + config['b']['x'])", "_base: &base\n  x: 1\na: *base\nb:\n  <<: *base\n"),
+    "a name that a text is made of": ("tf.constant(len('%s-%d' % (config['name'], 3)))", "name: a\n"),
+    "a table of sections": (
+        "import sys\ntf.constant(len({'a': config['a'], 'b': config['b']}[sys.argv[1]]['x']))",
+        "a:\n  x: [1]\n  y: 2\nb:\n  x: [2]\n",
+    ),
+    "a module imported by a name that is not known": (
+        "import sys\nmodule = __import__(sys.argv[1])\nmodule.run(config)", "a: 1\nb: 2\n",
+    ),
+    "a way that only an argument opens": (
+        (
+            "class Net:\n    def __init__(self, c):\n        self.ratio = c['ratio']\n"
+            "    def build(self, boost=False):\n        if boost:\n            tf.keras.layers.Dense(self.ratio)\n"
+            "Net(config).build()"
+        ),
+        "ratio: 2\n",
+    ),
     "converted at the read": ("tf.keras.optimizers.Adam(float(config['rate']))", "rate: 1e-3\n"),
 }  # fmt: skip
 

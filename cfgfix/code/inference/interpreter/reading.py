@@ -35,8 +35,15 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, canonical
-from cfgfix.code.inference.interpreter.values import choice, constant_of, key_of, key_value, name_of
+from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, Run, canonical
+from cfgfix.code.inference.interpreter.values import (
+    MAX_CHOICES,
+    choice,
+    constant_of,
+    key_of,
+    key_value,
+    name_of,
+)
 
 
 def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None) -> Value:
@@ -172,7 +179,7 @@ def item(
         run.use(index, spot)
         name = constant_of(index)
         if name is None:
-            run.walk(owner, spot)
+            _walk_entries(run, owner, spot)
             if isinstance(index, PartialText):
                 shape = partial_pattern(index)
                 matching = [v for k, v in owner.entries.items() if isinstance(k, str) and shape(k)]
@@ -207,6 +214,17 @@ def item(
     run.use(index, spot)
     run.asked_of_unknown(owner, constant_of(index))
     return Unknown(owner.origins)
+
+
+def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
+    """Note that an entry is looked up whose name is not known: what a table of objects and functions holds is read by them."""
+    is_table = owner.key is None and not owner.sections and not owner.open
+    if not is_table or len(owner.entries) > MAX_CHOICES:
+        run.walk(owner, spot)
+        return
+    for value in owner.entries.values():
+        if not isinstance(value, (Instance, FunctionObject, ClassObject)):
+            run.walk(value, spot)
 
 
 def lacking(
