@@ -50,7 +50,7 @@ def find_unread(judge: Judge) -> None:
             if judge.not_followed(path):
                 unsure.add(path)
                 continue
-            if not judge.exhausted and any(key.writes or key.may_write for key in judge.keys_at(path)):
+            if not judge.exhausted and any(key.writes for key in judge.keys_at(path)):
                 continue
             if _is_read_from_defaults(judge, entry):
                 continue

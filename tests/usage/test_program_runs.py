@@ -145,6 +145,38 @@ READS = {
         "size:\n  units: 4\nnet:\n  rate: 0.1\n",
         [("misplaced-key", "size")],
     ),
+    "the hyperparameters of TensorFlow 1": (
+        (
+            "params = tf.contrib.training.HParams(**config['model'])\nparams.add_hparam('depth', 2)\n"
+            "tf.keras.layers.Dense(params.units + params.depth)\ntf.constant(params.width)"
+        ),
+        "model:\n  units: 4\n  unused: 1\n",
+        [("missing-key", "model.width"), ("dead-key", "model.unused")],
+    ),
+    "a class derived from hyperparameters": (
+        (
+            "from tensorflow.contrib.training import HParams\nclass Params(HParams):\n    def __init__(self, section):\n"
+            "        HParams.__init__(self)\n        for name, value in section.items():\n            self.add_hparam(name, value)\n"
+            "params = Params(config['model'])\nparams.depth = 3\n"
+            "tf.keras.layers.Dense(params.units + params.depth)"
+        ),
+        "model:\n  units: 4\n  depth: 2\n  unused: 1\n",
+        [("replaced-key", "model.depth"), ("dead-key", "model.unused")],
+    ),
+    "a class derived from EasyDict": (
+        (
+            "from easydict import EasyDict\nclass Own(EasyDict):\n    def __init__(self, d):\n        super().__init__(d)\n"
+            "    @property\n    def double(self):\n        return self.net.units * 2\n"
+            "tf.keras.layers.Dense(Own(config).double)"
+        ),
+        "net:\n  units: 4\n  depth: 2\n",
+        [("dead-key", "net.depth")],
+    ),
+    "only written on a way that is not always taken": (
+        "import sys\nif sys.argv[1:]:\n    config['fit']['step'] = 3\ntf.constant(config['fit']['rate'])",
+        "fit:\n  rate: 0.1\n  step: 0\n",
+        [("dead-key", "fit.step")],
+    ),
     "names made in a loop": (
         "for part in ('train', 'valid'):\n    tf.data.Dataset.range(config[f'{part}_count'])",
         "train_count: 3\nvalid_count: 2\ntest_count: 1\n",
@@ -167,6 +199,20 @@ SILENT = {
     "a guard and a default": ("if 'x' in config:\n    tf.constant(config['x'])\ntf.constant(config.get('y', 2) + config['z'])", "z: 1\n"),
     "a handler for what is not there": ("try:\n    n = config['n']\nexcept KeyError:\n    n = 3\ntf.constant(n + config['z'])", "z: 1\n"),
     "anchors": ("tf.constant(config['a']['x'] + config['b']['x'])", "_base: &base\n  x: 1\na: *base\nb:\n  <<: *base\n"),
+    "a value under a key that is an object": (
+        "place = tf.compat.v1.placeholder('float32')\nfeed = {place: config['rate'] * 2}\ntf.compat.v1.Session().run(place, feed)",
+        "rate: 2\n",
+    ),
+    "written on a way, and read": (
+        "import sys\nif sys.argv[1:]:\n    config['step'] = 3\ntf.constant(config['step'])", "step: 0\n",
+    ),
+    "hyperparameters that a text may add to": (
+        "import sys\nparams = tf.contrib.training.HParams(**config)\nparams.parse(sys.argv[1])\ntf.constant(params.units)",
+        "units: 4\n",
+    ),
+    "hyperparameters that other code gets": (
+        "import plugin\nplugin.run(tf.contrib.training.HParams(**config))", "units: 4\ndepth: 2\n",
+    ),
     "a name that a text is made of": ("tf.constant(len('%s-%d' % (config['name'], 3)))", "name: a\n"),
     "a table of sections": (
         "import sys\ntf.constant(len({'a': config['a'], 'b': config['b']}[sys.argv[1]]['x']))",
@@ -209,6 +255,22 @@ def test_commands_say_which_file_a_program_gets(tmp_path: Path) -> None:
     )
     # The second is taken for its keys, the third has none that are read.
     assert found == {"conf/a.yaml": [("dead-key", "extra")], "other/b.yaml": []}
+
+
+def test_options_of_optparse_name_the_file(tmp_path: Path) -> None:
+    code = HEAD + (
+        "from optparse import OptionParser\nparser = OptionParser()\n"
+        "parser.add_option('-c', '--config', type='string', dest='chosen', default='a.yaml')\n"
+        "parser.add_option('-n', type='int', default=3)\n(options, rest) = parser.parse_args()\n"
+        "with open(options.chosen) as stream:\n    config = yaml.safe_load(stream)\n"
+        "tf.keras.layers.Dense(config['units'] + options.n)\n"
+    )
+    config = "units: 1\nunused: 2\n"
+    found = told(
+        tmp_path,
+        {"train.py": code, "b.yaml": config, "run.sh": "python train.py -c b.yaml -n 2\n"},
+    )
+    assert found == {"b.yaml": [("dead-key", "unused")]}
 
 
 def test_json_and_toml_are_told_at_their_keys(tmp_path: Path) -> None:

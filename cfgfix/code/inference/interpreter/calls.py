@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import classes, writing
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
-from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method
+from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method, fill
+from cfgfix.code.inference.interpreter.models.containers import CONTAINERS
 from cfgfix.code.inference.interpreter.models.decorators import call_decorated
 from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
@@ -115,6 +116,12 @@ def _construct(call: Call, cls: ClassObject) -> Value:
             for value in call.args:
                 writing.update(call.frame, instance.entries, value, call.spot)
             instance.entries.entries.update(call.keywords)
+            return instance
+    elif outside and all(name in CONTAINERS for name in outside):
+        flavour, access, absent = CONTAINERS[outside[0]]
+        instance.entries = Mapping(access=access, absent=absent, flavour=flavour)
+        if not isinstance(init, FunctionObject):
+            fill(call, instance.entries, call.args)
             return instance
     elif outside:
         instance.open = True

@@ -113,7 +113,9 @@ def _mapping(frame: Frame, expr: Expr) -> Value:
             continue
         name = constant_of(evaluate(frame, key))
         if name is None:
+            # `{placeholder: rate}`: what gets the mapping may use it.
             result.open = True
+            frame.run.use(inner, frame.spot(place), deep=True)
         else:
             writing.put(frame.run, result, name, inner, frame.spot(place))
     return result

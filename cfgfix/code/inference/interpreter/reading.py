@@ -128,6 +128,8 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
             return item(
                 frame, owner.entries, Scalar(name), spot, "None" if soft else "AttributeError", default
             )
+        if owner.entries.flavour != "dict" and not isinstance(getter, FunctionObject):
+            return attribute(frame, owner.entries, name, spot, default)
         if name in DICT_METHODS:
             return Method(owner.entries, name)
     outside = classes.outside_bases(owner.cls)

@@ -97,6 +97,9 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         if isinstance(setter, FunctionObject) and id(setter.scope) not in run.running:
             run.call(Call(frame, setter.bound(owner), (Scalar(name), value), {}, spot))
             return
+        if owner.entries is not None and name in owner.entries.entries and owner.entries.flavour != "dict":
+            put(run, owner.entries, name, value, spot)
+            return
         set_own(run, owner, name, value, spot)
     elif isinstance(owner, (ClassObject, ModuleObject)):
         before = owner.names.names.get(name)
