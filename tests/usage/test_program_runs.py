@@ -273,6 +273,26 @@ def test_options_of_optparse_name_the_file(tmp_path: Path) -> None:
     assert found == {"b.yaml": [("dead-key", "unused")]}
 
 
+def test_a_file_whose_keys_another_way_asks_for_fits_the_program(tmp_path: Path) -> None:
+    code = HEAD + (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config', default='one.yaml')\n"
+        "def build(c):\n    if c['kind'] == 'flat':\n        tf.keras.layers.Dense(c['units'])\n"
+        "    else:\n        tf.keras.layers.Conv2D(c['filters'], c['kernel'], strides=c['strides'])\n"
+        "with open(parser.parse_args().config) as stream:\n    build(yaml.safe_load(stream))\n"
+    )
+    other = "kind: deep\nfilters: 2\nkernel: 3\nstrides: 1\nstridez: 2\n"
+    found = told(
+        tmp_path,
+        {
+            "train.py": code,
+            "one.yaml": "kind: flat\nunits: 1\n",
+            "two.yaml": other,
+            "colours.yaml": "red: 1\nblue: 2\nkind: cold\n",
+        },
+    )
+    assert found == {"one.yaml": [], "two.yaml": [("dead-key", "stridez")]}
+
+
 def test_json_and_toml_are_told_at_their_keys(tmp_path: Path) -> None:
     code = (
         "import json, tomllib\nimport tensorflow as tf\na = json.load(open('a.json'))\n"
