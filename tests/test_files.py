@@ -168,7 +168,7 @@ def test_reading_keeps_newlines_and_stamps_the_state(tmp_path: Path) -> None:
     path.write_bytes(b"a: 1\r\nb: 2\r")
     source = read_source(path)
     assert source.text == "a: 1\r\nb: 2\r"
-    assert source.stamp == Stamp.of(path.stat())
+    assert source.stamp == Stamp.from_stat(path.stat())
     assert source.path == str(path)
 
 
@@ -282,7 +282,7 @@ def test_a_file_that_grows_while_it_is_read_stays_within_the_limit(
 
 def stamped(path: Path, content: bytes = b"old\n") -> Stamp:
     path.write_bytes(content)
-    return Stamp.of(path.stat())
+    return Stamp.from_stat(path.stat())
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -293,11 +293,11 @@ def test_writing_replaces_content_and_keeps_the_mode(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     stamp = stamped(path)
     path.chmod(0o640)
-    stamp = Stamp.of(path.stat())
+    stamp = Stamp.from_stat(path.stat())
     new = replace_atomically(path, b"new\n", stamp)
     assert path.read_bytes() == b"new\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert new == Stamp.of(path.stat())
+    assert new == Stamp.from_stat(path.stat())
     assert leftovers(tmp_path) == []
 
 
@@ -383,7 +383,7 @@ def test_hard_links_are_not_parted(tmp_path: Path) -> None:
     stamped(path)
     os.link(path, tmp_path / "b.yaml")
     with pytest.raises(UnreadableError, match="2 hard links"):
-        replace_atomically(path, b"new\n", Stamp.of(path.stat()))
+        replace_atomically(path, b"new\n", Stamp.from_stat(path.stat()))
     assert (tmp_path / "b.yaml").read_bytes() == path.read_bytes() == b"old\n"
 
 
@@ -471,7 +471,7 @@ def test_the_owner_is_kept(tmp_path: Path) -> None:
     stamped(path)
     os.chown(path, 65534, 65534)
     path.chmod(0o604)
-    replace_atomically(path, b"new\n", Stamp.of(path.stat()))
+    replace_atomically(path, b"new\n", Stamp.from_stat(path.stat()))
     status = path.stat()
     assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (65534, 65534, 0o604)
 

@@ -53,7 +53,7 @@ def test_every_setting_is_read(tmp_path):
     (tmp_path / "src").mkdir()
     path.write_text(
         "include = ['*.yml']\nexclude = 'old'\nsource-roots = ['src']\nschema = 's.json'\ndialect = 'myxtts'\nloader = 'ruamel'\n"
-        "hardware = 'rtx4090'\nselect = ['YML']\nignore = ['YML002']\nextend-select = ['CFG']\nfail-on = 'info'\npreview = true\nrules = ['r']\ndialects = ['d']\nunknown-keys = 'fatal'\n"
+        "hardware = 'rtx4090'\nselect = ['YML']\nignore = ['YML002']\nextend-select = ['CFG']\nfail-on = 'info'\nmin-severity = 'error'\npreview = true\nrules = ['r']\ndialects = ['d']\nunknown-keys = 'fatal'\n"
         "show-skipped = true\nforce-exclude = true\ntensorflow = '2.15'\n[keys]\nbatch_size = 'a.b'\n[per-file-ignores]\n'x/*.yaml' = ['YML']\n[severity]\nYML001 = 'info'\n"
     )
     settings = read(str(path))

@@ -9,11 +9,11 @@ import pytest
 from cfgfix.cli.check import show
 from cfgfix.cli.options import TABLE
 from cfgfix.core.errors import CfgfixError
-from cfgfix.core.terminal import Paint
 from cfgfix.lint.request import Request
 from cfgfix.lint.runner import check
 from cfgfix.output import json as json_report
 from cfgfix.output import text as text_report
+from cfgfix.output.formats import Style
 from cfgfix.settings.reader import Settings, build
 from cfgfix.settings.table import NAMES, SETTINGS
 
@@ -98,6 +98,7 @@ VALUES = {
     "per-file-ignores": ({"speech.yaml": ["YML001"]}, {}),
     "severity": ({"YML001": "info"}, {}),
     "fail-on": ("never", {}),
+    "min-severity": ("error", {}),
     "preview": (True, {"rules": ["rules"]}),
     "rules": (["rules"], {"preview": True}),
     "show-skipped": (True, {}),
@@ -136,7 +137,7 @@ def said(project, table):
     """Return what a check says under a table of settings."""
     settings = build({"hardware": "none", **table}, str(project / "cfgfix.toml"))
     report = check(Request(paths=("old/x.yaml", "."), settings=settings))
-    shown = text_report.render(report, Paint(on=False), show_skipped=settings.show_skipped, quiet=False)
+    shown = text_report.render(report, Style(show_skipped=settings.show_skipped))
     return json_report.render(report), shown, report.exit_code()
 
 

@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfgfix.code.language import Python
+from cfgfix.config.document.compose import compose
+from cfgfix.config.document.language import Yaml
+from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.source_file import SourceFile
-from cfgfix.core.suppressions import Silencer, find
+from cfgfix.core.suppressions import SuppressionIndex, find, read_suppressions
 from cfgfix.core.terminal import Paint
 from cfgfix.lint.runner import Request, check
-from cfgfix.lint.suppressing import about_suppressions, apply
+from cfgfix.lint.suppressing import about_suppressions, add_ignores, apply
 from cfgfix.output.text import frame
 from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.report import make_finding
 from cfgfix.settings.reader import Settings
 
 PLAIN = re.compile(
@@ -75,20 +80,20 @@ def test_comments_are_those_that_one_expression_finds(text):
 def test_a_comment_silences_its_line_or_the_first_below_a_block_of_comments(text, asked):
     suppressions = found_in(text)
     own = {item.line for item in suppressions if item.own_line}
-    silencer = Silencer(suppressions)
+    index = SuppressionIndex(suppressions)
     used = [False] * len(suppressions)
     for rule, lines in asked:
         speaking = []
-        for index, item in enumerate(suppressions):
+        for number, item in enumerate(suppressions):
             below = item.line + 1
             while below in own:
                 below += 1
             spoken = {item.line, below} if item.own_line else {item.line}
             if item.names(rule, "some-name") and (item.whole_file or spoken & lines):
-                speaking.append(index)
-                used[index] = True
-        assert silencer.silences(rule, "some-name", lines) == bool(speaking)
-    assert silencer.used == used
+                speaking.append(number)
+                used[number] = True
+        assert index.suppresses(rule, "some-name", lines) == bool(speaking)
+    assert index.used == used
 
 
 def work(function, argument):
@@ -153,10 +158,10 @@ def test_steps_of_many_findings_under_many_comments(count):
 
         kind.names = names
         try:
-            silencer = Silencer(suppressions)
+            index = SuppressionIndex(suppressions)
             for line in range(number):
-                silencer.silences("YML001", "n", {line + 1})
-                silencer.silences("CFG001", "m", {2 * number + 1})
+                index.suppresses("YML001", "n", {line + 1})
+                index.suppresses("CFG001", "m", {2 * number + 1})
         finally:
             kind.names = original
         counts.append(len(asked))
@@ -182,3 +187,54 @@ def test_time_of_the_frames_of_a_long_line():
 
     small, large = work(through, 250), work(through, 2000)
     assert large < 24 * max(small, 0.0005)
+
+
+def language_of(name, text):
+    if name.endswith(".py"):
+        language = Python()
+        return language, language.parse(text)
+    document = compose(SourceFile.from_text(text, name))
+    return Yaml(document, LOADERS["pyyaml"]), document
+
+
+def findings_at(name, text, *lines):
+    source = SourceFile.from_text(text, name)
+    (rule,) = builtin().matching("YML001")
+    return [
+        make_finding(rule, source.location(source.line_start(line), source.line_start(line) + 1), message="x")
+        for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines", "after", "refused"),
+    [
+        ("a.yaml", "a: 1\nb: 2 # why\n", (1, 2), "a: 1  # cfgfix: ignore[YML001] later\nb: 2 # why  # cfgfix: ignore[YML001] later\n", ""),
+        ("a.py", "a = 1\nb = 2 # why\n", (1, 2), "a = 1  # cfgfix: ignore[YML001] later\nb = 2 # why  # cfgfix: ignore[YML001] later\n", ""),
+        ("a.yaml", "a: |\n  text\n  more\n", (2,), None, "a comment cannot stand at the end of its line: "),
+        ("a.py", 'a = """\ntext\n"""\n', (2,), None, "a comment cannot stand at the end of its line: "),
+        ("a.yaml", "a: [\n", (1,), None, "the file does not parse"),
+    ],
+)  # fmt: skip
+def test_both_languages_write_and_read_the_same_comments(name, text, lines, after, refused):
+    language, parsed = language_of(name, text)
+    result, done, left = add_ignores(language, parsed, findings_at(name, text, *lines), "later")
+    assert language.text(result) == (after or text)
+    assert [item.finding.location.line for item in done] == (list(lines) if after else [])
+    assert [item.reason.startswith(refused) for item in left] == ([] if after else [True] * len(lines))
+    if after:
+        source = SourceFile.from_text(after, name)
+        read = read_suppressions(source, lambda: language.comments(result))
+        assert [(item.rules, item.reason, item.line) for item in read] == [
+            (("YML001",), "later", line) for line in lines
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.py", 'a = "# cfgfix: ignore"\n'), ("a.yaml", 'a: "# cfgfix: ignore"\n')]
+)
+def test_a_text_that_looks_like_a_comment_suppresses_nothing(name, text):
+    language, parsed = language_of(name, text)
+    source = SourceFile.from_text(text, name)
+    assert not read_suppressions(source, lambda: language.comments(parsed))
+    assert len(read_suppressions(source, None)) == 1

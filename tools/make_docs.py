@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 import click  # noqa: E402 - the checkout comes first
 
 from cfgfix.cli.app import _COMMANDS, cli  # noqa: E402
+from cfgfix.output.formats import FORMATS  # noqa: E402
 from cfgfix.rules.catalogue import builtin  # noqa: E402
 from cfgfix.rules.evidence import Table, of_rule  # noqa: E402
 from cfgfix.rules.reader import fixes_of, load_yaml, plain_title, refuted, safeties  # noqa: E402
@@ -246,9 +247,8 @@ def _command(command: click.Command, context: click.Context, depth: int) -> list
     return lines
 
 
-def _sample() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a real report of one small config, as JSON and as SARIF data."""
-    import json
+def _samples() -> dict[str, str]:
+    """Return a real report of one small config in every format."""
     import os
     import tempfile
 
@@ -271,17 +271,12 @@ def _sample() -> tuple[dict[str, Any], dict[str, Any]]:
                     "rtx4090,cpus=16,ram=64",
                     "--select",
                     "YML001,HWR001",
-                    "--output-format",
-                    "json=out.json",
-                    "--output-format",
-                    "sarif=out.sarif",
-                    "-q",
+                    *(option for form in FORMATS for option in ("--output-format", f"{form}=out.{form}")),
                 ]
             )
-            found = [json.loads(Path(name).read_text(encoding="utf-8")) for name in ("out.json", "out.sarif")]
+            return {form: Path(f"out.{form}").read_text(encoding="utf-8") for form in FORMATS}
         finally:
             os.chdir(before)
-    return found[0], found[1]
 
 
 MEANINGS = {
@@ -325,12 +320,13 @@ def _fields(level: Mapping[str, Any]) -> list[str]:
 
 
 def output_page() -> str:
-    """Return the reference of the JSON and SARIF reports, with a report made while the page is."""
+    """Return the reference of the output formats, with a report made while the page is."""
     import json
 
-    plain, sarif = _sample()
+    samples = _samples()
+    plain, sarif = json.loads(samples["json"]), json.loads(samples["sarif"])
     lines = [
-        "# JSON and SARIF",
+        "# Output formats",
         "",
         "All formats carry the same findings and the same exit code. `--output-format FORMAT` prints one, `FORMAT=FILE` writes it;",
         "several can be given. The examples below are a real report, made when this page was.",
@@ -365,11 +361,17 @@ def output_page() -> str:
             json.dumps(sarif["runs"][0]["tool"]["driver"]["rules"][0], indent=2, ensure_ascii=False), "json"
         ),
         "",
-        "## The others",
-        "",
-        "`github` prints workflow commands, `gitlab` the code quality list, `junit` an XML test report, `text` and `concise` are for people.",
-        "",
     ]
+    for name, entry in FORMATS.items():
+        if f"## {name}" not in lines:
+            lines += [
+                f"## {name}",
+                "",
+                f"For {entry.purpose}.",
+                "",
+                *fenced(samples[name].rstrip("\n"), ""),
+                "",
+            ]
     return "\n".join(lines)
 
 

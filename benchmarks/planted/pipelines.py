@@ -254,3 +254,34 @@ def stall_every_20() -> Made:
 
 def epochs_refill() -> Made:
     return tf.data.Dataset.range(120).map(waiting(3)).shuffle(120).batch(4).prefetch(1)
+
+
+def sorted_classes() -> Made:
+    """Ten classes, one after the other, behind a shuffle that is much smaller than a class."""
+    return (
+        tf.data.Dataset.range(20_000)
+        .map(lambda value: (tf.zeros([8]), value // 2000))
+        .shuffle(100)
+        .repeat()
+        .batch(16)
+        .shuffle(600)
+        .prefetch(2)
+    )
+
+
+def augmented_before_cache() -> Made:
+    def augment(value: Any) -> Any:
+        return tf.cast(value, tf.float32) + tf.random.uniform([16])
+
+    return tf.data.Dataset.range(256).map(augment).cache().shuffle(256).batch(8).repeat().prefetch(2)
+
+
+def noisy_labels() -> Made:
+    """Healthy: ten classes in a random order."""
+    labels = np.random.default_rng(0).integers(0, 10, 4096)
+    return (
+        tf.data.Dataset.from_tensor_slices((np.zeros([4096, 8], np.float32), labels))
+        .batch(16)
+        .repeat()
+        .prefetch(2)
+    )

@@ -26,7 +26,7 @@ def file_facts(path: str) -> dict[str, Any]:
         CfgfixError: The settings are wrong.
     """
     runs = Runs(Request(paths=(path,)))
-    run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+    run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
     source = read_source(path)
     says = runs.code_says(path, source)
     facts: dict[str, Any] = {"file": path}
@@ -80,7 +80,10 @@ def _places(title: str, places: dict[str, str]) -> list[str]:
 
 
 def key_reads(what: str) -> list[str]:
-    """Return where the programs here read a key of the configs that they open; nothing where no config has it."""
+    """Return where the programs here read a key of the configs that they open.
+
+    Nothing where no config has it.
+    """
     try:
         asked = tuple(str(step) for step in parse_key_path(what))
     except ValueError:

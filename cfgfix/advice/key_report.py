@@ -12,10 +12,10 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, KeyPath, format_key_path, parse_key_path
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_source
-from cfgfix.lint.session import names_class, stamp_of
+from cfgfix.lint.session import content_stamp, names_class
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Finder, Settings
-from cfgfix.usage.checks import needed, project_files, told, usage_of
+from cfgfix.usage.checks import loading_summary, needed, project_files, usage_of
 from cfgfix.usage.reads import (
     INFERENCE,
     LIVE,
@@ -47,7 +47,9 @@ _VERDICTS = {
 
 
 def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None) -> list[Line]:
-    """Return what keys of the project's configs are: the value, what it reaches in the code, and what is found at it.
+    """Return what keys of the project's configs are.
+
+    The value, what it reaches in the code, and what is found at it.
 
     Args:
         keys: The keys, each with its config.
@@ -94,7 +96,9 @@ def _findings(path: str, request: str | None) -> list[Finding]:
 
 
 def key_lines(what: str, settings: Settings) -> list[str]:
-    """Return what the code does with a key, or with every key of that name; nothing where no such key is known.
+    """Return what the code does with a key, or with every key of that name.
+
+    Nothing where no such key is known.
 
     Args:
         what: A key path such as `data.batch_size`, or the last name of one.
@@ -127,7 +131,7 @@ def key_lines(what: str, settings: Settings) -> list[str]:
         lines += [f"  {line}" for line in _of_key(path, usage, usage.keys[path])]
         lines += [f"  {line}" for line in _values(path, documents)]
     if lines:
-        how = told(usage)
+        how = loading_summary(usage)
         lines += [f"  {how}"] if how else []
     return lines
 
@@ -144,7 +148,7 @@ def _usage(settings: Settings, documents: Sequence[Document], *, by_class: bool)
         assert settings.schema is not None
         inferred = infer(settings.schema, settings.root, settings.source_roots)
     paths = [path for document in documents for path in key_paths(document)]
-    return usage_of(files, settings, inferred, paths, stamp_of(()))
+    return usage_of(files, settings, inferred, paths, content_stamp(()))
 
 
 def _documents(settings: Settings) -> list[Document]:

@@ -52,7 +52,9 @@ class OwnConfig:
 
 
 def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
-    """Return the configs of the working folder that its code opens, those first of which the code says most.
+    """Return the configs of the working folder that its code opens.
+
+    Those of which the code says most come first.
 
     Where it opens none, those that their keys show to be one.
 
@@ -113,7 +115,7 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
 def _own(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
     try:
         document = compose(read_source(path))
-        run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
+        run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
     except UnreadableError:
         return None
     if document.problem is not None or not document.roots or document.roots[0].kind != Kind.MAPPING:
@@ -174,7 +176,7 @@ def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Diale
 
 
 def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig, KeyPath]]:
-    """Yield the keys of configs that a key path, the last steps of one or a concept names."""
+    """Yield the keys of configs that a key path, its last steps or a concept names."""
     from cfgfix.core.findings import parse_key_path
 
     try:

@@ -23,7 +23,10 @@ Line = tuple[int, str]
 
 
 def recommendations(topic: Topic, hardware: Hardware | None) -> list[Line]:
-    """Return every recommendation with its source; those by memory of the card say what they mean for this one."""
+    """Return every recommendation with its source.
+
+    Those by memory of the card say what they mean for this one.
+    """
     gib = _fact(hardware, "gpu.total_gib")
     ram = _fact(hardware, "memory.ram_gib")
     lines: list[Line] = []
@@ -85,7 +88,10 @@ def here(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) ->
 
 
 def machine_lines(hardware: Hardware) -> list[Line]:
-    """Return the facts of a machine that recommendations rest on, each with its source."""
+    """Return the facts of a machine that recommendations rest on.
+
+    Each comes with its source.
+    """
     lines: list[Line] = [(1, summary(hardware))]
     rows: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
         ("cpu.usable", "usable CPUs", lambda value: f"{value:g}"),

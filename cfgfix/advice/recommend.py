@@ -90,7 +90,10 @@ def recommend(view: View, hardware: Hardware, schema: Schema | None) -> Advice:
 
 
 def tier_of(tiers: dict[Any, Any], gib: float | None) -> Any:
-    """Return the entry of the highest nominal memory that a card of `gib` reaches, or None."""
+    """Return the entry of the highest memory tier that a card reaches, or None.
+
+    `gib` is what the card reports; tiers have nominal sizes.
+    """
     if gib is None:
         return None
     sizes = [size for size in tiers if reached(float(size), gib)]
@@ -98,7 +101,10 @@ def tier_of(tiers: dict[Any, Any], gib: float | None) -> Any:
 
 
 def speed(script: str, table: str, row: str) -> str:
-    """Return the measured speed of a row against the first one of its table, as text; `?` where it is not recorded."""
+    """Return the measured speed of a row against the first one of its table, as text.
+
+    `?` where it is not recorded.
+    """
     for found in tables(script, table):
         for name, value in found.rows:
             if name == row:
@@ -144,7 +150,10 @@ class _Work:
         return None if mib is None else mib * MIB
 
     def place(self, concept: str) -> KeyPath | None:
-        """Where a concept is, or belongs: where the file gives it, else in a section that the file has, else first."""
+        """Where a concept is, or belongs.
+
+        Where the file gives it, else in a section that the file has, else first.
+        """
         for binding in self.view.bindings(concept):
             if binding.origin == "file" and binding.path is not None:
                 return binding.path
@@ -526,7 +535,10 @@ _STEPS: tuple[Callable[[_Work], None], ...] = (
 
 
 def memory_use(advice: Advice, view: View, hardware: Hardware) -> Iterator[tuple[str, float, float | None]]:
-    """Yield what the recommended settings hold in host memory: name, bytes, share of the memory where it is known."""
+    """Yield what the recommended settings hold in host memory.
+
+    Name, bytes, share of the memory where it is known.
+    """
     work = _Work(view, hardware, None)
     values = {choice.concept: choice.value for choice in advice.choices}
     element, ram = work.element(), work.ram()

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from cfgfix.cli.options import FORMATS
 from cfgfix.cli.streams import input_is_closed, runner_reads, tell
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
 from cfgfix.core.records import replace
@@ -14,6 +13,7 @@ from cfgfix.core.terminal import Paint, wants_colour
 from cfgfix.core.visible import no_commands, visible
 from cfgfix.core.writing import write_whole
 from cfgfix.lint import runner as engine
+from cfgfix.output.formats import FORMATS, Style
 from cfgfix.settings.reader import Finder, Settings, overruled, read, require_release
 from cfgfix.settings.table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
 
@@ -72,10 +72,10 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         overrides=tuple(_override(text) for text in options["overrides"]),
         stdin=stdin,
         stdin_name=options["stdin_name"] or "stdin.yaml",
-        edits=any(form == "sarif" for form, _ in outputs),
+        edits=any(FORMATS[form].needs_edits for form, _ in outputs),
         # A fix is made from the whole text, and SARIF says where in it each edit is.
         excerpts=not (fix or options["diff"] or options["add_ignores"])
-        and all(form != "sarif" for form, _ in outputs),
+        and not any(FORMATS[form].needs_edits for form, _ in outputs),
         baseline=None if options["write_baseline"] else options["baseline"],
         past=earlier,
         each=bool(options["write_baseline"]),
@@ -214,7 +214,10 @@ def _given(setting: Setting, value: Any, settings: Settings) -> Any:
 
 
 def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | None:
-    """Return what shows the progress of a long run: on standard error, where that is a terminal."""
+    """Return what shows the progress of a long run.
+
+    On standard error, where that is a terminal.
+    """
     if options["quiet"] or not sys.stderr.isatty():
         return None
     from cfgfix.cli.progress import Progress
@@ -238,7 +241,7 @@ def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
     groups: dict[str, list[str]] = {}
     for path in options["paths"] or (".",):
         place = path if os.path.isdir(path) else os.path.dirname(path) or "."
-        groups.setdefault(show(finder.of(place)), []).append(path)
+        groups.setdefault(show(finder.settings_in(place)), []).append(path)
     for text, paths in groups.items():
         if options["paths"]:
             sys.stdout.write(f"# settings for {visible(', '.join(paths))}\n")
@@ -302,7 +305,7 @@ def _show(
 def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str | None:
     out = sys.stdout
     fixed_stdin = next((file for file in report.files if file.encoded is not None and report.fixed), None)
-    if fixed_stdin is not None and not options["diff"] and form in ("text", "concise"):
+    if fixed_stdin is not None and not options["diff"] and FORMATS[form].for_people:
         # Standard input, fixed, goes to standard output as bytes; what there is to say goes to standard error.
         out.buffer.write(fixed_stdin.encoded or b"")
         out.flush()
@@ -314,19 +317,14 @@ def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str 
 
 def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
     """Return a report in a format."""
-    if form in ("text", "concise"):
-        from cfgfix.output import text
+    entry = FORMATS[form]
+    if entry.for_people and options["statistics"]:
+        from cfgfix.output.text import statistics
 
-        if options["statistics"]:
-            return text.statistics(report)
-        render = text.concise if form == "concise" else text.render
-        shown = render(report, paint, show_skipped=report.settings.show_skipped, quiet=options["quiet"])
-        return no_commands(shown, runner=runner_reads())
-    import importlib
-
-    module = importlib.import_module("cfgfix.output.json" if form == "jsonl" else f"cfgfix.output.{form}")
-    result: str = module.render_lines(report) if form == "jsonl" else module.render(report)
-    return result
+        return statistics(report)
+    style = Style(paint, report.settings.show_skipped, options["quiet"])
+    text = entry.formatter()(report, style)
+    return no_commands(text, runner=runner_reads()) if entry.for_people else text
 
 
 def emit(stream: Any, text: str) -> str:

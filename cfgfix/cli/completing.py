@@ -5,12 +5,15 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from cfgfix.cli.options import FORMATS
 from cfgfix.core.errors import CfgfixError
+from cfgfix.output.formats import FORMATS
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer rule ids, families and, for begun small letters, names; the last of several after a comma."""
+    """Offer rule ids, families and, for begun small letters, names.
+
+    The last of several after a comma.
+    """
     done, comma, last = begun.rpartition(",")
     return [
         CompletionItem(f"{done}{comma}{name}", help=text)

@@ -118,6 +118,8 @@ def diagnose(
 
 def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON form of a diagnosis."""
+    from cfgfix.diagnose.ranking import rank, to_name
+
     named = [config, options["dataset"] or options["data_path"], options["step"]]
     form: dict[str, Any] = finite(
         {
@@ -127,6 +129,9 @@ def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -
             "checks": [outcome.as_dict() for outcome in found],
         }
     )
+    form["causes"] = rank({"diagnosis": form})
+    form["skipped"] = sum(check["state"] == "skipped" for check in form["checks"])
+    form["to_name"] = to_name(form["checks"])
     return form
 
 

@@ -231,7 +231,10 @@ def laid_out(rows: Iterable[Line]) -> list[str]:
 
 
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
-    """Return what is known of a concept, key path or topic, or None where it is none of them."""
+    """Return what is known of a concept, key path or topic.
+
+    None where it is none of them.
+    """
     from cfgfix.advice.own_configs import keys_named, own_configs
     from cfgfix.cli.recommend import machine_for, view_of
     from cfgfix.config.dialects.meanings import meaning
@@ -296,7 +299,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
     for concept in sorted(subjects):
         found = [
             (1, f"{concept} in {dialect.title}: {_paths(dialect.concepts[concept])}")
-            for dialect in _shown(dialects.values(), what, concept)
+            for dialect in _dialects_with(dialects.values(), what, concept)
         ]
         page.add("In known families of configs", found)
     return page if page.sections else None
@@ -324,7 +327,7 @@ SHOWN_KEYS = 6
 """Key paths of one dialect that are shown for a concept; the generic dialect has dozens."""
 
 
-def _shown(known: Iterable[Dialect], what: str, concept: str) -> list[Dialect]:
+def _dialects_with(known: Iterable[Dialect], what: str, concept: str) -> list[Dialect]:
     return [
         dialect
         for dialect in known

@@ -63,7 +63,7 @@ def init(
         return
     for planned in plan.files:
         click.echo()
-        for line in scaffold.shown(planned, diff):
+        for line in scaffold.preview_lines(planned, diff):
             click.echo(line)
     click.echo()
     if dry_run:

@@ -105,7 +105,7 @@ def _loader(
     run_settings = replace(
         settings, source_roots=roots, schema=None, hardware="none", dialect=None, dialects=()
     )
-    run = Runs(Request(settings=run_settings)).of(run_settings)
+    run = Runs(Request(settings=run_settings)).run_for(run_settings)
     if example is not None:
         run.files.append(example)
     usage = usage_for(run)
@@ -129,7 +129,7 @@ def _loader(
         listed = ", ".join(kinds.values())
         return None, "", f"loader: pyyaml is a guess, the code reads in several ways ({listed}); look"
     if document is not None and example is not None:
-        around = Surroundings().of(example, document.source.text)
+        around = Surroundings().code_near(example, document.source.text)
         if around.omegaconf:
             return (
                 "omegaconf",

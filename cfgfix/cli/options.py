@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cfgfix.output.formats import FORMATS
 from cfgfix.settings.table import BY_NAME, SWITCH, TEXTS
 
 TYPE_CHECKING = False
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[str, tuple[str, ...], str, tuple[str, ...], str]
 
 FLAG, VALUE, MANY = "flag", "value", "many"
-
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")
 
 
 def _of_setting(name: str) -> Row:
@@ -48,6 +47,7 @@ TABLE: tuple[Row, ...] = (
     _of_setting("ignore"),
     _of_setting("extend-select"),
     _of_setting("fail-on"),
+    _of_setting("min-severity"),
     ("exit_zero", ("--exit-zero",), FLAG, (), "Exit 0 whatever is found; errors of use still count."),
     (
         "output_format",
@@ -123,7 +123,10 @@ def defaults() -> dict[str, Any]:
 
 
 def parse(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the options of plain arguments, or None where click must look: help, a mistake, anything unusual."""
+    """Return the options of plain arguments.
+
+    None where click must look: help, a mistake, anything unusual.
+    """
     values = defaults()
     paths: list[str] = []
     position = 0

@@ -73,7 +73,9 @@ def data_source(function: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(
         (
             click.option(
-                "--dataset", metavar="MODULE:FUNCTION", help="Your function that returns a tf.data.Dataset."
+                "--dataset",
+                metavar="MODULE:FUNCTION",
+                help="Your dataset, or the function that returns it: tf.data, PyDataset, a generator of batches.",
             ),
             click.option(
                 "--data-path",
@@ -212,7 +214,7 @@ def data(
 @click.option(
     "--step",
     metavar="MODULE:FUNCTION",
-    help="Your function that returns (model, loss, optimizer), or a function of one batch.",
+    help="Your compiled Keras model, or a function that returns it, or (model, loss, optimizer), or a function of one batch.",
 )
 @click.option(
     "--rounds", default=20, show_default=True, type=click.IntRange(3), help="How often each part is timed."
@@ -233,6 +235,34 @@ def step(
         )
     plan = {"rounds": rounds, "steps": steps, "seconds": seconds, "compare": not no_compare}
     _finish(_run("cfgfix.measure.step:job", shared, plan=plan, step=step), shared)
+
+
+@profile.command("compare")
+@click.argument("before", type=click.Path(exists=True, dir_okay=False))
+@click.argument("after", type=click.Path(exists=True, dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compare(*, before: str, after: str, as_json: bool) -> None:
+    """Hold two profiles against each other, BEFORE and AFTER, as --json wrote them: figures, and which problems went and came.
+
+    Exit code 0: no new problem; 1: there is one; 2: the files are no profiles of one kind.
+    """
+    from cfgfix.measure.compare import compare as held
+    from cfgfix.measure.compare import render
+
+    found = held(_form(before), _form(after))
+    click.echo(json.dumps({"version": VERSION, **found}, indent=2) if as_json else render(found), nl=as_json)
+    raise SystemExit(int(ExitCode.FINDINGS if found["came"] else ExitCode.CLEAN))
+
+
+def _form(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            form = json.load(stream)
+    except (OSError, ValueError, RecursionError) as error:
+        raise CfgfixError(f"is not JSON: {error}", path=path, hint="write one with --json") from error
+    if not isinstance(form, dict):
+        raise CfgfixError("is no profile", path=path, hint="write one with --json")
+    return form
 
 
 @profile.command("devices")
@@ -431,7 +461,10 @@ def _progress(shared: Mapping[str, Any]) -> Callable[[str, float], None]:
 
 
 def progress_line(*, quiet: bool) -> Callable[[str, float], None]:
-    """Return what shows progress on standard error: one line rewritten in a terminal, a line per task elsewhere."""
+    """Return what shows progress on standard error.
+
+    One line rewritten in a terminal, a line per task elsewhere.
+    """
     terminal = sys.stderr.isatty()
     state: dict[str, Any] = {"what": "", "told": 0.0}
 

@@ -86,7 +86,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     """
     facts: list[str] = []
     files: list[Planned] = []
-    settings = Finder(None).of(".")
+    settings = Finder(None).settings_in(".")
     everywhere, others, opened = _configs()
     elsewhere = [config.path for config in everywhere if config.settings.origin != settings.origin]
     below = [config for config in everywhere if config.settings.origin == settings.origin]
@@ -167,7 +167,9 @@ def _bound(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
 
 
 def require_inside(path: str, root: str = ".") -> None:
-    """Refuse a place that a link leads out of the project: a checkout must not have files elsewhere written.
+    """Refuse a place that a link leads out of the project.
+
+    A checkout must not have files elsewhere written.
 
     Args:
         path: The place.
@@ -257,7 +259,7 @@ def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]
             others.append(found.path)
             continue
         document = compose(source)
-        run = runs.of(found.settings)
+        run = runs.run_for(found.settings)
         says = runs.code_says(found.path, source)
         opened = says is not None and says.framework
         dialect = dialect_of(document, run) if document.problem is None else None
@@ -267,7 +269,7 @@ def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]
         if dialect is None or (says is not None and says.another):
             others.append(found.path)
         else:
-            settings = finder.of(os.path.dirname(found.path) or ".")
+            settings = finder.settings_in(os.path.dirname(found.path) or ".")
             evidence = says.evidence if says is not None and opened else ()
             configs.append(Config(found.path, document, dialect, settings, evidence, by_keys))
     opened_too = [
@@ -447,7 +449,9 @@ def _toml(text: str) -> dict[str, Any] | None:
 
 
 def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
-    """Return the settings file with one more item in a list, or None where that cannot be done exactly.
+    """Return the settings file with one more item in a list.
+
+    None where that cannot be done exactly.
 
     Args:
         settings: Those in force; where they come from no file, there is a new one.
@@ -687,8 +691,11 @@ def _with_comment(config: Config, comment: str) -> str | None:
     return after
 
 
-def shown(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
-    """Yield the lines that show a planned file: a new one as a whole (a schema by its size), another as a diff."""
+def preview_lines(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
+    """Yield the lines that show a planned file.
+
+    A new one as a whole (a schema by its size), another as a diff.
+    """
     if planned.path.endswith(".schema.json"):
         what = "new" if planned.before is None else "brought up to date"
         yield f"{planned.path} ({what}, {len(planned.after.splitlines())} lines)"
@@ -713,7 +720,9 @@ def write(plan: Plan) -> None:
 
 
 def put(path: str, text: str, source: SourceFile | None) -> None:
-    """Write a file as a whole: in the place of what was read, or a new one that replaces nothing.
+    """Write a file as a whole.
+
+    In the place of what was read, or a new one that replaces nothing.
 
     Raises:
         UnreadableError: It cannot be written, has changed since it was read, or is there by now.

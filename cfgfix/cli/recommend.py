@@ -106,7 +106,9 @@ def as_data(advice: Advice, machine: Hardware, dialect: Dialect) -> dict[str, An
 def machine_for(
     request: str | None, settings: Settings, *, fallback: str | None
 ) -> tuple[Hardware | None, str]:
-    """Return the machine that is meant: the option, else the settings' one, else `fallback`; and a line about it.
+    """Return the machine that is meant.
+
+    The option, else the settings' one, else `fallback`; and a line about it.
 
     Raises:
         CfgfixError: No machine is meant, where one is needed, or it is not known.

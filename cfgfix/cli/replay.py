@@ -97,7 +97,10 @@ def _facts(path: str) -> tuple[int, int, int, int] | None:
 
 
 def again(arguments: Sequence[str]) -> int | None:
-    """Print what this very run printed last time and return its exit code, or None where something has changed."""
+    """Print what this very run printed last time and return its exit code.
+
+    None where something has changed.
+    """
     key = key_of(arguments)
     if key is None or caching.cache_folder() is None:
         return None
@@ -142,18 +145,14 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
 
 
 def _own_files() -> list[str]:
-    """Return cfgfix's own code and content: when one of these changes, every answer may."""
+    """Return cfgfix's own content: when it changes, every answer may. Its code is part of every entry of the cache."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = [
-        os.path.abspath(path)
-        for name, module in list(sys.modules.items())
-        if name.startswith("cfgfix") and (path := getattr(module, "__file__", None))
-    ]
     inside = os.path.join(package, "_data")
     if os.path.isdir(inside):
-        return [*found, inside]
+        return [inside]
     from cfgfix.rules.compiled import files_below
 
+    found: list[str] = []
     for kind in ("rules", "schemas"):
         folder = os.path.join(os.path.dirname(package), kind)
         files = files_below(folder, (".yaml", ".json"))

@@ -53,8 +53,9 @@ def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> No
     try:
         for name, run in (
             ("diagnosis", work.diagnosis),
-            ("data", work.data),
+            # The data is judged against the step, so that is timed first.
             ("step", work.step),
+            ("data", work.data),
             ("devices", work.devices),
             ("search", work.search if tune else None),
         ):
@@ -134,8 +135,13 @@ class _Work:
         from cfgfix.output.page import page
 
         title = "cfgfix report" + (f": {os.path.basename(self._config)}" if self._config else "")
-        self._write(PAGE, page(self._forms, title=title, missing=self._missing))
+        self._write(PAGE, page({**self._forms, "causes": self._causes()}, title=title, missing=self._missing))
         self._write(SUMMARY, self.text(colour=False))
+
+    def _causes(self) -> list[dict[str, Any]]:
+        from cfgfix.diagnose.ranking import rank
+
+        return rank({name: form for name, form in self._forms.items() if name != "search"})
 
     def text(self, *, colour: bool | None = None) -> str:
         """Return the parts as text; coloured where the terminal shows it, unless told."""
@@ -146,9 +152,13 @@ class _Work:
             on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()) if colour is None else colour
         )
         blocks = []
+        ranked = "\n".join(diagnosis.causes(self._causes(), paint))
+        if ranked:
+            blocks.append(ranked)
         for name, form in self._forms.items():
             if name == "diagnosis":
-                blocks.append(diagnosis.render(form, paint))
+                # Each cause stands once, in the list of all parts.
+                blocks.append(diagnosis.render({**form, "causes": ()}, paint))
             elif name == "search":
                 blocks.append(search.render(form, paint))
             else:
@@ -176,7 +186,8 @@ class _Work:
         plan = {
             "batches": self._subject.batches,
             "seconds": PART_SECONDS["data"],
-            "step_seconds": self._subject.step_seconds,
+            "step_seconds": self._subject.step_seconds
+            or self._forms.get("step", {}).get("step_seconds", {}).get("median"),
             "logdir": self._logdir("data"),
         }
         return self._profile(

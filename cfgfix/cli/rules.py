@@ -65,7 +65,10 @@ def _row(rule: Rule) -> dict[str, Any]:
 @rules.command("test")
 @click.argument("folders", nargs=-1, required=True)
 def run_cases(*, folders: tuple[str, ...]) -> None:
-    """Run the cases of the rule files in FOLDERS: found as said, fixed as said, clean after, stable."""
+    """Run the cases of the rule files in FOLDERS.
+
+    Found as said, fixed as said, clean after, stable.
+    """
     from cfgfix.lint.rule_cases import run_folder
     from cfgfix.settings.project_dialects import known_dialects, names_for_rules
     from cfgfix.settings.reader import discover

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from cfgfix.cli.options import parse
-from cfgfix.cli.streams import runner_reads, settle, silence, tell
+from cfgfix.cli.streams import mute, runner_reads, settle, tell
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.core.visible import no_commands, visible, visible_lines
 
@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
         return 143 if terminated else 130
     except BrokenPipeError:
         # The reader of our output has gone.
-        silence(sys.stdout)
+        mute(sys.stdout)
         return 141
     except OSError as error:
         if error.errno is None:
@@ -165,7 +165,7 @@ def _system(error: OSError) -> int:
     elif isinstance(error, FileNotFoundError):
         told = UnreadableError("the working folder has been removed meanwhile")
     else:
-        silence(sys.stdout)
+        mute(sys.stdout)
         told = UnreadableError(f"standard output cannot be written: {reason}")
     _tell(f"cfgfix: error: {_near(told)}{_after_writing()}")
     return int(told.code)

@@ -64,16 +64,22 @@ def runner_reads() -> bool:
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error; where that is impossible, there is nobody to tell."""
+    """Write a line to standard error.
+
+    Where that is impossible, there is nobody to tell.
+    """
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        silence(sys.stderr)
+        mute(sys.stderr)
 
 
-def silence(stream: TextIO | None) -> None:
-    """Send what is still to be written nowhere: Python would complain once more while it flushes at its end."""
+def mute(stream: TextIO | None) -> None:
+    """Send what is still to be written nowhere.
+
+    Python would complain once more while it flushes at its end.
+    """
     try:
         if stream is not None:
             handle = os.open(os.devnull, os.O_WRONLY)

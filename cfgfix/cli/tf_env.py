@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cfgfix.tf.variables import FORMATS, environment, render
+from cfgfix.tf.variables import FORMATS, environment, render, why_none
 
 
 @click.command("tf-env")
@@ -29,3 +29,5 @@ def tf_env(*, config: str | None, hardware: str, style: str) -> None:
     click.echo(render(variables, style), nl=False)
     if not variables:
         click.echo("cfgfix: no variable needs to be set for this config on this machine", err=True)
+        for line in why_none(config, hardware):
+            click.echo(f"  {line}", err=True)

@@ -17,7 +17,9 @@ INTERVAL = 0.5
 
 
 def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> int:
-    """Run a request now and after every change, until interrupted; return the exit code of an interruption.
+    """Run a request now and after every change, until interrupted.
+
+    Return the exit code of an interruption.
 
     Settings files are read again with every run, and one that has become wrong is told and waited for.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from cfgfix.code.fixes.proof import prove
+from cfgfix.code.fixes.proof import prove, prove_comments
+from cfgfix.code.model.comment_tokens import readable_comments
 from cfgfix.code.scan import MAX_FINDINGS
 from cfgfix.core.edits import Change, Edit, ProofError, ReplaceText
 from cfgfix.core.findings import Finding
@@ -37,6 +38,17 @@ class Python:
         if result != after:
             raise ProofError("text", "the text differs outside the edits")
         return result
+
+    def comments(self, parsed: str) -> list[tuple[int, str]]:
+        """Return the comments of a text."""
+        return readable_comments(parsed)
+
+    def prove_comments(
+        self, before: str, after: str, _changes: Sequence[Change], _edits: Sequence[Edit]
+    ) -> str:
+        """Return the text after edits that write comments, shown to be the same program."""
+        prove_comments(before, after)
+        return after
 
     def identity(self, _parsed: str, finding: Finding) -> Hashable:
         """Return the rule of a finding, the code it is about, and what it says."""

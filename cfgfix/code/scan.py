@@ -24,19 +24,22 @@ from cfgfix.code.inference.entry_points import (
 )
 from cfgfix.code.inference.flow import MAX_WAYS, Flow
 from cfgfix.code.inference.guards import behind_a_default, never_reached
-from cfgfix.code.model import summary_cache as cache
+from cfgfix.code.inference.releases import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
 from cfgfix.code.model.summary import Place, Scope
-from cfgfix.code.tensorflow.requirements import FILES, find_requirement
-from cfgfix.core.edits import Fix, ReplaceText, Safety
-from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.code.model.summary_cache import SummaryStore
+from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
+from cfgfix.core import cache
+from cfgfix.core.edits import Fix
+from cfgfix.core.finding_data import pack_finding, unpack_finding
+from cfgfix.core.findings import Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.rules.expression import Missing
+from cfgfix.rules.report import Operands, make_finding, make_fix
 from cfgfix.rules.rule import About, Notebooks, Rule
 
 PREFIX = "source."
@@ -149,7 +152,9 @@ def check_function(rule: Rule) -> Check:
     name, _, function = rule.check[len(PREFIX) :].partition(".")
     module = importlib.import_module(f"cfgfix.code.checks.{name}")
     return Check(
-        getattr(module, function or "check"), tuple(module.NEEDLES), getattr(module, "passed_over", None)
+        getattr(module, function or "check"),
+        tuple(module.NEEDLES),
+        getattr(module, "passed_over", None),
     )
 
 
@@ -188,26 +193,24 @@ def scan(
     requirement = find_requirement([file.path for file in files], tensorflow)
     name, question = "", None
     if keep:
-        name = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
+        name = cache.name_of(file.path for file in files)
     if use_cache:
-        facts = cache.digest(
-            cache.dump(
-                (
-                    [(file.path, file.stamp) for file in files],
-                    [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
-                    [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
-                    repr(key),
-                    repr(replace(requirement, looked_in=())),
-                    [item.question for item in under],
-                )
+        facts = cache.key_of(
+            (
+                [(file.path, file.stamp) for file in files],
+                [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
+                [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
+                repr(key),
+                repr(replace(requirement, looked_in=())),
+                [item.question for item in under],
             )
         )
         question = facts
-        known = cache.load_result(name, question)
+        known = cache.load(f"scan-{name}", question)
         if known is not None:
             kept, marked = known
             return ScanResult(
-                {path: [_unpack(item) for item in items] for path, items in kept.items()},
+                {path: [unpack_finding(item) for item in items] for path, items in kept.items()},
                 len(files),
                 cached=True,
                 marked=marked,
@@ -216,9 +219,7 @@ def scan(
     clear_package_cache()
     checks = [(rule, check_function(rule)) for rule in chosen]
     needles = sorted({needle for _, check in checks for needle in check.needles})
-    with contextlib.closing(
-        cache.SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)
-    ) as store:
+    with contextlib.closing(SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)) as store:
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()}
 
@@ -234,15 +235,19 @@ def scan(
             conditions: list[tuple[ConfigFacts | None, Conditions]] = [
                 (config, Conditions(program, config.lookup()))
                 for config in configs
-                if given is None or config.path in given.configs
+                if given is None
+                or os.path.abspath(config.path) in {os.path.abspath(path) for path in given.configs}
             ]
             conditions = conditions or [(None, Conditions(program, None))]
             maker = _Maker(program, conditions, severity, folder)
-            for rule, check in checks:
-                passed_over = check.passed_over(program, check.function) if check.passed_over else ()
-                for hit in check.function(program):
-                    if id(hit.scope.module) not in passed_over:
-                        maker.add(rule, hit)
+            projects = _projects(program, requirement)
+            _run(program, checks, maker, frozenset().union(*(modules for _, modules in projects)))
+            for asked, modules in projects:
+                # Each project of a collection has its own releases: what depends on them is asked again.
+                program.facts = {"requirement": asked, "configs": tuple(configs)}
+                others = frozenset(id(module) for module in program.modules) - modules
+                about = [item for item in checks if item[0].policy.about is About.RELEASE]
+                _run(program, about, maker, others)
             return maker, replaced
 
         maker, _ = judged(None)
@@ -254,13 +259,44 @@ def scan(
         if use_cache:
             store.keep_only(set(program.files))
             program.save()
-            packed = {path: [_pack(item) for item in items] for path, items in maker.findings.items()}
-            cache.store_result(name, question, (packed, marked))
+            packed = {path: [pack_finding(item) for item in items] for path, items in maker.findings.items()}
+            cache.store(f"scan-{name}", question, (packed, marked))
     if progress is not None:
         progress(len(files), len(files))
     return ScanResult(
         maker.findings, len(files), cached=False, marked=marked, looked_in=requirement.looked_in
     )
+
+
+MAX_PROJECTS = 12
+"""Most projects of a collection that are judged by requirements of their own."""
+
+
+def _projects(program: Program, requirement: Requirement) -> list[tuple[Requirement, frozenset[int]]]:
+    """Return the projects below with requirements of their own: what each asks for, and its modules by identity."""
+    below = dict(requirement.below)
+    found: dict[str, set[int]] = {}
+    for module in program.modules:
+        folder = os.path.dirname(os.path.abspath(module.path))
+        while folder not in below and folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+        if folder in below:
+            found.setdefault(folder, set()).add(id(module))
+    largest = sorted(found, key=lambda folder: (-len(found[folder]), folder))[:MAX_PROJECTS]
+    return [(below[folder], frozenset(found[folder])) for folder in sorted(largest)]
+
+
+def _run(
+    program: Program, checks: Iterable[tuple[Rule, Check]], maker: _Maker, apart: frozenset[int]
+) -> None:
+    """Run checks over a program; what depends on releases says nothing of some modules."""
+    for rule, check in checks:
+        passed_over = check.passed_over(program, check.function) if check.passed_over else frozenset()
+        if rule.policy.about is About.RELEASE:
+            passed_over |= apart
+        for hit in check.function(program):
+            if id(hit.scope.module) not in passed_over:
+                maker.add(rule, hit)
 
 
 def _jobs() -> int:
@@ -367,17 +403,22 @@ class _Maker:
     def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
         """Return the values that a finding rests on, as far as its places and words tell."""
         at = finding.location
-        exact = [item.given for item in replaced if _lies_in(at, self.location(item.scope, item.place))]
+        exact = [
+            item.given
+            for item in replaced
+            if item.place is not None and _lies_in(at, self.location(item.scope, item.place))
+        ]
         if exact:
             return exact
         places = (at, *finding.related, *finding.flow)
         near = [
             item.given
             for item in replaced
-            if any(_lies_in(place, self.location(item.scope, item.call.place)) for place in places)
+            if any(_lies_in(place, self.location(item.scope, item.around)) for place in places)
         ]
-        named = [given for given in near if str(given.value) in finding.message]
-        return named or near or [item.given for item in replaced]
+        texts = [given for given in near if isinstance(given.value, str) and given.value in finding.message]
+        words = [given for given in near if isinstance(given.value, (bool, str))]
+        return texts or words or near or [item.given for item in replaced]
 
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
@@ -514,7 +555,7 @@ class _Maker:
         own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
         if way.via:
             own["via"] = way.via
-        scope = _Values(own)
+        scope = Operands(own)
         fix, reason = self._fix(rule, hit, module, scope)
         severity = self._severity(rule, self._level(rule, hit, module.path))
         if state is not State.ACTIVE:
@@ -522,35 +563,32 @@ class _Maker:
         cell = module.cell(location.line)
         if cell is not None:
             notes = (*notes, cell)
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            location,
+            scope=scope,
             severity=severity,
-            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
-            message=str(rule.message(scope)),
-            location=location,
+            confidence=hit.confidence,
             related=tuple(self.location(step.scope, step.place, step.label) for step in hit.related),
             state=state,
             fix=fix,
-            no_fix_reason=reason,
+            no_fix=reason,
             notes=(*hit.notes, *notes),
             flow=tuple(self.location(step.scope, step.place, step.label) for step in way.steps),
             context=source.line_text(location.line).strip()[:200],
+            unpinned=rule.together == "unpinned" and requirement_of(self._program).unpinned,
         )
 
-    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: _Values) -> tuple[Fix | None, str | None]:
+    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: Operands) -> tuple[Fix | None, str | None]:
         if not hit.rewrites:
-            return None, hit.no_fix or rule.no_fix
+            return None, hit.no_fix
         if module.path.endswith(".ipynb"):
             return None, "a notebook is only read"
         try:
             found = changes(hit.rewrites, self._offsets_of(module))
         except CannotRewriteError as error:
             return None, str(error)
-        spec = rule.fixes[0] if rule.fixes else None
-        safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
-        title = hit.title or (str(spec.title(scope)) if spec else "")
-        return Fix(title, safety, found, spec.why if spec else ""), None
+        return make_fix(rule, scope, found, safety=hit.safety, title=hit.title), None
 
 
 MAX_UNDER = 3
@@ -596,87 +634,6 @@ def _rank(verdict: _Verdict) -> int:
 
 def _best(verdicts: Sequence[_Verdict]) -> _Verdict:
     return min(verdicts, key=_rank)
-
-
-class _Values:
-    """Operands of a message that has only its own names."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        self._own = own
-
-    def value(self, name: str) -> Any:
-        if name in self._own and self._own[name] is not None:
-            return self._own[name]
-        raise Missing(name)
-
-    def has(self, name: str) -> bool:
-        return self._own.get(name) is not None
-
-    def given(self, name: str) -> bool:
-        return self.has(name)
-
-    def tier(self, table: str, column: str, gib: float) -> Any:
-        raise Missing(f"{table}.{column} at {gib}")
-
-    def gpu(self, index: int, field: str) -> Any:
-        raise Missing(f"{field} of {index}")
-
-
-# Findings as data that `marshal` can write.
-
-
-def _pack_location(item: Location) -> tuple[Any, ...]:
-    return (
-        item.path,
-        item.start,
-        item.end,
-        item.line,
-        item.column,
-        item.end_line,
-        item.end_column,
-        item.label,
-    )
-
-
-def _pack(item: Finding) -> tuple[Any, ...]:
-    fix = None
-    if item.fix is not None:
-        fix = (
-            item.fix.title,
-            int(item.fix.safety),
-            [(c.start, c.end, c.new) for c in item.fix.changes if isinstance(c, ReplaceText)],
-            item.fix.why,
-        )
-    return (
-        item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
-        [_pack_location(other) for other in item.related], item.state.value, fix, item.no_fix_reason, item.notes,
-        [_pack_location(step) for step in item.flow], item.context,
-    )  # fmt: skip
-
-
-def _unpack(data: tuple[Any, ...]) -> Finding:
-    rule, name, severity, confidence, message, location, related, state, fix, reason, notes, flow, context = (
-        data
-    )
-    return Finding(
-        rule=rule,
-        name=name,
-        severity=Severity(severity),
-        confidence=Confidence(confidence),
-        message=message,
-        location=Location(*location),
-        related=tuple(Location(*item) for item in related),
-        state=State(state),
-        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
-        if fix
-        else None,
-        no_fix_reason=reason,
-        notes=notes,
-        flow=tuple(Location(*item) for item in flow),
-        context=context,
-    )
 
 
 __all__ = ["ConfigFacts", "ScanResult", "check_function", "scan", "source_rules"]

@@ -87,7 +87,7 @@ def split(
 
 
 def render(findings: Iterable[Finding], path: str) -> str:
-    """Return the text of a baseline file for these findings, sorted, one finding a line."""
+    """Return the text of a baseline file: findings sorted, one a line."""
     root = os.path.dirname(os.path.abspath(path))
     counts: dict[Key, int] = {}
     for finding in findings:

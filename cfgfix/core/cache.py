@@ -1,7 +1,8 @@
 """The user's cache folder: private, optional, and never trusted further than its owner.
 
 What is cached can always be made again. A missing home, a read-only disk, a folder that others may write to, or a
-damaged entry all mean the same: no cache.
+damaged entry all mean the same: no cache. Every entry carries what made it (`made_by`): when any file of cfgfix changes,
+no older entry is read again.
 """
 
 from __future__ import annotations
@@ -11,12 +12,74 @@ import os
 import stat
 import sys
 
+from cfgfix import __version__
+
+try:
+    # `hashlib` has the same function, and loads OpenSSL beside it, which takes longer than all other imports of this file.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
-FORMAT = f"1-{sys.implementation.cache_tag}-{sys.hexversion:x}"
-"""What every entry begins with: the interpreter that wrote it."""
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_ENDINGS = (".py", ".pyc", ".json")
+_MADE_BY: bytes | None = None
+
+
+def digest(data: bytes) -> bytes:
+    """Return a short, collision-free name for some bytes."""
+    found: bytes = blake2b(data, digest_size=16).digest()
+    return found
+
+
+def key_of(question: Any) -> bytes:
+    """Return the key of what a marshallable value tells.
+
+    What an answer depends on, beside cfgfix itself.
+    """
+    # Version 2 writes equal values alike, whether or not they share their parts.
+    return digest(marshal.dumps(question, 2))
+
+
+def name_of(paths: Iterable[str]) -> str:
+    """Return a name for entries about some files or folders, whatever their order."""
+    return digest(repr(sorted(paths)).encode("utf-8", "backslashreplace")).hex()[:16]
+
+
+def made_by() -> bytes:
+    """Return what tells this cfgfix from any other.
+
+    Interpreter, version, and the state of every file of its code.
+    """
+    global _MADE_BY  # noqa: PLW0603 - read once a process, before anything is computed
+    if _MADE_BY is None:
+        _MADE_BY = key_of(
+            (sys.implementation.cache_tag, sys.hexversion, __version__, *source_manifest(_PACKAGE))
+        )
+    return _MADE_BY
+
+
+def source_manifest(folder: str) -> list[tuple[str, int, int]]:
+    """Return the code and tables below a folder.
+
+    Relative path, time of change and size of each file, in order.
+    """
+    rows: list[tuple[str, int, int]] = []
+    pending = [folder]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(_ENDINGS):
+                    facts = entry.stat()
+                    rows.append((os.path.relpath(entry.path, folder), facts.st_mtime_ns, facts.st_size))
+                elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+    rows.sort()
+    return rows
 
 
 def cache_folder() -> str | None:
@@ -54,10 +117,10 @@ def load(name: str, key: Any) -> Any:
     try:
         with open(os.path.join(place, name), "rb") as stream:
             data = stream.read()
-        found_format, found_key, value = marshal.loads(data)  # noqa: S302 - the folder is the user's own, see cache_folder
+        maker, found_key, value = marshal.loads(data)  # noqa: S302 - the folder is the user's own, see cache_folder
     except (OSError, ValueError, EOFError, TypeError):
         return None
-    return value if found_format == FORMAT and found_key == key else None
+    return value if maker == made_by() and found_key == key else None
 
 
 def store(name: str, key: Any, value: Any) -> None:
@@ -68,7 +131,7 @@ def store(name: str, key: Any, value: Any) -> None:
     target = os.path.join(place, name)
     temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        data = marshal.dumps((FORMAT, key, value))
+        data = marshal.dumps((made_by(), key, value))
         with open(temporary, "wb") as stream:
             stream.write(data)
         os.replace(temporary, target)

@@ -155,7 +155,10 @@ class Spans:
         self._taken: list[tuple[int, int]] = []
 
     def add(self, edits: Iterable[Edit]) -> bool:
-        """Take the text of a group of edits, or tell that one overlaps or begins where another does."""
+        """Take the text of a group of edits, or tell that one is in the way.
+
+        It overlaps another, or begins where another does.
+        """
         new = sorted((edit.start, edit.end) for edit in edits)
         taken = self._taken
         places = []

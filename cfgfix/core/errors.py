@@ -78,7 +78,9 @@ class UnreadableError(CfgfixError):
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the known name that is most like another one, or None where none is like it.
+    """Return the known name that is most like another one.
+
+    None where none is like it.
 
     Args:
         name: A name that does not exist.
@@ -92,7 +94,10 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
-    """Return the hint for a name that does not exist: the known name nearest to it, or `otherwise` where none is near."""
+    """Return the hint for a name that does not exist.
+
+    The known name nearest to it, or `otherwise` where none is near.
+    """
     near = nearest(name, known)
     return f"did you mean {near!r}?" if near else otherwise
 

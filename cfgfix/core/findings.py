@@ -94,6 +94,8 @@ class Finding:
     """Other files in which it holds for the same cause, where it is told once for all of them."""
     context: str = field(default="", compare=False)
     """Line-independent text that identifies the place for fingerprints and baselines."""
+    unpinned: bool = field(default=False, compare=False)
+    """Whether it is about what the newest TensorFlow lacks, in a project that pins no release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,9 @@ def note_parts(note: str) -> tuple[str, str]:
 
 
 def format_key_path(path: KeyPath) -> str:
-    """Return the text form of a key path, such as `data.num_workers` or `pipeline[0].epochs`.
+    """Return the text form of a key path.
+
+    Such as `data.num_workers` or `pipeline[0].epochs`.
 
     Dots, brackets and backslashes inside a key are escaped with a backslash, so the text form is unambiguous.
     """

@@ -42,15 +42,43 @@ if TYPE_CHECKING:
                 ProofError: It is not.
             """
 
+        def comments(self, parsed: Any, /) -> Iterable[tuple[int, str]]:
+            """Return the comments of a text as (offset, text), in the order of the text."""
+
+        def prove_comments(
+            self, before: Any, after: str, changes: Sequence[Change], edits: Sequence[Edit], /
+        ) -> Any:
+            """Return the text after edits that write comments parsed, shown to be the same but for those.
+
+            Raises:
+                ProofError: It is not.
+            """
+
         def identity(self, parsed: Any, finding: Finding, /) -> Hashable:
             """Return what tells a finding from all others of its file, whatever lines come and go above it."""
 
         def is_judged(self, parsed: Any, /) -> bool:
-            """Tell whether all rules could judge the text; else what they say of a later one is no news."""
+            """Tell whether all rules could judge the text.
+
+            Else what they say of a later one is no news.
+            """
 
         @property
         def most_findings(self) -> int | None:
             """How many findings of one rule in one file are told at most; None where all are."""
+
+
+def planned_edits(language: Language, parsed: Any, finding: Finding) -> tuple[Edit, ...] | None:
+    """Return the edits of a finding's fix.
+
+    None where it has none or they cannot be made.
+    """
+    if finding.fix is None:
+        return None
+    try:
+        return tuple(language.plan(parsed, finding.fix.changes))
+    except ProofError:
+        return None
 
 
 MAX_PASSES = 100
@@ -272,7 +300,10 @@ class _Loop:
     # --- One pass ---
 
     def one_pass(self) -> list[_Item]:
-        """Make the fixes that go together, and return them; the others are refused or wait for the next pass."""
+        """Make the fixes that go together, and return them.
+
+        The others are refused or wait for the next pass.
+        """
         self.refused = {}
         self.errors = {}
         self.recent = {}
@@ -361,7 +392,10 @@ class _Loop:
     # --- What goes together ---
 
     def provable(self, path: str, items: list[_Item]) -> list[_Item]:
-        """Return the fixes of a file that can be proven together; those that fail by themselves are refused."""
+        """Return the fixes of a file that can be proven together.
+
+        Those that fail by themselves are refused.
+        """
         # As a rule a fix fails by itself, so what is left is proven together once.
         found = self.halved(path, items, joined=False)
         if not found or self.proof_error(path, found) is None:
@@ -369,7 +403,10 @@ class _Loop:
         return self.halved(path, items, joined=True)
 
     def halved(self, path: str, items: list[_Item], *, joined: bool) -> list[_Item]:
-        """Return the fixes of a file that are left without those that fail; where `joined`, they are proven together."""
+        """Return the fixes of a file that are left without those that fail.
+
+        Where `joined`, they are proven together.
+        """
         if not items:
             return items
         error = self.proof_error(path, items)
@@ -431,7 +468,10 @@ class _Loop:
             self.refused[id(item.finding)] = (item.path, item.finding, told)
 
     def harmless(self, items: list[_Item]) -> _Step | None:
-        """Return what the fixes give that remove their findings and bring no new error; the others are refused."""
+        """Return what the fixes give that remove their findings and bring no new error.
+
+        The others are refused.
+        """
         while items:
             step = self.checked(items)
             left = self.still_found(step)

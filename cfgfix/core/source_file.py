@@ -49,13 +49,15 @@ class Stamp:
     mtime_ns: int
 
     @classmethod
-    def of(cls, status: os.stat_result) -> Stamp:
+    def from_stat(cls, status: os.stat_result) -> Stamp:
         """Return the stamp of a file from its `os.stat` result."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def excerpt(text: str, path: str, findings: Iterable[Finding]) -> str:
-    """Return a text with only the lines that findings show; the others are empty, and those after the last are left out.
+    """Return a text with only the lines that findings show.
+
+    The others are empty, and those after the last are left out.
 
     Args:
         text: The text of a file.
@@ -147,7 +149,10 @@ class SourceFile:
         return cls(path, raw, text, encoding="utf-8", bom=b"", stamp=None)
 
     def with_text(self, text: str) -> SourceFile:
-        """Return the same file with other text: path, encoding, byte order mark and stamp are kept."""
+        """Return the same file with other text.
+
+        Path, encoding, byte order mark and stamp are kept.
+        """
         raw = self.encode(text)
         return SourceFile(self.path, raw, text, encoding=self.encoding, bom=self.bom, stamp=self.stamp)
 
@@ -161,23 +166,35 @@ class SourceFile:
 
     @property
     def line_count(self) -> int:
-        """The number of lines; text after the last line break counts as one, and so does empty text."""
+        """Return the number of lines.
+
+        Text after the last line break counts as one, and so does empty text.
+        """
         return len(self._line_starts())
 
     def line_start(self, line: int) -> int:
-        """Return the offset at which the 1-based `line` begins; beyond the last line, the end of the text."""
+        """Return the offset at which the 1-based `line` begins.
+
+        Beyond the last line, the end of the text.
+        """
         starts = self._line_starts()
         return starts[line - 1] if 1 <= line <= len(starts) else len(self.text)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the 1-based line and column, in code points, of an offset; beyond the text counts as its end."""
+        """Return the 1-based line and column, in code points, of an offset.
+
+        Beyond the text counts as its end.
+        """
         offset = max(0, min(offset, len(self.text)))
         starts = self._line_starts()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        """Return the 1-based `line` without its line break; empty where there is no such line."""
+        """Return the 1-based `line` without its line break.
+
+        Empty where there is no such line.
+        """
         starts = self._line_starts()
         if not 1 <= line <= len(starts):
             return ""
@@ -302,7 +319,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> Sour
         raise _os_error(error, name, "read") from None
     except ValueError:
         raise UnreadableError("cannot read: the path holds a NUL character", path=repr(name)) from None
-    return SourceFile.from_bytes(raw, name, Stamp.of(status), limit=limit)
+    return SourceFile.from_bytes(raw, name, Stamp.from_stat(status), limit=limit)
 
 
 def _read_up_to(handle: int, most: int, size: int) -> bytes:
@@ -326,7 +343,9 @@ def _read_up_to(handle: int, most: int, size: int) -> bytes:
 
 
 def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stamp) -> Stamp:
-    """Replace the content of a file so that a reader sees all of the old or all of the new bytes.
+    """Replace the content of a file at once.
+
+    A reader sees all of the old or all of the new bytes.
 
     The new bytes are written and flushed to a temporary file beside the target, which gets the target's owner,
     permission bits and, where the file system allows, its extended attributes; then it takes the target's name.
@@ -367,7 +386,7 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
 
 
 def _require_unchanged(status: os.stat_result, expected: Stamp, name: str) -> None:
-    if Stamp.of(status) != expected:
+    if Stamp.from_stat(status) != expected:
         raise UnreadableError(
             "not written: the file has changed since it was read", path=name, hint="run cfgfix again"
         )
@@ -384,7 +403,7 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
         _require_unchanged(os.stat(target), expected, name)
         temporary.replace(target, name, written)
     _flush_folder(folder)
-    return Stamp.of(replaced)
+    return Stamp.from_stat(replaced)
 
 
 def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result) -> None:
@@ -431,7 +450,9 @@ def _flush_folder(folder: str) -> None:
 
 
 def read_regular(path: str, most: int) -> bytes:
-    """Return the first `most` bytes of a regular file; never waits on a pipe, never opens a device.
+    """Return the first `most` bytes of a regular file.
+
+    Never waits on a pipe, never opens a device.
 
     Raises:
         OSError: It is no regular file, or cannot be read.
@@ -446,7 +467,10 @@ def read_regular(path: str, most: int) -> bytes:
 
 
 def project(folder: str) -> str:
-    """Return the folder of the repository that `folder` lies in, else `folder` itself; links are followed."""
+    """Return the folder of the repository that `folder` lies in, else `folder` itself.
+
+    Links are followed.
+    """
     folder = os.path.realpath(folder)
     here = folder
     while not os.path.exists(os.path.join(here, ".git")):
@@ -458,7 +482,10 @@ def project(folder: str) -> str:
 
 
 def is_inside(place: str, folder: str) -> bool:
-    """Tell whether a path leads to a folder or below it; `folder` is as `project` returns it."""
+    """Tell whether a path leads to a folder or below it.
+
+    `folder` is as `project` returns it.
+    """
     try:
         whole = os.path.realpath(place)
     except ValueError:

@@ -28,13 +28,18 @@ FILLERS = frozenset(
 
 @lru_cache(_REMEMBERED)
 def fold(name: str) -> str:
-    """Return `name` as people confuse it: letter case, dashes, spaces, dots and underscores make no difference."""
+    """Return `name` as people confuse it.
+
+    Letter case, dashes, spaces, dots and underscores make no difference.
+    """
     return "".join(char for char in name.casefold() if char not in "-_ .")
 
 
 @lru_cache(_REMEMBERED)
 def distance(first: str, second: str, limit: int) -> int:
-    """Return how many single edits turn `first` into `second`, or `limit + 1` when it is more than `limit`.
+    """Return how many edits turn one text into another, up to a limit.
+
+    `limit + 1` stands for more.
 
     A swap of two neighbouring characters counts as one edit.
     """
@@ -69,7 +74,9 @@ def distance(first: str, second: str, limit: int) -> int:
 
 
 def allowed_edits(length: int) -> int:
-    """Return how many edits a name of `length` characters may be away and still be meant.
+    """Return how many edits a name may be away and still be meant.
+
+    `length` is its number of characters.
 
     The steps find the slips that real configs show (`trainig`, `lerning_rate`, `enbale`, `nunRuns`) and leave names
     of five characters and fewer only one edit, since short names (`beta1` and `beta2`) are near each other anyway.
@@ -139,7 +146,10 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
 
 
 def best(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the one candidate that `name` stands for, or None where none or several are equally near."""
+    """Return the one candidate that `name` stands for.
+
+    None where none or several are equally near.
+    """
     found = closest(name, candidates, limit=MAX_CANDIDATES)
     if not found:
         return None

@@ -1,14 +1,21 @@
 """Suppression comments: `# cfgfix: ignore[HWR001] reason` on the line or the line above, `# cfgfix: ignore-file[...]`.
 
-The same words serve YAML and Python; where comments stand is told by the one who reads the file.
+The same words serve every language; where comments stand is told by the one who reads the file.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
+from cfgfix.core.edits import ReplaceText
 from cfgfix.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.core.findings import Finding, Location
+    from cfgfix.core.source_file import SourceFile
 
 NEEDLE = "cfgfix:"
 _HEAD = re.compile(r"#[ \t]*cfgfix:[ \t]*(?P<kind>ignore-file|ignore)(?![-\w])[ \t]*")
@@ -40,6 +47,70 @@ class Suppression:
             or entry.upper() == rule
             for entry in self.rules
         )
+
+
+def read_suppressions(
+    source: SourceFile, comments: Callable[[], Iterable[tuple[int, str]]] | None
+) -> list[Suppression]:
+    """Return the suppression comments of a file.
+
+    Args:
+        source: The file.
+        comments: Gives the comments of its text as (offset, text), in order; None where any `#` may begin one.
+    """
+    if NEEDLE not in source.text:
+        return []
+    if comments is None:
+        return find(source.text, source.position, lambda _offset: True)
+    return find(source.text, source.position, _inside(comments()))
+
+
+def write_suppressions(
+    source: SourceFile, comments: Iterable[tuple[int, str]], findings: Sequence[Finding], reason: str
+) -> list[ReplaceText]:
+    """Return the changes that suppress findings at the end of their lines.
+
+    They stand behind a comment that is there.
+
+    Args:
+        source: The file.
+        comments: The comments of its text as (offset, text).
+        findings: What is suppressed.
+        reason: What the comments say behind the rules.
+    """
+    text = source.text
+    by_line: dict[int, set[str]] = {}
+    places: dict[int, Location] = {}
+    for finding in findings:
+        by_line.setdefault(finding.location.line, set()).add(finding.rule)
+        places[finding.location.line] = finding.location
+    standing = {source.position(start)[0]: (start, comment) for start, comment in comments}
+    changes: list[ReplaceText] = []
+    for line, rules in sorted(by_line.items()):
+        written = f"  # cfgfix: ignore[{', '.join(sorted(rules))}]" + (f" {reason}" if reason else "")
+        if line in standing:
+            start, comment = standing[line]
+            changes.append(ReplaceText(start, start + len(comment), comment + written))
+            continue
+        end = places[line].start
+        while end < len(text) and text[end] not in "\r\n":
+            end += 1
+        while end > 0 and text[end - 1] in " \t":
+            end -= 1
+        changes.append(ReplaceText(end, end, written))
+    return changes
+
+
+def _inside(comments: Iterable[tuple[int, str]]) -> Callable[[int], bool]:
+    """Return what tells whether an offset lies in one of these comments, given in the order of the text."""
+    spans = [(start, start + len(text)) for start, text in comments]
+    starts = [start for start, _ in spans]
+
+    def is_comment(offset: int) -> bool:
+        index = bisect_right(starts, offset) - 1
+        return index >= 0 and offset < spans[index][1]
+
+    return is_comment
 
 
 def find(
@@ -91,11 +162,11 @@ def find(
     return found
 
 
-class Silencer:
+class SuppressionIndex:
     """Suppressions by what they speak for; each rule asks each line once.
 
     Attributes:
-        used: For each suppression, whether it has silenced a finding.
+        used: For each suppression, whether it has suppressed a finding.
     """
 
     __slots__ = ("_answers", "_by_line", "_suppressions", "used")
@@ -115,8 +186,8 @@ class Silencer:
             for reached in lines:
                 self._by_line.setdefault(reached, []).append(index)
 
-    def silences(self, rule: str, name: str, lines: Iterable[int]) -> bool:
-        """Tell whether a comment silences a finding of a rule on one of these lines."""
+    def suppresses(self, rule: str, name: str, lines: Iterable[int]) -> bool:
+        """Tell whether a comment suppresses a finding of a rule on one of these lines."""
         # No short cut: every comment that speaks for the finding is used.
         answers = [self._answer(rule, name, line) for line in (None, *lines)]
         return any(answers)

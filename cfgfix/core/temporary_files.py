@@ -100,7 +100,9 @@ class TemporaryFile:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Remove the temporary files of runs that were killed; what a process is writing stays, and links are not followed.
+    """Remove the temporary files of runs that were killed.
+
+    What a process is writing stays, and links are not followed.
 
     Args:
         folder: The folder to look through.

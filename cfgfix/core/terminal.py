@@ -32,7 +32,10 @@ class Paint:
 
 
 def wants_colour(choice: str, environment: Mapping[str, str], *, terminal: bool) -> bool:
-    """Tell whether output is coloured: the option first, then NO_COLOR, FORCE_COLOR, TERM, and the terminal."""
+    """Tell whether output is coloured.
+
+    The option first, then NO_COLOR, FORCE_COLOR, TERM, and the terminal.
+    """
     if choice != "auto":
         return choice == "always"
     if environment.get("NO_COLOR"):
@@ -43,5 +46,8 @@ def wants_colour(choice: str, environment: Mapping[str, str], *, terminal: bool)
 
 
 def figure(value: float, digits: int = 4) -> str:
-    """Write a number with so many digits that count; a large one in full, for nobody reads 1.3e+04 with ease."""
+    """Write a number with so many digits that count.
+
+    A large one in full, for nobody reads 1.3e+04 with ease.
+    """
     return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

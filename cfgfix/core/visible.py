@@ -23,7 +23,10 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return the text with what is not for the eye as escapes; line feeds and tabs stay."""
+    """Return the text with what is not for the eye as escapes.
+
+    Line feeds and tabs stay.
+    """
     if text.isprintable():
         return text
     return "".join(_escape(char) if _acts(char) and char not in "\n\t" else char for char in text)
@@ -41,7 +44,9 @@ def visible_data(value: Any) -> Any:
 
 
 def json_text(data: Any, *, indent: int | None = None, exact: bool = False, default: Any = None) -> str:
-    r"""Return data as JSON in which no character acts: each is written as JSON's own escape of it.
+    r"""Return data as JSON in which no character acts.
+
+    Each is written as JSON's own escape of it.
 
     Args:
         data: What to write.
@@ -81,7 +86,7 @@ def _json_escape(char: str, exact: bool) -> str:
 
 
 def no_commands(text: str, *, runner: bool) -> str:
-    """Return lines of a log of which the program that keeps the log takes none for a command.
+    """Return log lines that the log's program takes for no command.
 
     Args:
         text: Lines to print.

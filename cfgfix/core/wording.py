@@ -32,7 +32,10 @@ def _figure(ratio: float) -> str:
 
 
 def cause_line(error: BaseException) -> str:
-    """Return what an error says in one line, with its kind: the innermost one that TensorFlow or Keras repeat."""
+    """Return what an error says in one line, with its kind.
+
+    The innermost one that TensorFlow or Keras repeat.
+    """
     text = cause_of(str(error))
     name = type(error).__name__
     if not text:
@@ -61,7 +64,7 @@ def cause_of(text: str) -> str:
 
 
 def callable_name(graph_name: str) -> str | None:
-    """Return the name of what was given to tf.data, of the name that the graph has for it.
+    """Return the name of what was given to tf.data, from its name in the graph.
 
     An object that is called is named there by its class, `<class 'module.Parser'>` without its signs; a class that is
     called by the class of classes, which says nothing.

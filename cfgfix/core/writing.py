@@ -16,7 +16,9 @@ OPEN_ALREADY = re.compile(r"/dev/(stdin|stdout|stderr|fd/.*)|/proc/.*")
 
 
 def write_whole(path: str, text: str | bytes, *, new: bool = False) -> None:
-    """Write a file so that there is all of the new content or all of the old, whatever happens.
+    """Write a file as a whole or not at all.
+
+    There is all of the new content or all of the old, whatever happens.
 
     The content goes to a temporary file beside the target, which then takes its name. A link stays a link: what it leads to is
     replaced, if that lies in the project.

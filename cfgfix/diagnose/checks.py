@@ -503,13 +503,8 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
 def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> Outcome:
     if not subject.has_pipeline:
         return _skipped("pipeline", NO_PIPELINE)
-    del compilation
-    plan = {
-        "batches": subject.batches,
-        "seconds": 20.0,
-        "step_seconds": subject.step_seconds,
-        "trace": False,
-    }
+    step_seconds, timed = _step_seconds(subject, compilation)
+    plan = {"batches": subject.batches, "seconds": 20.0, "step_seconds": step_seconds, "trace": False}
     found = _child("cfgfix.measure.data:job", subject, progress, plan=plan)
     from cfgfix.measure import verdicts
 
@@ -521,6 +516,8 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
         f"{figure(rates['samples_per_second'])} samples/s, {figure(rates['batches_per_second'])} batches/s, "
         f"batch median {rates['batch_seconds']['median'] * 1e3:.3g} ms, p99 {rates['batch_seconds']['p99'] * 1e3:.3g} ms"
     )
+    if timed:
+        figures = f"{figures}; {timed}"
     others = [f"{verdict.outcome.value}: {verdict.summary}" for verdict in judged if verdict not in bad]
     if bad:
         return _outcome(
@@ -545,6 +542,17 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
             data=found,
         )
     return _outcome("pipeline", State.PASS, figures, evidence=tuple(others), data=found)
+
+
+def _step_seconds(subject: Subject, compilation: Outcome | None) -> tuple[float | None, str | None]:
+    """Return what a step takes, and how that is known: as the user says, else as it was timed where it runs."""
+    if subject.step_seconds is not None:
+        return subject.step_seconds, None
+    seconds = compilation.data.get("step_seconds") if compilation is not None else None
+    # The built-in step is no one's own.
+    if seconds is None or not subject.options.get("step"):
+        return None, None
+    return float(seconds), f"judged for the step, which takes {seconds * 1e3:.3g} ms on this machine"
 
 
 def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:

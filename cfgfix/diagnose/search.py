@@ -44,6 +44,10 @@ MORE_BATCHES = 2
 PER_CHILD = 16
 """Trials in one process: its start takes seconds, and what a trial leaves behind in it must not pile up."""
 LEAST_PAIRS = 5
+MOST_STEPS_BEYOND = 4
+"""Doublings of a value that came out best as the largest of those tried."""
+WORTH_GOING_ON = 1.05
+"""Gain of a doubling from which the next one is tried."""
 OLDER_GRID: Mapping[str, tuple[Any, ...]] = {"batch_size": (8, 16, 32), "workers": (4, 8, 16)}
 """The grid of the reference project's benchmark."""
 
@@ -728,6 +732,18 @@ def _searched(
         one for one in results.values() if one.rate is not None
     ]
     best = max(ran, key=lambda one: one.rate or 0.0, default=None)
+    if best is not None:
+
+        def refused(values: Mapping[str, Any]) -> str | None:
+            return too_large(
+                values,
+                sample_bytes=probe["batch_bytes"] / max(probe["batch_samples"], 1),
+                batch=probe["batch_samples"],
+                prefetch=prefetch,
+                ram_mib=ram,
+            )
+
+        best = _beyond(plan, best, results, runner, notes, refused)
     mine = results[_name(present)]
     if mine.rate is None:
         notes.append(f"the present setting failed in a round: {mine.error}")
@@ -754,6 +770,63 @@ def _searched(
         bound=bound,
         changes=_changes(bound, winner.values) if winner is not None and bound is not None else (),
     )
+
+
+def at_edge(values: Mapping[str, Any], space: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the concepts whose value is the largest of several that were tried."""
+    found = []
+    for name, value in values.items():
+        tried = [one for one in space.get(name, ()) if type(one) is int and one > 0]
+        if type(value) is int and len(space.get(name, ())) > 1 and tried and value >= max(tried):
+            found.append(name)
+    return found
+
+
+def _beyond(
+    plan: Plan,
+    best: Try,
+    results: dict[str, Try],
+    runner: _Runner,
+    notes: list[str],
+    refused: Callable[[Mapping[str, Any]], str | None],
+) -> Try:
+    """Go on from a best setting at the edge of what was tried, by doubling, for as long as that gains.
+
+    Values that the user named are the user's bounds: there the edge is only told.
+    """
+    edge = at_edge(best.values, plan.space)
+    notes += [
+        f"{name}: the best value, {best.values[name]}, is the largest that was tried; name larger ones to go on from there"
+        for name in edge
+        if name in plan.wanted
+    ]
+    edge = [name for name in edge if name not in plan.wanted and name not in LEARNING]
+    for turn in range(1, MOST_STEPS_BEYOND + 1):
+        further = [
+            values
+            for name in edge
+            if refused(values := {**best.values, name: 2 * best.values[name]}) is None
+            and _name(values) not in results
+        ]
+        if not further:
+            break
+        order = [dict(best.values), *further]
+        # The best runs again beside them: the machine may have changed since.
+        there = [(f"beyond {turn}", values) for values in order]
+        back = [(f"beyond {turn} back", values) for values in reversed(order)]
+        entries = runner.run([*there, *back], plan.seconds, "going on beyond the largest values")
+        now = [
+            _try(values, both, plan.seconds)
+            for values, *both in zip(order, entries, reversed(entries), strict=False)
+        ]
+        results.update({_name(one.values): one for one in now[1:]})
+        better = max(now[1:], key=lambda one: one.rate or 0.0)
+        if not better.rate or not now[0].rate or better.rate < WORTH_GOING_ON * now[0].rate:
+            break
+        edge = [name for name in edge if better.values[name] != best.values[name]]
+        notes.append(f"the best lay at the edge of what was tried, so {spoken(better.values)} was tried, too")
+        best = better
+    return best
 
 
 def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], seconds: float) -> Try:

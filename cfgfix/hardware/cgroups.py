@@ -51,7 +51,9 @@ def _memberships(root: Root) -> list[_Membership]:
 
 
 def groups(root: Root, controller: str) -> Groups:
-    """Return the groups that can limit this process by a controller (`cpu` or `memory`).
+    """Return the groups that can limit this process by a controller.
+
+    The controller is `cpu` or `memory`.
 
     On a hybrid system a controller belongs to v1 or to v2; both trees are walked, and the one without it has no
     limit files.

@@ -6,7 +6,9 @@ import os
 
 
 def has_nvidia_device(root: str | os.PathLike[str] = "/") -> bool:
-    """Return whether the system shows an NVIDIA device, without asking the driver's library.
+    """Tell whether the system shows an NVIDIA device.
+
+    The driver's library is not asked.
 
     Looks for the device nodes and the driver's folder (Linux), the paravirtual device with NVIDIA's library (WSL),
     the nodes of integrated GPUs (Jetson), and on Windows for the library itself.

@@ -116,7 +116,10 @@ class _Asker:
         self.detail = ""
 
     def ask(self, name: str, *arguments: object, **options: object) -> Any:
-        """Return the call's answer, or None when it fails; then `code` and `detail` tell why."""
+        """Return the call's answer, or None when it fails.
+
+        Then `code` and `detail` tell why.
+        """
         self.code, self.detail = None, ""
         call: Callable[..., Any] | None = getattr(self.library, name, None)
         if call is None:

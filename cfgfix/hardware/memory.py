@@ -31,7 +31,9 @@ class _Limit(NamedTuple):
 
 
 def read_memory(root: Root, environ: Mapping[str, str]) -> MemoryReading:
-    """Return the memory limit in force: the least of the machine's memory, all cgroups' limits and Slurm's share.
+    """Return the memory limit in force.
+
+    The least of the machine's memory, all cgroups' limits and Slurm's share.
 
     Args:
         root: Where the file system of the machine starts.

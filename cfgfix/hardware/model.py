@@ -155,7 +155,10 @@ class Gpu(_Record):
     """The GPU shares the memory of the CPU."""
 
     def reaches(self, nominal_gib: float) -> bool | None:
-        """Return whether this card counts as one of at least `nominal_gib`, or None where its memory is unknown."""
+        """Return whether this card counts as one of at least `nominal_gib`.
+
+        None where its memory is unknown.
+        """
         if self.total_mib.value is not None:
             return reached(nominal_gib, self.total_mib.value / MIB_PER_GIB)
         if self.nominal_gib.value is not None:
@@ -177,7 +180,10 @@ class Cpu(_Record):
     """Whether the CPU has AMX units for bfloat16."""
 
     def workers(self) -> int | None:
-        """Return how many workers `usable` carries: the whole processors, at least one; None where it is unknown."""
+        """Return how many workers `usable` carries: the whole processors, at least one.
+
+        None where it is unknown.
+        """
         return None if self.usable.value is None else max(1, int(self.usable.value))
 
 
@@ -245,7 +251,9 @@ class Hardware(_Record):
     notes: tuple[str, ...] = ()
 
     def lookup(self, path: str) -> Value[object] | None:
-        """Return the value behind a dotted name such as `cpu.usable`, `gpu.memory_mib` or `gpus[1].cc`.
+        """Return the value behind a dotted name such as `gpus[1].cc`.
+
+        Also `cpu.usable` and `gpu.memory_mib`.
 
         Where the cards differ, each `gpu.` name is that of the card that bounds a run on all of them (the least
         memory, the lowest compute capability, a feature only if every card has it), and the source says so.
@@ -268,7 +276,10 @@ class Hardware(_Record):
         return None
 
     def reaches(self, nominal_gib: float) -> bool | None:
-        """Return whether every card counts as one of at least `nominal_gib`; None where that is not known."""
+        """Return whether every card counts as one of at least `nominal_gib`.
+
+        None where that is not known.
+        """
         answers = [gpu.reaches(nominal_gib) for gpu in self.gpus]
         if not answers:
             return None
@@ -295,12 +306,18 @@ class Hardware(_Record):
 
 
 def reached(nominal_gib: float, total_gib: float) -> bool:
-    """Return whether a card that reports `total_gib` counts as one of nominal size `nominal_gib`."""
+    """Tell whether a card counts as one of a nominal size.
+
+    It reports `total_gib`.
+    """
     return total_gib >= REACHED_RATIO * nominal_gib
 
 
 def memory_class(total_gib: float) -> int | None:
-    """Return the largest of `TIERS_GIB` that `total_gib` reaches, or None below the smallest."""
+    """Return the largest memory tier that a card reaches, or None.
+
+    The tiers are `TIERS_GIB`; None is below the smallest.
+    """
     best = None
     for tier in TIERS_GIB:
         if reached(tier, total_gib):

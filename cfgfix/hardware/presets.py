@@ -93,13 +93,19 @@ def resolve_hardware(
 
 
 def is_this_machine(request: str | None, *, root: str | os.PathLike[str] = "/") -> bool:
-    """Tell whether a request is answered by looking at the machine, so that the answer may be another one next time."""
+    """Tell whether a request is answered by looking at the machine.
+
+    The answer may be another one next time.
+    """
     wanted = request.strip().lower() if request is not None else None
     return wanted == "auto" or (wanted is None and has_nvidia_device(root))
 
 
 def summary(hardware: Hardware) -> str:
-    """Return the machine in a few words, such as `2 x NVIDIA GeForce RTX 4090, 16 CPUs, 64 GiB RAM`."""
+    """Return the machine in a few words.
+
+    Such as `2 x NVIDIA GeForce RTX 4090, 16 CPUs, 64 GiB RAM`.
+    """
     parts: list[str] = []
     names: dict[str, int] = {}
     for gpu in hardware.gpus:
@@ -445,7 +451,10 @@ class _Loaded:
         self.lines = lines
 
     def line_of(self, path: tuple[str | int, ...]) -> int:
-        """The line of the path, or of the nearest entry above it; the whole file starts at one, too."""
+        """The line of the path, or of the nearest entry above it.
+
+        The whole file starts at one, too.
+        """
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines[path]
@@ -716,7 +725,10 @@ def _stated_gpu(item: dict[str, Any], path: tuple[str | int, ...], label: str) -
 
 
 def profile_names() -> list[tuple[str, str]]:
-    """Return every id that a profile can name, with a few words on it: cards first, then machines."""
+    """Return every id that a profile can name, with a few words on it.
+
+    Cards first, then machines.
+    """
     from cfgfix.hardware import table
 
     names = []

@@ -31,7 +31,10 @@ class DataError(Exception):
 
 
 def kind_of(value: object) -> str:
-    """Return a short name of a value's kind for messages; never the content of a container."""
+    """Return a short name of a value's kind for messages.
+
+    Never the content of a container.
+    """
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -139,7 +142,10 @@ def _pack(value: Value[Any]) -> dict[str, object]:
 
 
 def to_data(hardware: Hardware) -> dict[str, object]:
-    """Return the machine as plain lists and mappings; `from_data` gives an equal machine back."""
+    """Return the machine as plain lists and mappings.
+
+    `from_data` gives an equal machine back.
+    """
 
     def values(owner: object, fields: Mapping[str, object]) -> dict[str, object]:
         return {field: _pack(getattr(owner, field)) for field in fields}
@@ -213,7 +219,10 @@ class _Reader:
 
 
 def suggestion(name: str, known: set[str] | list[str]) -> str:
-    """Return ` (did you mean ...?)` for a name close to a known one, else an empty text."""
+    """Return ` (did you mean ...?)` for a name close to a known one.
+
+    Else an empty text.
+    """
     near = nearest(name.lower(), sorted(known), cutoff=0.5)
     return f" (did you mean {near!r}?)" if near else ""
 
@@ -331,7 +340,7 @@ def data_error_text(error: DataError) -> str:
     return f"{format_key_path(error.path)}: {error.message}" if error.path else error.message
 
 
-def _shown(value: object, unit: str) -> str:
+def _value_text(value: object, unit: str) -> str:
     if value is None:
         return "unknown"
     if isinstance(value, bool):
@@ -350,11 +359,14 @@ def _shown(value: object, unit: str) -> str:
 
 
 def describe(hardware: Hardware) -> list[Row]:
-    """Return every fact as (section, label, value, source, certainty), in the order in which people ask."""
+    """Return every fact of a machine, in the order in which people ask.
+
+    Each is (section, label, value, source, certainty).
+    """
     rows: list[Row] = []
 
     def add(section: str, label: str, value: Value[Any], unit: str = "") -> None:
-        rows.append((section, label, _shown(value.value, unit), value.source, value.certainty.value))
+        rows.append((section, label, _value_text(value.value, unit), value.source, value.certainty.value))
 
     def add_text(section: str, label: str, text: str, source: str) -> None:
         rows.append((section, label, text, source, Certainty.EXACT.value))

@@ -102,7 +102,10 @@ def read_storage(path: str, root: Root = "/") -> Storage:
 
 
 def find_mount(path: str, root: Root = "/") -> Mount | None:
-    """Return the mount that a path lies on: the longest mount point above it, and of equal ones the latest."""
+    """Return the mount that a path lies on.
+
+    The longest mount point above it, and of equal ones the latest.
+    """
     base = os.fspath(root)
     real = os.path.realpath(path if base == "/" else under(root, path))
     if base != "/":
@@ -374,7 +377,10 @@ def measure(
 
 
 def describe_measurement(measured: Measurement) -> list[str]:
-    """Return the result as lines for a reader: each thread count with its median and spread, then what limits it."""
+    """Return the result as lines for a reader.
+
+    Each thread count with its median and spread, then what limits it.
+    """
     lines = [f"{measured.path}: {measured.storage.kind.value or 'unknown'} ({measured.storage.kind.source})"]
     if measured.refused is not None:
         return [*lines, f"not measured: {measured.refused}"]

@@ -31,7 +31,10 @@ def under(root: Root, path: str) -> str:
 
 
 def is_real(root: Root) -> bool:
-    """Return whether `root` is the real root, so that system calls speak of the same machine as the files."""
+    """Tell whether `root` is the real root.
+
+    Then system calls speak of the same machine as the files.
+    """
     return os.fspath(root) == "/"
 
 
@@ -72,7 +75,10 @@ def read_count(root: Root, path: str) -> int | None:
 
 
 def to_count(word: str | None) -> int | None:
-    """Return the whole number of 0 or more that a word spells in plain digits, or None."""
+    """Return the count that a word spells in plain digits, or None.
+
+    A whole number of 0 or more.
+    """
     if word is None or not word.isascii() or not word.isdigit() or len(word) > 20:
         return None
     return int(word)

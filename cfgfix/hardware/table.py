@@ -59,7 +59,10 @@ class GpuRow:
     notes: str | None
 
     def source(self, *aspects: str) -> str:
-        """Return where the row's facts come from, naming the checks of the given aspects (`cc`, `mem`, `bw`)."""
+        """Return where the row's facts come from.
+
+        The checks of the given aspects (`cc`, `mem`, `bw`) are named.
+        """
         checks = [check for check in self.checked if check.partition(":")[0] in aspects]
         origins = sorted({check.partition(":")[2] for check in checks})
         return f"gpus table: {self.id} ({', '.join(origins)})" if origins else f"gpus table: {self.id}"
@@ -284,7 +287,9 @@ def _rate(rate: float | None, source: str, reason: str, basis: str | None) -> Va
 
 
 def profile_gpus(row: GpuRow, count: int, *, unified_ram_mib: Value[float] | None = None) -> tuple[Gpu, ...]:
-    """Return the devices that `count` boards of a row show to a process, by the table alone.
+    """Return the devices that boards of a row show to a process.
+
+    By the table alone.
 
     Args:
         row: The card.

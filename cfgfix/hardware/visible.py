@@ -24,7 +24,10 @@ class Choice(NamedTuple):
 
 
 def leading_number(text: str) -> int | None:
-    """Return the number that an entry starts with as `strtoul` reads it, or None; a negative one is negative."""
+    """Return the number that an entry starts with as `strtoul` reads it, or None.
+
+    A negative one is negative.
+    """
     stripped = text.lstrip(" \t\n\v\f\r")
     sign = stripped[:1] if stripped[:1] in {"+", "-"} else ""
     end = len(sign)

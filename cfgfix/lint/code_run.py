@@ -8,16 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
+from cfgfix.code.model.comment_tokens import readable_comments
 from cfgfix.code.model.given import UnderConfigs
 from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, package_root
 from cfgfix.code.scan import ConfigFacts, ScanResult, scan
-from cfgfix.core.edits import Edit, ReplaceText, splice
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Applied, Finding, Refused, Severity
-from cfgfix.core.records import dataclass, replace
+from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_regular, read_source
-from cfgfix.core.suppressions import NEEDLE, Suppression, find
-from cfgfix.lint.suppressing import about_suppressions, apply, inside, written_beside
+from cfgfix.core.suppressions import read_suppressions
+from cfgfix.lint.request import FileReport
+from cfgfix.lint.suppressing import about_suppressions, apply
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.code_files import python_files, relative_path
@@ -27,35 +28,8 @@ MAX_CONFIGS = 32
 """Most configs whose guards are evaluated in one run; the first ones in order count."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceReport:
-    """What came of one Python file; the engine makes its own report of it.
-
-    Attributes:
-        path: The file.
-        text: The text its findings' places refer to.
-        findings: What is shown.
-        hidden: What comments silence.
-        applied: Fixes made.
-        refused: Fixes that could not be made.
-        cycle: Rules that kept undoing each other.
-        before: The text before fixing, where it changed; else None.
-        encoded: The new bytes, where it changed; else None.
-    """
-
-    path: str
-    text: str
-    findings: tuple[Finding, ...]
-    hidden: tuple[Finding, ...] = ()
-    applied: tuple[Applied, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    cycle: tuple[str, ...] = ()
-    before: str | None = None
-    encoded: bytes | None = None
-
-
 def program_around(path: str, place: str, settings: Settings) -> tuple[list[PythonFile], str]:
-    """Return the Python files that a text being written belongs with, and the path the text has among them.
+    """Return the Python files that an edited text belongs with, and its path there.
 
     Args:
         path: The name of the text; there need be no such file yet.
@@ -156,19 +130,22 @@ class SourceRun:
             result = replace(result, findings=merged)
         return result
 
-    def check(self, *, excerpts: bool = False) -> list[SourceReport]:
-        """Return a report for each file with something to say; `excerpts` keeps only the lines that are shown."""
+    def check(self, *, excerpts: bool = False) -> list[FileReport]:
+        """Return a report for each file with something to say.
+
+        `excerpts` keeps only the lines that are shown.
+        """
         result = self.scan()
         reports = []
-        for path in self._told(result):
+        for path in self._reported_files(result):
             source = self._read(path)
             shown, hidden = self._parted(source, result.findings.get(path, []))
             if shown or hidden:
                 text = excerpt(source.text, path, (*shown, *hidden)) if excerpts else source.text
-                reports.append(SourceReport(path, text, tuple(shown), tuple(hidden)))
+                reports.append(_python_report(path, text, findings=tuple(shown), hidden=tuple(hidden)))
         return reports
 
-    def fix(self, *, unsafe: bool) -> list[SourceReport]:
+    def fix(self, *, unsafe: bool) -> list[FileReport]:
         """Return a report for each file, with the texts as fixed; nothing is written."""
         from cfgfix.code.language import Python
         from cfgfix.core.fix_loop import fix_files
@@ -183,7 +160,7 @@ class SourceRun:
         def found(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
             result = self.scan(texts)
             answer = {}
-            for path in self._told(result):
+            for path in self._reported_files(result):
                 text = texts.get(path)
                 source = SourceFile.from_text(text, path) if text is not None else self._read(path)
                 answer[path] = self._parted(source, result.findings.get(path, []))[0]
@@ -197,10 +174,10 @@ class SourceRun:
             after = outcome.texts.get(path)
             source = SourceFile.from_text(after, path) if after is not None else sources[path]
             reports.append(
-                SourceReport(
+                _python_report(
                     path,
                     source.text,
-                    tuple(outcome.findings.get(path, ())),
+                    findings=tuple(outcome.findings.get(path, ())),
                     applied=tuple(outcome.applied.get(path, ())),
                     refused=tuple(outcome.refused.get(path, ())),
                     cycle=outcome.cycles.get(path, ()),
@@ -210,44 +187,38 @@ class SourceRun:
             )
         return reports
 
-    def silence(self, reason: str) -> list[SourceReport]:
-        """Return reports with a suppression comment written for every finding; the comments must change nothing else."""
+    def add_ignores(self, reason: str) -> list[FileReport]:
+        """Return reports with a suppression comment written for every finding.
+
+        The comments change nothing else.
+        """
+        from cfgfix.code.language import Python
+        from cfgfix.lint.suppressing import add_ignores
+
         reports = []
+        language = Python()
         for report in self.check():
             if report.path.endswith(".ipynb"):
                 reports.append(report)
                 continue
             source = self._read(report.path)
-            text, done, refused = source.text, [], []
-            by_line: dict[int, list[Finding]] = {}
-            for finding in report.findings:
-                by_line.setdefault(finding.location.line, []).append(finding)
-            for line in sorted(by_line, reverse=True):
-                group = by_line[line]
-                edits = silencing(SourceFile.from_text(text, report.path), group, reason)
-                if edits is not None:
-                    text = splice(text, edits)
-                    done += [Applied(finding, edits) for finding in group]
-                else:
-                    refused += [
-                        Refused(finding, "a comment cannot stand at the end of its line") for finding in group
-                    ]
+            text, done, refused = add_ignores(language, source.text, report.findings, reason)
             changed = text != source.text
             reports.append(
-                SourceReport(
+                _python_report(
                     report.path,
                     text,
-                    tuple(item.finding for item in refused),
-                    report.hidden,
-                    tuple(reversed(done)),
-                    tuple(refused),
+                    findings=tuple(item.finding for item in refused),
+                    hidden=report.hidden,
+                    applied=tuple(done),
+                    refused=tuple(refused),
                     before=source.text if changed else None,
                     encoded=source.encode(text) if changed else None,
                 )
             )
         return reports
 
-    def _told(self, result: ScanResult) -> list[str]:
+    def _reported_files(self, result: ScanResult) -> list[str]:
         """Return the files that a report is about."""
         found = {*result.findings, *result.marked}
         return sorted(found if self._only is None else found & self._only)
@@ -258,7 +229,7 @@ class SourceRun:
 
     def _parted(self, source: SourceFile, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
         """Return what is shown and what comments silence in a file."""
-        suppressions = comments_of(source)
+        suppressions = read_suppressions(source, lambda: readable_comments(source.text))
         hidden: list[Finding] = []
         if suppressions:
             result = apply(findings, suppressions)
@@ -269,26 +240,39 @@ class SourceRun:
         return findings, hidden
 
 
-def silencing(source: SourceFile, findings: Sequence[Finding], reason: str) -> tuple[Edit, ...] | None:
-    """Return the edits that silence findings by comments, or None where those would change more than comments."""
-    edits = tuple(
-        Edit(item.start, item.end, item.new)
-        for item in written_beside(source, _comments(source), findings, reason)
-    )
-    return edits if _same_program(source.text, splice(source.text, edits)) else None
-
-
-def edits_of(finding: Finding) -> tuple[Edit, ...] | None:
-    """Return the edits of a finding's fix, or None where it has none."""
-    if finding.fix is None:
-        return None
-    return tuple(
-        Edit(item.start, item.end, item.new) for item in finding.fix.changes if isinstance(item, ReplaceText)
+def _python_report(
+    path: str,
+    text: str,
+    *,
+    findings: tuple[Finding, ...],
+    hidden: tuple[Finding, ...] = (),
+    applied: tuple[Applied, ...] = (),
+    refused: tuple[Refused, ...] = (),
+    cycle: tuple[str, ...] = (),
+    before: str | None = None,
+    encoded: bytes | None = None,
+) -> FileReport:
+    """Return the report of a Python file: its text now, and the one before where it changed."""
+    return FileReport(
+        path,
+        text,
+        findings=findings,
+        hidden=hidden,
+        applied=applied,
+        refused=refused,
+        cycle=cycle,
+        before=before,
+        after=text if before is not None else None,
+        encoded=encoded,
+        language="python",
     )
 
 
 def read_python(path: str) -> SourceFile:
-    """Return a Python file's text, a notebook's joined cells, or empty text where it cannot be read any more."""
+    """Return a Python file's text, a notebook's joined cells, or empty text.
+
+    Empty where it cannot be read any more.
+    """
     try:
         if path.endswith(".ipynb"):
             decoded = decode(read_regular(path, MAX_NOTEBOOK), path)
@@ -301,34 +285,3 @@ def read_python(path: str) -> SourceFile:
     except OSError:
         return SourceFile.from_text("", path)
     return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", path)
-
-
-def comments_of(source: SourceFile) -> list[Suppression]:
-    """Return the suppression comments of a Python file; a text that only looks like one is none."""
-    if NEEDLE not in source.text:
-        return []
-    return find(source.text, source.position, inside(_comments(source)))
-
-
-def _comments(source: SourceFile) -> list[tuple[int, str]]:
-    """Return the comments of a Python text as (offset, text), up to where it is no Python any more."""
-    import io
-    import tokenize
-
-    found: list[tuple[int, str]] = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-            if token.type == tokenize.COMMENT:
-                found.append((source.line_start(token.start[0]) + token.start[1], token.string))
-    except (tokenize.TokenError, SyntaxError):
-        pass
-    return found
-
-
-def _same_program(before: str, after: str) -> bool:
-    import ast
-
-    try:
-        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False

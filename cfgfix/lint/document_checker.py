@@ -8,19 +8,23 @@ from functools import partial
 
 from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.signatures import Pattern
-from cfgfix.config.dialects.view import Binding, RuleScope, View, intended
-from cfgfix.config.document.compose import MAPPING, SCALAR, SEQUENCE, Document, Kind, Node
+from cfgfix.config.dialects.view import Binding, RuleScope, View
+from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.loaders.scalars import Loader
 from cfgfix.config.schema.validate import MISSING, Schema, SchemaProblem
 from cfgfix.config.values import Context, Hit, scan
-from cfgfix.core.edits import Change, DeleteKey, Fix, InsertKey, RenameKey, Safety, SetValue
+from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.suppressing import about_suppressions, apply, in_document
+from cfgfix.core.suppressions import Suppression, read_suppressions
+from cfgfix.lint.rule_fixes import as_far_as_code_allows, first_fix, is_true
+from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_names, place_of, places_of
+from cfgfix.lint.suppressing import about_suppressions, apply
 from cfgfix.rules.catalogue import Catalogue
-from cfgfix.rules.expression import Code, Missing, evaluate
-from cfgfix.rules.rule import DEPENDS_ON, About, FixSpec, Policy, Rule, YieldsTo
+from cfgfix.rules.expression import Missing, evaluate
+from cfgfix.rules.report import Operands, make_finding, make_fix
+from cfgfix.rules.rule import DEPENDS_ON, About, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,16 +35,18 @@ if TYPE_CHECKING:
     from cfgfix.usage.project_code import CodeSays
     from cfgfix.usage.reads import Usage
 
+
 MAX_FINDINGS = 1_000
 """Most findings of one rule in one file: a hostile file must not fill the memory."""
+
+
 MAX_FIXED = 25_000
 """Most findings of one rule in a file that is repaired; all must be known to tell which ones a fix brings."""
+
+
 _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
-MAX_LEVELS = 20
-"""Deepest level at which keys are looked for by their name."""
-MAX_COMMENT_LINES = 20
-"""Most comment lines above a value that are looked at; more is a header and speaks of the whole file."""
+
 
 _NO_POLICY = Policy()
 
@@ -54,7 +60,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class DocumentResult:
     """What the rules say of one document, ordered by place."""
 
     findings: list[Finding]
@@ -103,7 +109,7 @@ class Target:
     """What the text of the code around a config says of it, where a finding depends on it."""
 
 
-class Judge:
+class DocumentChecker:
     """The selected rules, ready to be applied to documents."""
 
     def __init__(
@@ -147,8 +153,10 @@ class Judge:
 
     def document(
         self, document: Document, target: Target, most: int = MAX_FINDINGS, *, says: CodeSays | None = None
-    ) -> Judged:
-        """Return what the rules find in a document, what comments silence, and the rules that could not be judged.
+    ) -> DocumentResult:
+        """Return what the rules find in a document, and what could not be judged.
+
+        With it comes what comments suppress.
 
         Args:
             document: The file.
@@ -188,7 +196,7 @@ class Judge:
                 for rule, heads in self._applicable(target.dialect):
                     if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
                         continue
-                    places = _targets(rule, view, self._names)
+                    places = places_of(rule, view, self._names)
                     if places:
                         self._declared(rule, places, view, target, skips, findings, sure, room)
         findings = self._without_echoes(findings)
@@ -206,7 +214,7 @@ class Judge:
             ]
         findings += shown
         told_skips = self._skips(skips, coded=target.usage is not None or says is not None)
-        suppressions = in_document(document)
+        suppressions = _suppressions(document)
         hidden: list[Finding] = []
         if suppressions:
             judged = {rule.id for rule in self.rules} - {skip.rule for skip in told_skips}
@@ -214,7 +222,7 @@ class Judge:
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        return Judged(findings, hidden, told_skips, frozenset(room.cut))
+        return DocumentResult(findings, hidden, told_skips, frozenset(room.cut))
 
     def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
         """Return the rules that could not be judged, by id; a run has the same few with every file."""
@@ -236,9 +244,9 @@ class Judge:
         found = self._rules_of.get(id(dialect))
         if found is None or found[0] is not dialect:
             rules = [
-                (rule, _heads(rule, dialect))
+                (rule, heads_of(rule, dialect))
                 for rule in self._declarative
-                if (not rule.dialects or dialect.name in rule.dialects) and _can_bind(rule, dialect)
+                if (not rule.dialects or dialect.name in rule.dialects) and can_bind(rule, dialect)
             ]
             found = self._rules_of[id(dialect)] = (dialect, rules)
         return found[1]
@@ -249,7 +257,10 @@ class Judge:
         return rule.policy if rule is not None else _NO_POLICY
 
     def depending_on(self, *facts: str) -> frozenset[str]:
-        """Return the rules whose findings hold or not by one of some facts, of `DEPENDS_ON`."""
+        """Return the rules whose findings hold or not by one of some facts.
+
+        The facts are those of `DEPENDS_ON`.
+        """
         return frozenset().union(*(self._depending[fact] for fact in facts))
 
     def _without_echoes(self, findings: list[Finding]) -> list[Finding]:
@@ -287,7 +298,10 @@ class Judge:
         ]
 
     def unless_meant(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
-        """Leave out that a call refuses a value where a rule about the setting says so too: it knows what to write."""
+        """Leave out refused values that a rule about the setting tells as well.
+
+        That rule knows what to write.
+        """
         settings = {rule.id for rule in self._declarative}
         meant: dict[tuple[int, int], Severity] = {}
         for item in findings:
@@ -372,14 +386,11 @@ class Judge:
             return
         source = document.source
         end = min(problem.offset + 1, len(source.text))
-        yield Finding(
-            rule=rule.id,
-            name=rule.name,
+        yield make_finding(
+            rule,
+            source.location(min(problem.offset, end), end),
+            scope=Operands({"message": problem.message}),
             severity=self.severity(rule, rule.severity),
-            confidence=rule.confidence,
-            message=str(rule.message(_PlainScope({"message": problem.message}))),
-            location=source.location(min(problem.offset, end), end),
-            no_fix_reason=rule.no_fix,
             notes=(problem.hint,) if problem.hint else (),
             context=problem.message,
         )
@@ -401,28 +412,21 @@ class Judge:
             "raw": document.text[hit.start : hit.end],
             **hit.values,
         }
-        scope = _PlainScope(own)
+        scope = Operands(own)
         severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        fix = None
-        if hit.changes:
-            spec = rule.fixes[0] if rule.fixes else None
-            safety = Safety[hit.safety.upper()] if hit.safety else (spec.safety if spec else Safety.DISPLAY)
-            title = hit.title or (str(spec.title(scope)) if spec else "")
-            fix = Fix(title, safety, hit.changes, spec.why if spec else "")
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            document.location(hit.start, hit.end),
+            scope=scope,
             severity=self.severity(rule, severity),
-            confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
-            message=str(rule.message(scope)),
-            location=document.location(hit.start, hit.end),
+            confidence=hit.confidence,
             related=(
                 *(document.location(start, end, label) for start, end, label in hit.related),
                 *hit.elsewhere,
             ),
             key_path=hit.path,
-            fix=fix,
-            no_fix_reason=None if fix else (hit.no_fix or rule.no_fix),
+            fix=make_fix(rule, scope, hit.changes, safety=hit.safety, title=hit.title),
+            no_fix=hit.no_fix,
             notes=hit.notes,
             context=own["raw"][:200],
         )
@@ -482,29 +486,21 @@ class Judge:
             "key": format_key_path(problem.path),
             **(further or {}),
         }
-        scope = _PlainScope(own)
-        spec = rule.fixes[0] if rule.fixes else None
-        fix = (
-            Fix(str(spec.title(scope)), spec.safety, problem.changes, spec.why)
-            if problem.changes and spec
-            else None
-        )
+        scope = Operands(own)
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
         if problem.code == "not-checked" or problem.mild:
             severity = Severity.INFO
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            document.source.location(problem.start, problem.end),
+            scope=scope,
             severity=self.severity(rule, severity),
-            confidence=rule.confidence,
-            message=str(rule.message(scope)),
-            location=document.source.location(problem.start, problem.end),
             related=tuple(
                 document.source.location(start, end, label) for start, end, label in problem.related
             ),
             key_path=problem.path,
-            fix=fix,
-            no_fix_reason=None if fix else (problem.no_fix or rule.no_fix),
+            fix=make_fix(rule, scope, problem.changes if rule.fixes else ()),
+            no_fix=problem.no_fix,
             context="pitfall" if problem.pitfall else "",
         )
 
@@ -524,14 +520,14 @@ class Judge:
         for concept, binding in places:
             own: dict[str, Any] = {"value": binding.value}
             if "comment" in rule.operands:
-                own["comment"] = _comment_beside(view, binding)
+                own["comment"] = comment_beside(view, binding)
             own["own_schema"] = target.own_schema
             reached = _reached_by(rule, view, concept, binding)
             own["by_code"] = reached is not None
             if concept is not None:
                 own[concept] = binding.value
                 own["concept"] = concept
-            scope = RuleScope(view, own, rule.lets, rule.tables, partial(_place_names, view, binding))
+            scope = RuleScope(view, own, rule.lets, rule.tables, partial(place_names, view, binding))
             view.facts_asked, view.named_asked = {}, False
             try:
                 holds = evaluate(rule.when, scope)
@@ -556,16 +552,16 @@ class Judge:
     ) -> Finding:
         severity = rule.severity
         for other, condition in rule.escalate:
-            if _true(condition, scope):
+            if is_true(condition, scope):
                 severity = other
                 break
-        fix, reason = _first_fix(rule, view, binding, scope)
+        fix, reason = first_fix(rule, view, binding, scope)
         related: list[Location] = []
         if reached is not None:
             name = format_key_path((binding.path or ("",))[-1:])
             related.append(replace(reached.location, label=f"`{name}` reaches {reached.shown}"))
             if fix is not None:
-                fix, reason = _careful(fix, reached, view)
+                fix, reason = as_far_as_code_allows(fix, reached, view)
         facts = dict(view.facts_asked)
         own_place = place_of(view, binding)
         for item in rule.related:
@@ -580,20 +576,30 @@ class Judge:
             replace(said.location, label=f"{concept.replace('_', ' ')}: {said.shown}")
             for concept, said in facts.items()
         ]
-        return Finding(
-            rule=rule.id,
-            name=rule.name,
+        return make_finding(
+            rule,
+            own_place,
+            scope=scope,
             severity=self.severity(rule, severity),
-            confidence=rule.confidence_by_code if reached is not None else rule.confidence,
-            message=str(rule.message(scope)),
-            location=own_place,
+            confidence=rule.confidence_by_code if reached is not None else None,
             related=tuple(related),
             key_path=binding.path,
             fix=fix,
-            no_fix_reason=None if fix else reason,
+            no_fix=reason,
             notes=tuple(str(note(scope)) for note in rule.notes),
             context=format_key_path(binding.path) if binding.path else "",
         )
+
+
+def _suppressions(document: Document) -> list[Suppression]:
+    """Return the suppression comments of a document."""
+
+    def found() -> list[tuple[int, str]]:
+        from cfgfix.config.document.comments import comments
+
+        return comments(document)
+
+    return read_suppressions(document.source, found if document.problem is None else None)
 
 
 def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -> Reached | None:
@@ -603,20 +609,6 @@ def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -
     concepts = (concept,) if concept is not None else rule.at
     found = (view.told.keys.get((name, binding.path)) for name in concepts)
     return next((reached for reached in found if reached is not None), None)
-
-
-def _careful(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
-    """Return a fix of a key as far as the code allows it, and why not where it does not.
-
-    What the program also does with the key would change with it.
-    """
-    assert view.told is not None
-    others = [other.shown for other in view.told.also(reached)]
-    if others:
-        return None, f"the key is also {others[0]}, which a new value would change as well"
-    if not reached.alone and fix.safety is Safety.SAFE:
-        return replace(fix, safety=Safety.UNSAFE), None
-    return fix, None
 
 
 def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
@@ -633,35 +625,12 @@ def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
 
 
 def may_hold_cluster(document: Document) -> bool:
-    """Tell whether a file may describe a TensorFlow cluster, at the price of a look for a few words."""
+    """Tell whether a file may describe a TensorFlow cluster.
+
+    It is only looked through for a few words.
+    """
     text = document.source.text
     return "TF_CONFIG" in text or "worker_hosts" in text or ("cluster" in text and "task" in text)
-
-
-class _PlainScope:
-    """Operands of a template that has only its own names."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        self._own = own
-
-    def value(self, name: str) -> Any:
-        if name in self._own and self._own[name] is not None:
-            return self._own[name]
-        raise Missing(name)
-
-    def has(self, name: str) -> bool:
-        return self._own.get(name) is not None
-
-    def given(self, name: str) -> bool:
-        return self.has(name)
-
-    def tier(self, table: str, column: str, gib: float) -> Any:
-        raise Missing(f"{table}.{column} at {gib}")
-
-    def gpu(self, index: int, field: str) -> Any:
-        raise Missing(f"{field} of {index}")
 
 
 def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
@@ -684,201 +653,6 @@ def _concept_lookup(dialect: Dialect) -> Callable[[KeyPath], str | None]:
         return found
 
     return look
-
-
-def _can_bind(rule: Rule, dialect: Dialect) -> bool:
-    """Tell whether a rule can be about any key of a dialect."""
-    if rule.each is None:
-        return any(concept in dialect.concepts for concept in rule.at)
-    return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
-
-
-def _heads(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
-    """Return the first steps of all places of a rule in a dialect, or None where they cannot be named."""
-    concepts = rule.at if rule.each is None else rule.each.concepts
-    if not concepts:
-        return None
-    heads: set[str] = set()
-    for concept in concepts:
-        for pattern in dialect.concepts.get(concept, ()):
-            if not isinstance(pattern[0], str):
-                return None
-            heads.add(pattern[0])
-    return frozenset(heads)
-
-
-def _targets(rule: Rule, view: View, names: frozenset[str]) -> Sequence[tuple[str | None, Binding]]:
-    """Return the places a rule is judged at, with the concept each stands for.
-
-    `names` are those of the keys that any rule is about.
-    """
-    each = rule.each
-    if each is None:
-        first: Binding | None = None
-        for concept in rule.at:
-            bindings = view.bindings(concept)
-            if bindings:
-                if bindings[0].origin == "file":
-                    return ((None, bindings[0]),)
-                first = first or bindings[0]
-        return () if first is None else ((None, first),)
-    if each.concepts:
-        return [(concept, binding) for concept in each.concepts for binding in view.all_bindings(concept)]
-    entries = view.by_name
-    if entries is None:
-        entries = view.by_name = {}
-        _collect_entries(view.root, names, [], entries)
-    if entries.keys().isdisjoint(each.keys):
-        return ()
-    chosen = [entry for name in each.keys for entry in entries.get(name, ())]
-    found: list[tuple[str | None, Binding]] = []
-    for path, key, node in sorted(chosen, key=lambda entry: entry[1].start):
-        if not each.under or any(step in each.under for step in path[:-1]):
-            try:
-                value = intended(node, view.loader, view.document)
-            except Missing:
-                continue
-            found.append((None, Binding(path, key, node, value, "file")))
-    return found
-
-
-def _collect_entries(
-    node: Node,
-    names: frozenset[str],
-    path: list[str | int],
-    found: dict[str | int, list[tuple[KeyPath, Node, Node]]],
-) -> None:
-    """Add the entries of a mapping or sequence, and of all below, whose key has one of the names."""
-    if len(path) > MAX_LEVELS:
-        return
-    if node.kind is MAPPING:
-        for key, value in node.items:
-            if key.kind is SCALAR:
-                name = key.text
-                if name in names:
-                    found.setdefault(name, []).append(((*path, name), key, value))
-                if value.items:
-                    path.append(name)
-                    _collect_entries(value, names, path, found)
-                    path.pop()
-    elif node.kind is SEQUENCE:
-        path.append(0)
-        for position, value in enumerate(node.items):
-            if value.items:
-                path[-1] = position
-                _collect_entries(value, names, path, found)
-        path.pop()
-
-
-def _place_names(view: View, binding: Binding) -> dict[str, Any]:
-    """Return the operands that say where a rule is judged."""
-    path = binding.path or ()
-    text = view.document.source.text
-    node = binding.node
-    raw = text[node.value_start : node.end] if node is not None else ""
-    return {
-        "key": format_key_path(path),
-        "name": str(path[-1]) if path else "",
-        "raw": raw.strip()[:200],
-        "section": str(path[-2]) if len(path) > 1 else "",
-    }
-
-
-def _comment_beside(view: View, binding: Binding) -> str:
-    """Return the comments on the line of a value and on the lines right above it, in lower case."""
-    if binding.key_node is None or binding.node is None:
-        return ""
-    text = view.document.source.text
-    start = text.rfind("\n", 0, binding.key_node.start) + 1
-    end = text.find("\n", binding.node.end)
-    _, mark, after = text[binding.node.end : end if end >= 0 else len(text)].partition("#")
-    found = [after] if mark else []
-    while start and len(found) < MAX_COMMENT_LINES:
-        above = text.rfind("\n", 0, start - 1) + 1
-        line = text[above : start - 1].strip()
-        if not line.startswith("#"):
-            break
-        found.append(line.lstrip("# "))
-        start = above
-    return " ".join(reversed(found)).lower()[:2_000]
-
-
-def place_of(view: View, binding: Binding) -> Location:
-    """Return where a binding stands: its value; for an absent key the section it belongs to."""
-    source = view.document.source
-    if binding.node is not None:
-        node = binding.node
-        if node.kind == Kind.SCALAR and node.end > node.value_start:
-            return source.location(node.value_start, node.end)
-        if binding.key_node is not None:
-            return source.location(binding.key_node.start, binding.key_node.end)
-        return source.location(node.start, max(node.start, min(node.end, node.start + 80)))
-    path = binding.path or ()
-    for length in range(len(path) - 1, 0, -1):
-        for _, key, _node in view.places(path[:length]):
-            if key is not None:
-                return source.location(key.start, key.end, f"{path[-1]} is not set here")
-    first = view.root.items[0][0] if view.root.kind == Kind.MAPPING and view.root.items else view.root
-    return source.location(first.start, first.end)
-
-
-def _true(code: Code, scope: RuleScope) -> bool:
-    try:
-        return bool(evaluate(code, scope))
-    except Missing:
-        return False
-
-
-def _first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tuple[Fix | None, str | None]:
-    reason = rule.no_fix
-    for spec in rule.fixes:
-        if spec.when is not None and not _true(spec.when, scope):
-            continue
-        try:
-            change = _change(spec, view, binding, scope)
-        except Missing as missing:
-            reason = reason or (f"{missing.name or 'a value it needs'} is unknown")
-            continue
-        return Fix(str(spec.title(scope)), spec.safety, (change,), spec.why), None
-    return None, reason
-
-
-def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Change:
-    """Return what a fix changes.
-
-    Raises:
-        Missing: A value it needs is unknown, or the place cannot be named.
-    """
-    place = binding if spec.target == "value" else next(iter(view.bindings(spec.target)), None)
-    path = _first_path(view, spec.target) if place is None or place.path is None else place.path
-    present = place is not None and place.node is not None
-    if spec.action == "delete":
-        if not present:
-            raise Missing(spec.target)
-        return DeleteKey(path, document=view.index)
-    assert spec.to is not None
-    value = evaluate(spec.to, scope)
-    if spec.action == "rename":
-        if not present or not isinstance(value, str):
-            raise Missing(spec.target)
-        return RenameKey(path, value, document=view.index)
-    text = str(spec.text(scope)) if spec.text is not None else None
-    if present:
-        return SetValue(path, value, text, document=view.index)
-    key = path[-1]
-    if not isinstance(key, str) or (len(path) > 1 and not any(True for _ in view.places(path[:-1]))):
-        raise Missing(f"section {format_key_path(path[:-1])}")
-    beside = binding.path if binding.node is not None and binding.path is not None else ()
-    after = beside[-1] if beside[:-1] == path[:-1] and beside and isinstance(beside[-1], str) else None
-    return InsertKey(path[:-1], key, value, after, view.index)
-
-
-def _first_path(view: View, concept: str) -> KeyPath:
-    for pattern in view.dialect.concepts.get(concept, ()):
-        path = tuple(step for step in pattern if isinstance(step, str))
-        if len(path) == len(pattern):
-            return path
-    raise Missing(concept)
 
 
 def ignored_by_path(

@@ -11,7 +11,9 @@ from cfgfix.lint.request import FileReport
 
 
 def joined(reports: Sequence[FileReport], rules: Collection[str]) -> list[FileReport]:
-    """Return the reports with findings that have one cause in the code as one finding, in the first of their files.
+    """Return the reports with findings of one cause in the code as one.
+
+    It stands in the first of their files.
 
     What can be repaired is left as it is: each file has a repair of its own.
 

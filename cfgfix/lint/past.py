@@ -242,7 +242,9 @@ def rows_of(report: Report) -> list[list[Any]]:
 def with_causes(
     reports: Sequence[FileReport], earlier: Past, now: Mapping[str, Read], dead: frozenset[str]
 ) -> Iterator[FileReport]:
-    """Yield the reports, with what changed in the code for keys that were read at the earlier revision.
+    """Yield the reports with what changed in the code for keys.
+
+    The keys are those that were read at the earlier revision.
 
     Args:
         reports: What a check found that did not hold then.

@@ -159,7 +159,10 @@ class Report:
         return ExitCode.CLEAN
 
     def threshold_of(self, report: FileReport) -> Severity | None:
-        """Return the least severity that makes a run fail for a finding of this file, or None for never."""
+        """Return the least severity that fails a run for a file, or None.
+
+        None is for never.
+        """
         return (report.settings or self.settings).threshold()
 
     def fails(self, report: FileReport, finding: Finding) -> bool:

@@ -15,9 +15,9 @@ from cfgfix.config.dialects.foreign import tool_of
 from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.baseline import split as split_known
-from cfgfix.core.edits import Edit, splice
+from cfgfix.core.edits import Edit
 from cfgfix.core.errors import CfgfixError, UnreadableError
-from cfgfix.core.findings import Applied, Finding, KeyPath, Refused, Severity, fixable, format_key_path
+from cfgfix.core.findings import Finding, KeyPath, Refused, Severity, fixable, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source, replace_atomically
 from cfgfix.core.temporary_files import remove_leftovers
@@ -28,9 +28,9 @@ from cfgfix.lint.session import (
     Machine,
     Run,
     Runs,
+    content_stamp,
     dialect_of,
     select,
-    stamp_of,
     target_of,
     told_by_code,
     told_by_code_around,
@@ -73,7 +73,9 @@ def check(request: Request) -> Report:
 
 
 def fix(request: Request) -> Report:
-    """Repair what can be repaired: each fix proven, all files written only after all are proven.
+    """Repair what can be repaired.
+
+    Each fix proven, all files written only after all are proven.
 
     Raises:
         CfgfixError: The arguments or the settings are wrong.
@@ -93,19 +95,21 @@ class Sight:
 
 
 def sight(request: Request) -> Sight | None:
-    """Return what a check of the request's standard input rests on, or None where the text is no training config.
+    """Return what a check of the request's standard input rests on.
+
+    None where the text is no training config.
 
     Raises:
         CfgfixError: The settings are wrong, or the text cannot be read.
     """
     assert request.stdin is not None
     runs = Runs(request)
-    run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
+    run = runs.run_for(runs.finder.settings_in(os.path.dirname(request.stdin_name) or "."))
     document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
     dialect = dialect_of(document, run, forced=request.force_dialect)
     if dialect is None:
         return None
-    return Sight(document, target_of(run, dialect, run.machines[0]), run.judge.rules, run.hardware)
+    return Sight(document, target_of(run, dialect, run.machines[0]), run.checker.rules, run.hardware)
 
 
 def _run(request: Request) -> Report:
@@ -114,7 +118,7 @@ def _run(request: Request) -> Report:
             "--set checks a config as an override would make it; it cannot be combined with fixing"
         )
     runs = Runs(request)
-    base = runs.finder.of(".")
+    base = runs.finder.settings_in(".")
     errors: list[CfgfixError] = []
     reports: list[FileReport] = []
     skips: dict[str, Skip] = {}
@@ -125,7 +129,7 @@ def _run(request: Request) -> Report:
     gc.disable()
     try:
         if request.stdin is not None:
-            run = runs.of(runs.finder.of(os.path.dirname(request.stdin_name) or "."))
+            run = runs.run_for(runs.finder.settings_in(os.path.dirname(request.stdin_name) or "."))
             try:
                 source = SourceFile.from_bytes(request.stdin, request.stdin_name)
             except UnreadableError as error:
@@ -140,7 +144,7 @@ def _run(request: Request) -> Report:
                     included = Matcher(run.settings).included(request.stdin_name)
                     reports.append(_one(runs, run, source, request, skips, alone=alone, included=included))
         else:
-            runs.of(base)
+            runs.run_for(base)
             files = find(request.paths or (".",), runs.finder, runs.inputs)
             for found in files:
                 if found.path.endswith(YAML) or (
@@ -227,7 +231,7 @@ def _run(request: Request) -> Report:
         from cfgfix.lint.past import with_causes
 
         dead = frozenset(
-            rule.id for run in runs.all() if (rule := run.judge.code.get("dead-key")) is not None
+            rule.id for run in runs.all() if (rule := run.checker.code.get("dead-key")) is not None
         )
         reports = list(with_causes(reports, request.past, reads, dead))
     written = False
@@ -237,7 +241,7 @@ def _run(request: Request) -> Report:
     if not request.each:
         from cfgfix.lint.joining import joined
 
-        reports = joined(reports, {rule.id for run in runs.all() for rule in run.judge.code.values()})
+        reports = joined(reports, {rule.id for run in runs.all() for rule in run.checker.code.values()})
     used = {id(report.settings) for report in reports}
     lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
         run.hardware for run in runs.all()
@@ -257,7 +261,7 @@ def _run(request: Request) -> Report:
         unsafe_fixes=request.unsafe_fixes,
         written=written,
         diff=request.diff,
-        rules={rule.id: rule for run in runs.all() for rule in run.judge.rules},
+        rules={rule.id: rule for run in runs.all() for rule in run.checker.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=stale,
         sources=sources,
@@ -293,9 +297,9 @@ def _loading(runs: Runs) -> str:
     lines = []
     for run in runs.all():
         if run.usage is not None:
-            from cfgfix.usage.checks import told
+            from cfgfix.usage.checks import loading_summary
 
-            lines.append(told(run.usage))
+            lines.append(loading_summary(run.usage))
     return "; ".join(dict.fromkeys(line for line in lines if line))
 
 
@@ -307,8 +311,8 @@ def _stale(runs: Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip])
     if runs.baseline is None or runs.past is not None:
         return
     root = os.path.dirname(os.path.abspath(runs.baseline.path))
-    judged = {rule.id for run in runs.all() for rule in run.judge.rules}
-    known = {rule.id for run in runs.all() for rule in run.judge.catalogue.rules}
+    judged = {rule.id for run in runs.all() for rule in run.checker.rules}
+    known = {rule.id for run in runs.all() for rule in run.checker.catalogue.rules}
     checked = {
         os.path.relpath(path, root).replace(os.sep, "/")
         for path in (*(report.path for report in reports if report.text is not None), *runs.scanned)
@@ -332,7 +336,7 @@ def _source(runs: Runs, base: Settings, request: Request, reports: list[FileRepo
     """
     if not _scans(runs, base, request):
         return 0
-    run = runs.of(base)
+    run = runs.run_for(base)
     from cfgfix.settings.code_files import python_files
 
     files = python_files(request.paths, base)
@@ -352,11 +356,11 @@ def _scans(runs: Runs, base: Settings, request: Request) -> bool:
         and not any(path.endswith((".py", ".ipynb")) or os.path.isdir(path) for path in paths)
     ):
         return False
-    return _source_rules(runs.of(base))
+    return _source_rules(runs.run_for(base))
 
 
 def _source_rules(run: Run) -> bool:
-    return any(rule.check and rule.check.startswith("source.") for rule in run.judge.rules)
+    return any(rule.check and rule.check.startswith("source.") for rule in run.checker.rules)
 
 
 MAX_LOOKED_AT = 500
@@ -404,28 +408,30 @@ def _scanned(
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[FileReport]:
     """Yield the reports of Python files, or of the one whose text is given."""
-    from cfgfix.lint.code_run import SourceRun, edits_of
+    from cfgfix.lint.code_run import SourceRun
     from cfgfix.usage.config_facts import facts_of
 
     scan = SourceRun(
         files,
-        catalogue=run.judge.catalogue,
-        rules=run.judge.rules,
+        catalogue=run.checker.catalogue,
+        rules=run.checker.rules,
         configs=[facts_of(document, loader) for document, loader in runs.configs.items],
-        severity=run.judge.severity,
+        severity=run.checker.severity,
         permitted=lambda findings, path: _permitted(
-            runs.sound(runs.finder.of(os.path.dirname(path) or ".")) or run, findings, path
+            runs.sound(runs.finder.settings_in(os.path.dirname(path) or ".")) or run, findings, path
         ),
-        key=stamp_of(run.judge.rules),
+        key=content_stamp(run.checker.rules),
         texts=texts,
         only=_reported(request, run.settings, files, texts),
         progress=request.progress,
-        extra=_in_code(run, runs.configs.items),
+        extra=_merged_by_file(
+            _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
+        ),
         under=_under_configs(runs),
         tensorflow=run.settings.tensorflow,
     )
     if request.add_ignores is not None:
-        found = scan.silence(request.add_ignores)
+        found = scan.add_ignores(request.add_ignores)
     elif request.fix:
         found = scan.fix(unsafe=request.unsafe_fixes)
     else:
@@ -436,21 +442,21 @@ def _scanned(
         known: list[Finding] = []
         if runs.baseline is not None:
             findings, known = split_known(findings, runs.baseline, runs.left)
-        yield FileReport(
-            item.path,
-            item.text,
+        yield replace(
+            item,
             findings=tuple(findings),
             hidden=(*item.hidden, *known),
-            edits=tuple(edits_of(finding) for finding in findings) if request.edits else (),
-            applied=item.applied,
-            refused=item.refused,
-            cycle=item.cycle,
-            before=item.before,
-            after=item.text if item.before is not None else None,
-            encoded=item.encoded,
-            language="python",
+            edits=_python_edits(item, findings) if request.edits else (),
             settings=run.settings,
         )
+
+
+def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tuple[Edit, ...] | None, ...]:
+    from cfgfix.code.language import Python
+    from cfgfix.core.fix_loop import planned_edits
+
+    language = Python()
+    return tuple(planned_edits(language, report.text or "", finding) for finding in findings)
 
 
 def _under_configs(runs: Runs) -> list[UnderConfigs]:
@@ -488,7 +494,7 @@ def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, 
     dialect = next(
         (found for document, _ in configs[:1] if (found := dialect_of(document, run)) is not None), None
     )
-    return findings_in_code(usage, run.judge.code, run.judge.severity, dialect, run.inferred)
+    return findings_in_code(usage, run.checker.code, run.checker.severity, dialect, run.inferred)
 
 
 def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
@@ -506,20 +512,54 @@ def _other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fi
             yield from _of_other_format(runs, shown, says, request)
 
 
+def _about_options(
+    runs: Runs, run: Run, request: Request, files: Sequence[PythonFile]
+) -> dict[str, list[Finding]]:
+    """Return what is wrong with the options that programs declare, by Python file."""
+    if not run.checker.code:
+        return {}
+    for named in request.paths or (".",):
+        if os.path.isdir(named):
+            runs.code_around(os.path.join(named, "x"))
+        elif named.endswith(PYTHON):
+            runs.code_around(named)
+    by_path = {os.path.abspath(file.path): file.path for file in files}
+    found: dict[str, list[Finding]] = {}
+    for code in runs.codes():
+        for inside, check, hit in code.options():
+            path = by_path.get(os.path.join(code.root, inside))
+            if path is None:
+                continue
+            try:
+                source = read_source(path)
+            except UnreadableError:
+                continue
+            found.setdefault(path, []).extend(run.checker.by_runs(((check, hit),), source))
+    return found
+
+
+def _merged_by_file(
+    one: dict[str, list[Finding]] | None, other: dict[str, list[Finding]]
+) -> dict[str, list[Finding]] | None:
+    if one is None:
+        return other or None
+    return {path: [*one.get(path, ()), *other.get(path, ())] for path in (*one, *other)}
+
+
 def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
     """Yield the report of a config in JSON or TOML that a program opens, where it can be read."""
-    run = runs.of(runs.finder.of(os.path.dirname(path) or "."))
-    if not run.judge.code:
+    run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
+    if not run.checker.code:
         return
     try:
         source = read_source(path)
     except UnreadableError:
         return
     runs.inputs.append(path)
-    found = run.judge.by_runs(says.hits, source)
+    found = run.checker.by_runs(says.hits, source)
     if says.form == "json":
         meant = _by_meaning(runs, run, source, says)
-        found = run.judge.unless_meant(found, meant)
+        found = run.checker.unless_meant(found, meant)
         told = {item.key_path for item in found}
         found += [item for item in meant if item.key_path not in told]
     findings = _permitted(run, found, path)
@@ -562,8 +602,8 @@ def _read_by_named_modules(
             if not says.framework or module not in says.modules or whole in seen:
                 continue
             shown = os.path.relpath(whole)
-            run = runs.sound(runs.finder.of(os.path.dirname(shown) or "."))
-            if run is None or not run.judge.code or Matcher(run.settings).outside(shown):
+            run = runs.sound(runs.finder.settings_in(os.path.dirname(shown) or "."))
+            if run is None or not run.checker.code or Matcher(run.settings).outside(shown):
                 continue
             seen.add(whole)
             for report in _by_code(runs, run, shown, says, looking, skips):
@@ -591,7 +631,7 @@ def _by_code(
 
 def _caused_in(finding: Finding, run: Run, module: str) -> bool:
     """Tell whether what the code does with a config is wrong, and a module is where it does so."""
-    if all(rule.id != finding.rule for rule in run.judge.code.values()):
+    if all(rule.id != finding.rule for rule in run.checker.code.values()):
         return False
     in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
@@ -604,7 +644,7 @@ def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> lis
     if document.problem is not None or generic is None or not says.reached:
         return []
     found: list[list[Finding]] = []
-    rules = {rule.id for rule in run.judge.rules if rule.check is None}
+    rules = {rule.id for rule in run.checker.rules if rule.check is None}
     for machine in run.machines:
         target = told_by_code(
             replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
@@ -618,7 +658,7 @@ def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> lis
         found.append(
             [
                 replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
-                for finding in run.judge.document(document, target).findings
+                for finding in run.checker.document(document, target).findings
                 if finding.rule in rules and finding.key_path in known
             ]
         )
@@ -654,7 +694,7 @@ def _one(
 
 def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     """Return what the code around a config says of it, where some rule asks for that."""
-    if not run.judge.code or source.path == "-":
+    if not run.checker.code or source.path == "-":
         return None
     return runs.code_says(source.path, source)
 
@@ -662,7 +702,7 @@ def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
 def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
     """Return why no code is known to open a file, where code was looked at."""
     path = document.source.path
-    if not run.judge.code or path == "-":
+    if not run.checker.code or path == "-":
         return None
     from cfgfix.usage.unopened import top_names
 
@@ -734,7 +774,7 @@ def _judged(
     judged_text = ""
     most = MAX_FIXED if request.fix else MAX_FINDINGS
 
-    def judge(candidate: Document) -> list[Finding]:
+    def check_document(candidate: Document) -> list[Finding]:
         found: list[list[Finding]] = []
         nonlocal judged_text
         judged_text = candidate.source.text
@@ -742,7 +782,7 @@ def _judged(
         again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
         cut.clear()
         for target in targets:
-            judged = run.judge.document(candidate, target, most, says=again)
+            judged = run.checker.document(candidate, target, most, says=again)
             cut.update(judged.cut)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
@@ -754,9 +794,9 @@ def _judged(
     findings: list[Finding] | None = None
     # Only a dialect of a known program tells which loader reads the file.
     unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
-    doubtful = run.judge.depending_on(*unknown)
+    doubtful = run.checker.depending_on(*unknown)
     if not request.fix or dialect.name == "generic":
-        findings = judge(document)
+        findings = check_document(document)
         found_now = {finding.rule for finding in findings}
         told = targets
         if not doubtful.isdisjoint(found_now):
@@ -767,7 +807,7 @@ def _judged(
                     replace(new, loader=old.loader) if new is not old else old
                     for new, old in zip(told, targets, strict=True)
                 ]
-        elif not run.judge.depending_on("other-readers").isdisjoint(found_now):
+        elif not run.checker.depending_on("other-readers").isdisjoint(found_now):
             told = [told_of_ruamel(run, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
@@ -777,15 +817,19 @@ def _judged(
     if not run.configs.full():
         run.configs.items.append((document, loader))
     if request.add_ignores is not None:
-        return _with_ignores(source, document, dialect, loader, judge, request.add_ignores)
+        return _with_ignores(source, document, dialect, loader, check_document, request.add_ignores)
     if not request.fix:
-        findings = judge(document) if findings is None else findings
+        findings = check_document(document) if findings is None else findings
         if run.baseline is not None:
             findings, known = split_known(findings, run.baseline, run.left)
             hidden += known
-        edits = (
-            tuple(_edits_of(document, finding) for finding in findings) if request.edits and not shift else ()
-        )
+        edits: tuple[tuple[Edit, ...] | None, ...] = ()
+        if request.edits and not shift:
+            from cfgfix.config.document.language import Yaml
+            from cfgfix.core.fix_loop import planned_edits
+
+            language = Yaml(document, loader)
+            edits = tuple(planned_edits(language, document, finding) for finding in findings)
         if shift:
             findings = [shifted(finding, shift, source) for finding in findings]
         return FileReport(
@@ -804,20 +848,20 @@ def _judged(
     from cfgfix.core.fix_loop import fix_file
 
     if findings is None:
-        findings = judge(document)
+        findings = check_document(document)
     language = Yaml(document, loader)
     fixed = _too_many(source.path, findings, cut, request)
     failures = len(runs.failures())
     if fixed is None:
         fixed = fix_file(
-            source.path, source.text, judge, language, unsafe=request.unsafe_fixes, findings=findings
+            source.path, source.text, check_document, language, unsafe=request.unsafe_fixes, findings=findings
         )
         if len(runs.failures()) > failures:
             fixed = _unproven(source.path, findings, request)
     report = _fixed_report(source, dialect, loader, fixed)
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
-        judge(language.parse(report.text or ""))
+        check_document(language.parse(report.text or ""))
     report = replace(report, hidden=tuple(hidden), lacking=lacking, opened_by=opened_by)
     if run.baseline is not None:
         new, known = split_known(report.findings, run.baseline, run.left)
@@ -879,65 +923,32 @@ def _merged(found: list[list[Finding]], machines: list[Machine]) -> list[Finding
     return merged
 
 
-def _edits_of(document: Document, finding: Finding) -> tuple[Edit, ...] | None:
-    from cfgfix.config.document.editor import Refusal, plan
-
-    if finding.fix is None:
-        return None
-    try:
-        return tuple(plan(document, finding.fix.changes))
-    except Refusal:
-        return None
-
-
 def _with_ignores(
     source: SourceFile,
     document: Document,
     dialect: Dialect,
     loader: Loader,
-    judge: Callable[[Document], list[Finding]],
+    check_document: Callable[[Document], list[Finding]],
     reason: str,
 ) -> FileReport:
     """Write a suppression comment for every finding of a file; the comments must change nothing else."""
-    from cfgfix.config.document.editor import plan
-    from cfgfix.config.document.proof import ProofError, prove
-    from cfgfix.lint.suppressing import additions
+    from cfgfix.config.document.language import Yaml
+    from cfgfix.lint.suppressing import add_ignores
 
-    findings = judge(document)
-    text, done, refused = document, [], []
-    # From the last line up, one at a time: each is proven by itself, and offsets above stay valid.
-    by_line: dict[int, list[Finding]] = {}
-    for finding in findings:
-        by_line.setdefault(finding.location.line, []).append(finding)
-    for line in sorted(by_line, reverse=True):
-        group = by_line[line]
-        if document.problem is not None:
-            refused += [Refused(finding, "the file does not parse; repair that first") for finding in group]
-            continue
-        changes = additions(text, group, reason)
-        edits = plan(text, changes)
-        try:
-            text = prove(text, splice(text.source.text, edits), changes, edits, loader)
-        except ProofError as error:
-            refused += [
-                Refused(finding, f"a comment cannot stand at the end of its line: {error}")
-                for finding in group
-            ]
-        else:
-            done += [Applied(finding, tuple(edits)) for finding in group]
-    left = judge(text)
-    changed = text.source.text != source.text
+    after, done, refused = add_ignores(Yaml(document, loader), document, check_document(document), reason)
+    left = check_document(after)
+    changed = after.source.text != source.text
     return FileReport(
         source.path,
-        text.source.text,
+        after.source.text,
         dialect.name,
         loader.name,
         tuple(left),
-        applied=tuple(reversed(done)) if changed else (),
+        applied=tuple(done) if changed else (),
         refused=tuple(refused),
         before=source.text if changed else None,
-        after=text.source.text if changed else None,
-        encoded=source.encode(text.source.text),
+        after=after.source.text if changed else None,
+        encoded=source.encode(after.source.text),
     )
 
 
@@ -1020,8 +1031,8 @@ def _of_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
         return findings
 
     def lowered(finding: Finding) -> Finding:
-        severity = run.judge.policy(finding).in_tests
-        if severity is None or finding.severity <= severity or run.judge.severity_is_set(finding.rule):
+        severity = run.checker.policy(finding).in_tests
+        if severity is None or finding.severity <= severity or run.checker.severity_is_set(finding.rule):
             return finding
         return replace(finding, severity=severity)
 
@@ -1045,7 +1056,6 @@ def applicable(finding: Finding, *, unsafe: bool) -> bool:
 
 
 __all__ = [
-    "Applied",
     "FileReport",
     "KeyPath",
     "Refused",

@@ -18,7 +18,7 @@ from cfgfix.core.errors import CfgfixError, UnreadableError, did_you_mean, inter
 from cfgfix.core.findings import Severity
 from cfgfix.core.records import dataclass, field, replace
 from cfgfix.core.source_file import SourceFile, is_inside, project, read_source
-from cfgfix.lint.document_checker import Judge, Target
+from cfgfix.lint.document_checker import DocumentChecker, Target
 from cfgfix.lint.request import Request
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.compiled import files_below
@@ -62,7 +62,7 @@ class Run:
 
     settings: Settings
     hardware: str
-    judge: Judge
+    checker: DocumentChecker
     dialects: dict[str, Dialect]
     machines: list[Machine]
     schemas: dict[str, Schema | None]
@@ -152,15 +152,15 @@ class Runs:
             from cfgfix.settings.discovery import Matcher
             from cfgfix.usage.project_code import ProjectCode
 
-            settings = self.finder.of(root)
+            settings = self.finder.settings_in(root)
             found = self._codes[root] = ProjectCode(
-                root, Matcher(settings).excluded, stamp_of(()), tensorflow=settings.tensorflow
+                root, Matcher(settings).excluded, content_stamp(()), tensorflow=settings.tensorflow
             )
         return found
 
     def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code around a config says of it, or None where no code opens it."""
-        return self.code_around(path).of(path, source)
+        return self.code_around(path).says_about(path, source)
 
     def failures(self) -> list[CfgfixError]:
         """Return the faults of cfgfix that cost what the code says, each once."""
@@ -172,7 +172,7 @@ class Runs:
         """Return the code that was asked for, by repository."""
         return list(self._codes.values())
 
-    def of(self, settings: Settings) -> Run:
+    def run_for(self, settings: Settings) -> Run:
         """Return the run of these settings.
 
         Raises:
@@ -186,7 +186,9 @@ class Runs:
         return run
 
     def sound(self, settings: Settings) -> Run | None:
-        """Return the run of these settings, or None where they are wrong, which `problems` then tells once.
+        """Return the run of these settings.
+
+        None where they are wrong, which `problems` then tells once.
 
         Raises:
             CfgfixError: They are those of the working folder, on which the whole run rests.
@@ -194,9 +196,9 @@ class Runs:
         if id(settings) in self._wrong:
             return None
         try:
-            return self.of(settings)
+            return self.run_for(settings)
         except CfgfixError as error:
-            if settings is self.finder.of("."):
+            if settings is self.finder.settings_in("."):
                 raise
             self.unsound(settings, error)
             return None
@@ -234,7 +236,7 @@ class Runs:
         return Run(
             settings=settings,
             hardware=line,
-            judge=Judge(catalogue, rules, severities),
+            checker=DocumentChecker(catalogue, rules, severities),
             dialects=dialects,
             machines=machines,
             schemas={},
@@ -247,7 +249,9 @@ class Runs:
 
 
 def repository(path: str, paths: Sequence[str]) -> str:
-    """Return the folder whose code may read a file: its repository, else the folder that is checked.
+    """Return the folder whose code may read a file.
+
+    Its repository, else the folder that is checked.
 
     Args:
         path: The file.
@@ -278,26 +282,12 @@ def _looks_like_project(folder: str) -> bool:
         return False
 
 
-def stamp_of(rules: Sequence[Rule]) -> object:
-    """Return what changes when cfgfix itself or a source rule does."""
-    from cfgfix.rules.compiled import machinery, manifest
+def content_stamp(rules: Sequence[Rule]) -> object:
+    """Return what changes when a source rule does, or what the code is asked for."""
+    from cfgfix.rules.compiled import manifest
 
     paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
-    return machinery(), manifest(paths), manifest(_code_files())
-
-
-def _code_files() -> list[str]:
-    """Return the files of the packages that read code, and what they ask: when one changes, every kept result is stale."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = [os.path.join(package, "config", "dialects", "parameters.py"), source_file()]
-    pending = [os.path.join(package, name) for name in ("code", "usage")]
-    while pending:
-        for entry in os.scandir(pending.pop()):
-            if entry.name.endswith((".py", ".pyc", ".json")):
-                found.append(entry.path)
-            elif entry.name != "__pycache__" and entry.is_dir():
-                pending.append(entry.path)
-    return sorted(found)
+    return manifest([*paths, source_file()])
 
 
 def select(catalogue: Catalogue, settings: Settings) -> list[Rule]:
@@ -454,7 +444,9 @@ def _fits_class(document: Document, run: Run) -> bool:
 
 
 def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
-    """Return what the configs of a dialect are judged against: loader, schema, machine and the code that reads them.
+    """Return what the configs of a dialect are judged against.
+
+    Loader, schema, machine and the code that reads them.
 
     Raises:
         CfgfixError: The schema that the settings name cannot be read.
@@ -486,7 +478,10 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
 
 
 def told_by_code(target: Target, reached: Sequence[Reached]) -> Target:
-    """Return a target for one config with what the code that opens it says of its keys."""
+    """Return a target for one config with what the code says of its keys.
+
+    That is the code that opens it.
+    """
     from cfgfix.config.dialects.parameters import told, told_dialect
 
     found = told(reached)
@@ -509,7 +504,9 @@ def told_by_job(target: Target, job: Job) -> tuple[Target, str]:
 
 
 def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:
-    """Return a target for one config with what the text of the code around it says; the same where it says nothing.
+    """Return a target for one config with what the text of the code around it says.
+
+    The same where it says nothing.
 
     Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
     """
@@ -517,7 +514,7 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
 
     if run.surroundings is None:
         run.surroundings = Surroundings()
-    around = run.surroundings.of(source.path, source.text)
+    around = run.surroundings.code_near(source.path, source.text)
     usage = usage_for(run)
     known = run.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
@@ -534,24 +531,27 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
 
 
 def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
-    """Return a target that knows whether the code around uses ruamel.yaml, all else as it was."""
+    """Return a target that knows whether the code around uses ruamel.yaml."""
     from cfgfix.usage.code_beside import Around, Surroundings
 
     if run.surroundings is None:
         run.surroundings = Surroundings()
-    if not run.surroundings.of(source.path, source.text).ruamel:
+    if not run.surroundings.code_near(source.path, source.text).ruamel:
         return target
     return replace(target, around=replace(target.around or Around(), ruamel=True))
 
 
 def usage_for(run: Run) -> Usage | None:
-    """Return what the code does with the configs; None where no class and no source root is known."""
+    """Return what the code does with the configs.
+
+    None where no class and no source root is known.
+    """
     if run.usage_known:
         return run.usage
     run.usage_known = True
     settings = run.settings
     by_class = settings.schema is not None and names_class(settings.schema)
-    if not run.judge.code or not (by_class or settings.source_roots):
+    if not run.checker.code or not (by_class or settings.source_roots):
         return None
     from cfgfix.usage.checks import key_paths, project_files, usage_of
 
@@ -574,8 +574,8 @@ def usage_for(run: Run) -> Usage | None:
             settings,
             run.inferred if by_class else None,
             paths,
-            stamp_of(()),
-            shared=run.judge.rules,
+            content_stamp(()),
+            shared=run.checker.rules,
         )
     except CfgfixError:
         raise
@@ -609,7 +609,10 @@ def _schema(run: Run, dialect: Dialect) -> Schema | None:
 
 
 def names_class(schema: str) -> bool:
-    """Tell whether a `schema` setting names a class in the code and not a JSON Schema file."""
+    """Tell whether a `schema` setting names a class in the code.
+
+    Else it names a JSON Schema file.
+    """
     place, sign, name = schema.rpartition(":")
     return (
         bool(sign)

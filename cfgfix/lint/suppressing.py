@@ -1,20 +1,25 @@
-"""Apply suppression comments to findings, find those that silence nothing, and write new ones."""
+"""Apply suppression comments to findings, find those that suppress nothing, and write new ones."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
-from cfgfix.config.document.compose import Document
-from cfgfix.core.edits import Fix, ReplaceText, Safety
+from cfgfix.core.edits import Edit, Fix, ProofError, ReplaceText, Safety, splice
 from cfgfix.core.errors import nearest
-from cfgfix.core.findings import Confidence, Finding, Location
+from cfgfix.core.findings import Applied, Confidence, Finding, Refused
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
-from cfgfix.core.suppressions import NEEDLE, Silencer, Suppression, find
+from cfgfix.core.suppressions import Suppression, SuppressionIndex, write_suppressions
 from cfgfix.rules.catalogue import Catalogue
+from cfgfix.rules.report import make_finding
 from cfgfix.rules.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfgfix.core.fix_loop import Language
 
 UNUSED = "engine.unused_suppression"
 UNKNOWN = "engine.unknown_rule_in_suppression"
@@ -23,8 +28,8 @@ MAX_GUESSES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Silenced:
-    """Findings that are shown, findings that a comment silences, and the suppressions with whether each did."""
+class Parted:
+    """Findings that are shown, findings that a comment suppresses, and the suppressions with whether each did."""
 
     shown: list[Finding]
     hidden: list[Finding]
@@ -32,50 +37,28 @@ class Silenced:
     used: list[bool]
 
 
-def in_document(document: Document) -> list[Suppression]:
-    """Return the suppression comments of a YAML file."""
-    source = document.source
-    if NEEDLE not in source.text:
-        return []
-    if document.problem is not None:
-        return find(source.text, source.position, lambda _offset: True)
-    from cfgfix.config.document.comments import comments
-
-    return find(source.text, source.position, inside(comments(document)))
-
-
-def inside(comments: Iterable[tuple[int, str]]) -> Callable[[int], bool]:
-    """Return what tells whether an offset lies in one of these comments, given in the order of the text."""
-    spans = [(start, start + len(text)) for start, text in comments]
-    starts = [start for start, _ in spans]
-
-    def is_comment(offset: int) -> bool:
-        index = bisect_right(starts, offset) - 1
-        return index >= 0 and offset < spans[index][1]
-
-    return is_comment
-
-
-def apply(findings: Iterable[Finding], suppressions: list[Suppression]) -> Silenced:
-    """Part the findings into those that are shown and those that a comment silences."""
-    silencer = Silencer(suppressions)
+def apply(findings: Iterable[Finding], suppressions: list[Suppression]) -> Parted:
+    """Part the findings into those that are shown and those that a comment suppresses."""
+    index = SuppressionIndex(suppressions)
     shown: list[Finding] = []
     hidden: list[Finding] = []
     for finding in findings:
         lines = {finding.location.line, finding.location.end_line}
-        silent = silencer.silences(finding.rule, finding.name, lines)
+        silent = index.suppresses(finding.rule, finding.name, lines)
         (hidden if silent else shown).append(finding)
-    return Silenced(shown, hidden, suppressions, silencer.used)
+    return Parted(shown, hidden, suppressions, index.used)
 
 
 def about_suppressions(
     source: SourceFile,
-    result: Silenced,
+    result: Parted,
     catalogue: Catalogue,
     judged: Collection[str],
     rules: dict[str, Rule],
 ) -> list[Finding]:
-    """Return findings about the suppressions themselves: unused ones, and names that no rule has.
+    """Return findings about the suppressions themselves.
+
+    Unused ones, and names that no rule has.
 
     Args:
         source: The file.
@@ -121,17 +104,14 @@ def about_suppressions(
 def _finding(
     rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None
 ) -> Finding:
-    return Finding(
-        rule=rule.id,
-        name=rule.name,
-        severity=rule.severity,
-        confidence=Confidence.HIGH,
+    return make_finding(
+        rule,
+        source.location(suppression.start, suppression.end),
         message=message,
-        location=source.location(suppression.start, suppression.end),
+        confidence=Confidence.HIGH,
         fix=Fix("Remove the comment", Safety.SAFE, (fix,), rule.fixes[0].why if rule.fixes else "")
         if fix
         else None,
-        no_fix_reason=None if fix else rule.no_fix,
         context=source.text[suppression.start : suppression.end],
     )
 
@@ -170,35 +150,59 @@ def _outer_comment(text: str, line_start: int, start: int) -> int | None:
     return None
 
 
-def additions(document: Document, findings: Sequence[Finding], reason: str) -> list[ReplaceText]:
-    """Return the changes that write a suppression for findings at the end of their lines, behind a comment that is there."""
-    from cfgfix.config.document.comments import comments
+def ignore_edits(
+    language: Language, parsed: Any, findings: Sequence[Finding], reason: str
+) -> tuple[Any, tuple[Edit, ...]]:
+    """Return a text that suppresses findings by comments, and its edits.
 
-    return written_beside(document.source, comments(document), findings, reason)
+    The text is parsed and proven.
+
+    Args:
+        language: The mechanics of the file.
+        parsed: The file as it is.
+        findings: What is suppressed.
+        reason: What the comments say behind the rules.
+
+    Raises:
+        ProofError: The comments would change more than comments.
+    """
+    text = language.text(parsed)
+    changes = write_suppressions(SourceFile.from_text(text), language.comments(parsed), findings, reason)
+    edits = language.plan(parsed, changes)
+    return language.prove_comments(parsed, splice(text, edits), changes, edits), tuple(edits)
 
 
-def written_beside(
-    source: SourceFile, comments: Iterable[tuple[int, str]], findings: Sequence[Finding], reason: str
-) -> list[ReplaceText]:
-    """Return the changes that write a suppression for findings, given the comments that stand in the text."""
-    text = source.text
-    by_line: dict[int, set[str]] = {}
-    places: dict[int, Location] = {}
+def add_ignores(
+    language: Language, parsed: Any, findings: Iterable[Finding], reason: str
+) -> tuple[Any, list[Applied], list[Refused]]:
+    """Suppress every finding by a comment; return the text, parsed.
+
+    What was done and refused comes with it.
+
+    Each line is proven by itself, from the last one up, so that offsets above stay valid.
+
+    Args:
+        language: The mechanics of the file.
+        parsed: The file as it is.
+        findings: What is suppressed.
+        reason: What the comments say behind the rules.
+    """
+    done: list[Applied] = []
+    refused: list[Refused] = []
+    by_line: dict[int, list[Finding]] = {}
     for finding in findings:
-        by_line.setdefault(finding.location.line, set()).add(finding.rule)
-        places[finding.location.line] = finding.location
-    standing = {source.position(start)[0]: (start, comment) for start, comment in comments}
-    changes: list[ReplaceText] = []
-    for line, rules in sorted(by_line.items()):
-        written = f"  # cfgfix: ignore[{', '.join(sorted(rules))}]" + (f" {reason}" if reason else "")
-        if line in standing:
-            start, comment = standing[line]
-            changes.append(ReplaceText(start, start + len(comment), comment + written))
+        by_line.setdefault(finding.location.line, []).append(finding)
+    for line in sorted(by_line, reverse=True):
+        group = by_line[line]
+        if not language.is_judged(parsed):
+            refused += [Refused(finding, "the file does not parse; repair that first") for finding in group]
             continue
-        end = places[line].start
-        while end < len(text) and text[end] not in "\r\n":
-            end += 1
-        while end > 0 and text[end - 1] in " \t":
-            end -= 1
-        changes.append(ReplaceText(end, end, written))
-    return changes
+        try:
+            parsed, edits = ignore_edits(language, parsed, group, reason)
+        except ProofError as error:
+            why = f"a comment cannot stand at the end of its line: {error}"
+            refused += [Refused(finding, why) for finding in group]
+        else:
+            done += [Applied(finding, edits) for finding in group]
+    done.reverse()
+    return parsed, done, refused

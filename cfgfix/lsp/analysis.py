@@ -102,7 +102,10 @@ def is_checked(path: str) -> bool:
 
 
 def place_at(document: Document, offset: int) -> Place | None:
-    """Return the innermost key at an offset, whether the offset is in the key or in its value."""
+    """Return the innermost key at an offset.
+
+    The offset is in the key or in its value.
+    """
     found: Place | None = None
 
     def enter(node: Node, path: KeyPath, index: int, depth: int) -> None:
@@ -148,7 +151,10 @@ def view_of(sight: engine.Sight, index: int) -> View | None:
 
 
 def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
-    """Return the changes on offer for a span of the text: proven fixes, and comments that silence."""
+    """Return the changes on offer for a span of the text.
+
+    Proven fixes, and comments that silence.
+    """
     found: list[Action] = []
     silencing: list[Action] = []
     for number, finding in enumerate(analysis.report.findings):
@@ -171,19 +177,10 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
 
 
 def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
-    language: Language
-    parsed: Any
-    if analysis.report.language == "python":
-        from cfgfix.code.language import Python
-
-        language, parsed = Python(), analysis.source.text
-    elif analysis.sight is not None:
-        from cfgfix.config.document.language import Yaml
-
-        parsed = analysis.sight.document
-        language = Yaml(parsed, analysis.sight.target.loader)
-    else:
+    known = _language(analysis)
+    if known is None:
         return False
+    language, parsed = known
     try:
         language.prove(parsed, splice(language.text(parsed), edits), fix.changes, edits)
     except (ProofError, ValueError):
@@ -191,32 +188,39 @@ def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
     return True
 
 
+def _language(analysis: Analysis) -> tuple[Language, Any] | None:
+    """Return the mechanics of the file and its text parsed, or None where it could not be read."""
+    if analysis.report.language == "python":
+        from cfgfix.code.language import Python
+
+        return Python(), analysis.source.text
+    if analysis.sight is None:
+        return None
+    from cfgfix.config.document.language import Yaml
+
+    document = analysis.sight.document
+    return Yaml(document, analysis.sight.target.loader), document
+
+
 def _comment(analysis: Analysis, finding: Finding) -> Action | None:
     """Return the action that silences a finding on its line, or None where no comment can stand there."""
-    title = f"Silence {finding.rule} on this line"
-    if analysis.report.language == "python":
-        from cfgfix.lint.code_run import silencing
+    from cfgfix.lint.suppressing import ignore_edits
 
-        written = silencing(analysis.source, [finding], "")
-        return None if written is None else Action(title, written, finding, Safety.DISPLAY)
-    from cfgfix.config.document.editor import plan
-    from cfgfix.config.document.proof import prove
-    from cfgfix.lint.suppressing import additions
-
-    if analysis.sight is None or analysis.sight.document.problem is not None:
+    known = _language(analysis)
+    if known is None or not known[0].is_judged(known[1]):
         return None
-    document = analysis.sight.document
-    changes = additions(document, [finding], "")
-    edits = plan(document, changes)
     try:
-        prove(document, splice(document.source.text, edits), changes, edits, analysis.sight.target.loader)
+        _, edits = ignore_edits(*known, [finding], "")
     except ProofError:
         return None
-    return Action(title, tuple(edits), finding, Safety.DISPLAY)
+    return Action(f"Silence {finding.rule} on this line", edits, finding, Safety.DISPLAY)
 
 
 def fix_all(text: str, path: str) -> Action | None:
-    """Return one change that makes all safe fixes, or None where there is none to make."""
+    """Return one change that makes all safe fixes.
+
+    None where there is none to make.
+    """
     try:
         report = engine.fix(request_of(text, path))
     except CfgfixError:

@@ -52,7 +52,10 @@ class Offer:
 
 
 def hover(analysis: Analysis, offset: int) -> Hover | None:
-    """Return what there is to say about a place: findings with their rule's text, the key, its value on this machine."""
+    """Return what there is to say about a place.
+
+    Findings with their rule's text, the key, its value on this machine.
+    """
     here = [
         finding
         for finding in analysis.report.findings
@@ -160,10 +163,10 @@ def _facts(rules: Sequence[Rule], view: View, concept: str) -> Iterator[tuple[st
         except Missing:
             continue
         unit = DERIVED[name].unit if name in DERIVED else ""
-        yield name.removeprefix("hardware."), _shown(value, name, unit)
+        yield name.removeprefix("hardware."), _fact_text(value, name, unit)
 
 
-def _shown(value: Any, name: str, unit: str) -> str:
+def _fact_text(value: Any, name: str, unit: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if unit == "bytes":
             return format_bytes(value)

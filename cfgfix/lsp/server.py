@@ -49,7 +49,10 @@ class Server(LanguageServer):
         return path or os.path.basename(uri) or "untitled.yaml"
 
     def text_of(self, uri: str, path: str) -> str | None:
-        """Return the text of an open document, or of its file, or None where there is neither."""
+        """Return the text of an open document, or of its file.
+
+        None where there is neither.
+        """
         document = self.workspace.text_documents.get(uri)
         try:
             return document.source if document is not None else read_source(path).text
@@ -72,7 +75,10 @@ class Server(LanguageServer):
         return found
 
     async def check(self, uri: str, *, wait: float = 0.0) -> None:
-        """Publish the diagnostics of a text, unless it has changed again after `wait` seconds."""
+        """Publish the diagnostics of a text after a pause.
+
+        Not where it has changed again within `wait` seconds.
+        """
         version = self.opened.get(uri)
         if wait:
             await asyncio.sleep(wait)
@@ -126,7 +132,10 @@ def position_of(source: SourceFile, offset: int, units: Any) -> types.Position:
 
 
 def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagnostic]:
-    """Return the findings of a text as diagnostics; an error of the settings or of the text comes first."""
+    """Return the findings of a text as diagnostics.
+
+    An error of the settings or of the text comes first.
+    """
     wrong: list[types.Diagnostic] = []
     if found.error is not None:
         line = types.Position((found.error.line or 1) - 1 if found.error.path == found.source.path else 0, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.terminal import figure
 from cfgfix.core.wording import counted
+from cfgfix.measure import content, storage, verdicts
 from cfgfix.measure import pace as pacing
-from cfgfix.measure import storage, verdicts
 from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.pace import Load, Lock, Pace, judge_stage
@@ -24,8 +24,8 @@ from cfgfix.measure.sampling import (
     UserCodeError,
     call_with_config,
     iterate,
-    load_callable,
     load_config,
+    load_object,
     silent,
     user_code,
 )
@@ -226,6 +226,8 @@ class DataProfile:
     """What the stages' times add up to, beside the time of a batch; None without stages."""
     start: EpochStart | None = None
     """None where an epoch does not begin again, or nobody knows."""
+    order: content.ClassOrder | None = None
+    """None where the batches have no classes."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -238,6 +240,7 @@ class DataProfile:
             "causes": [cause.as_dict() for cause in self.causes],
             "stages": [stage.as_dict() for stage in self.stages],
             "pace": self.pace.as_dict() if self.pace else None,
+            "class_order": self.order.as_dict() if self.order else None,
             "epoch_start": self.start.as_dict() if self.start else None,
             "interpreter_lock": self.lock.as_dict() if self.lock else None,
             "consumer": self.consumer.as_dict() if self.consumer else None,
@@ -448,13 +451,64 @@ def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> P
 
 
 def _made(make: DatasetMaker) -> Any:
-    dataset = make()
+    dataset = _read(make)
     if not hasattr(dataset, "element_spec") or not hasattr(dataset, "with_options"):
         raise CfgfixError(
             f"the dataset function returned {type(dataset).__name__}, not a tf.data.Dataset",
-            hint="return the dataset itself, before it is distributed or iterated",
+            hint="return a tf.data.Dataset, a keras PyDataset or a generator of batches, before it is distributed or iterated",
         )
     return dataset
+
+
+def _read(make: DatasetMaker) -> Any:
+    """Return what a maker makes, a `PyDataset` or a generator as the dataset that Keras makes of it."""
+    made = make()
+    rows = _rows_of(make, made)
+    return made if rows is None else _from_rows(rows)
+
+
+def _rows_of(make: DatasetMaker, made: Any) -> Callable[[], Iterator[Any]] | None:
+    """Return what gives the batches of a `PyDataset`, a `Sequence` or a generator anew; None for anything else."""
+    import inspect
+
+    kinds = {kind.__name__ for kind in type(made).__mro__}
+    if kinds & {"PyDataset", "Sequence"} and hasattr(made, "__getitem__") and "keras" in _modules_of(made):
+
+        def items() -> Iterator[Any]:
+            for place in range(len(made)):
+                yield made[place]
+
+        return items
+    if inspect.isgenerator(made):
+        # One that has ended gives nothing again, so each run asks for a new one.
+        return lambda: iter(make())
+    return None
+
+
+def _modules_of(made: Any) -> set[str]:
+    return {part for kind in type(made).__mro__ for part in kind.__module__.split(".")}
+
+
+def _from_rows(rows: Callable[[], Iterator[Any]]) -> Any:
+    """Return the dataset that Keras makes of such batches: a generator with their types, sizes left open."""
+    import tensorflow as tf
+
+    def plain(batch: Any) -> Any:
+        # A list is a tensor to tf.data, and a part of a batch to Keras.
+        return tuple(batch) if isinstance(batch, list) else batch
+
+    def spec(part: Any) -> Any:
+        value = tf.convert_to_tensor(part)
+        return tf.TensorSpec([None, *value.shape[1:]] if value.shape.rank else [], value.dtype)
+
+    with user_code("iterating the dataset"):
+        first = next(iter(rows()), None)
+        if first is None:
+            raise UserCodeError("the dataset gives no batch", hint="is the data folder empty?")
+        signature = tf.nest.map_structure(spec, plain(first))
+    return tf.data.Dataset.from_generator(
+        lambda: (plain(batch) for batch in rows()), output_signature=signature
+    ).prefetch(tf.data.AUTOTUNE)
 
 
 def measure_differential(
@@ -608,6 +662,9 @@ def measure(
         line = iterate(
             _made(make), batches=plan.batches, seconds=plan.seconds, progress=progress, what="as is"
         )
+    inner = content.inner_batches(graph)
+    if inner > 1:
+        line = replace(line, samples=line.samples * inner)
     rates, rest = measure_rates(line, elsewhere=load.elsewhere())
     series = rest.periods
     oscillation = find_oscillation(series)
@@ -661,6 +718,7 @@ def measure(
         data_share=consumer.idle.value if consumer else None,
         batch_seconds=rates.batch.mean,
     )
+    order = content.class_order(content.read_labels(dataset)) if plan.stages else None
     lock = measure_lock(rates, stages, differential.delivery_cpu)
     found = DataProfile(
         source,
@@ -686,6 +744,7 @@ def measure(
             starts=bool(rates.restarts) or any(normal(node.operation) == "repeat" for node in walk(graph)),
         ),
         start,
+        order,
     )
     return replace(found, verdicts=judge(found, graph, cpus))
 
@@ -787,7 +846,8 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
             else "make the whole pipeline cheaper: see the time inside each stage"
         )
         fed = replace(fed, rules=rules, change=change)
-    made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is Outcome.GOOD), _settled(found)]
+    made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM), _settled(found)]
+    made += [*content.judge_order(found.order), *content.judge_graph(graph)]
     return tuple(verdict for verdict in made if verdict is not None)
 
 
@@ -1008,7 +1068,7 @@ def _oscillates(found: DataProfile, *, keeps_up: bool) -> Verdict:
     likely = [cause for cause in found.causes if cause.matches]
     evidence += [f"{cause.name}: {cause.note}" for cause in likely]
     named = f"; agrees with {likely[0].name}" if likely else "; no known interval agrees"
-    if keeps_up:
+    if keeps_up and found.consumer is not None and found.consumer.idle.value < INPUT_BOUND[0]:
         evidence.append("a device with this step does not wait for it: what is prefetched bridges it")
     outcome = (
         Outcome.PROBLEM
@@ -1090,8 +1150,11 @@ def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
     config = load_config(options.get("config"), options.get("config_loader"))
     spec = options.get("dataset")
     if spec:
-        function = load_callable(spec)
-        return (lambda: call_with_config(function, config, spec)), spec
+        named = load_object(spec)
+        if not callable(named):
+            # The dataset itself: a tf.data.Dataset, a PyDataset.
+            return (lambda: _read(lambda: named)), spec
+        return (lambda: _read(lambda: call_with_config(named, config, spec))), spec
     if options.get("data_path"):
         from cfgfix.measure import speech
 

@@ -27,6 +27,8 @@ SAMPLE_SECONDS = 0.004
 """Between two looks at the training thread. A look takes some twenty microseconds."""
 MEMORY_SECONDS = 0.25
 """Between two readings of the memory."""
+FEW_STEPS = 20
+"""Steps below which the time given is stretched."""
 KEPT_STEPS = 20_000
 """Steps of a loop that are kept; the observation ends there."""
 DEPTH = 60
@@ -82,6 +84,10 @@ class Loop:
     epochs: int = 0
     dataset: Any = None
     """The last that it iterated over."""
+    waited: float = 0.0
+    """For its batches, within steps that start no epoch."""
+    fresh: bool = False
+    """Whether an epoch has begun and gave no batch yet."""
     eager: bool = False
     """Whether Keras was told to run eagerly."""
 
@@ -216,6 +222,7 @@ class Observation:
                 self._state = state
             loop = self._home()
             loop.epochs += 1
+            loop.fresh = True
             loop.dataset = dataset
             self._homes[id(iterator)] = loop
             self._kept.append(iterator)
@@ -253,7 +260,10 @@ class Observation:
             finally:
                 self._state = state
                 if self._open is not None:
-                    self._open.wait += time.perf_counter() - begin
+                    spent = time.perf_counter() - begin
+                    self._open.wait += spent
+                    if loop is not None and not self._open.starts:
+                        loop.waited += spent
             if self._open is not None and self._open_loop is loop:
                 self._open.samples, self._open.shape = rows_of(element), shape_number(element)
             return element
@@ -342,6 +352,7 @@ class Observation:
                         inside = max(0.0, _value(self._clock) - waited)
                         step.samples, step.shape = int(_value(self._rows)), int(_value(self._shape))
                         step.wait += min(inside, spent)
+                        loop.waited += 0.0 if step.starts else inside
                         spent = max(0.0, spent - inside)
                     step.calls += 1
                     step.trains = step.trains or id(function) in self._trainers
@@ -405,14 +416,18 @@ class Observation:
         if training:
             if self.first_step is None:
                 self.first_step = now
+            spent = now - self.first_step
+            # A few slow steps say nothing; they get more time, within bounds.
+            limit = self._seconds if self.done >= FEW_STEPS else 4 * (self._seconds or 0.0)
             enough = (self._steps is not None and self.done >= self._steps) or (
-                self._seconds is not None and now - self.first_step >= self._seconds
+                limit is not None and self._seconds is not None and spent >= limit
             )
             if enough or len(loop.steps) >= KEPT_STEPS:
                 self.stopped = True
                 raise StopObservation
         self.tracings.step, self.tracings.context = len(loop.steps), f"{loop.kind} {loop.place}"
-        self._open, self._open_loop = Step(now), loop
+        self._open, self._open_loop = Step(now, starts=loop.fresh), loop
+        loop.fresh = False
         loop.steps.append(self._open)
         if training and self._training is None:
             self._training = loop
@@ -429,6 +444,7 @@ class Observation:
         if before is not None:
             before.starts = True
             before.wait += step.wait
+            before.call += step.call
             self.done -= before.trains
             self._open = before
         else:
@@ -553,7 +569,7 @@ def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
             users, name = place_of(frame), code.co_name
         elif not users and not file.startswith(_OWN):
             module = str(frame.f_globals.get("__name__", ""))
-            called = f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
+            called = module and f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
         frame = frame.f_back
     return name, users, called
 

@@ -264,11 +264,13 @@ def iterate(
     )
 
 
-def load_callable(spec: str) -> Callable[..., Any]:
-    """Return the function that `package.module:function` names, importing it. Only a child process may call this.
+def load_object(spec: str) -> Any:
+    """Return what `package.module:name` names, importing it. Only a child process may call this.
+
+    A module that would start a training when it is imported is not imported.
 
     Raises:
-        CfgfixError: The text is not of that form, or the module has no such function.
+        CfgfixError: The text is not of that form, the module has no such name, or importing it would train.
         UserCodeError: The module fails while it is imported.
     """
     import importlib
@@ -276,6 +278,7 @@ def load_callable(spec: str) -> Callable[..., Any]:
     module_name, sign, name = spec.partition(":")
     if not sign or not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
         raise CfgfixError(f"{spec!r} names no function", hint="write package.module:function")
+    refuse_training(module_name)
     try:
         with user_code(f"importing {module_name}"):
             found: Any = importlib.import_module(module_name)
@@ -287,10 +290,92 @@ def load_callable(spec: str) -> Callable[..., Any]:
         raise
     for part in name.split("."):
         found = getattr(found, part, None)
+    if found is None:
+        raise CfgfixError(f"{module_name} has no function {name!r}")
+    return found
+
+
+def load_callable(spec: str) -> Callable[..., Any]:
+    """Return the function that `package.module:function` names, importing it. Only a child process may call this.
+
+    Raises:
+        CfgfixError: The text is not of that form, or the module has no such function.
+        UserCodeError: The module fails while it is imported.
+    """
+    found = load_object(spec)
     if not callable(found):
+        module_name, _, name = spec.partition(":")
         raise CfgfixError(f"{module_name} has no function {name!r}")
     function: Callable[..., Any] = found
     return function
+
+
+_TRAINING_CALLS = frozenset({"fit", "fit_generator", "train_on_batch"})
+
+
+def refuse_training(module_name: str) -> None:
+    """Refuse a module whose top level trains, from its text alone.
+
+    Raises:
+        CfgfixError: A call of `fit` or `train_on_batch` stands outside of every function.
+    """
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(module_name)
+        if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+            return
+        with open(spec.origin, encoding="utf-8") as stream:
+            line = training_line(stream.read())
+    except (ImportError, AttributeError, ValueError, OSError):
+        # Importing it says what is wrong.
+        return
+    if line is not None:
+        raise CfgfixError(
+            "importing this module would start a training, which nobody asked for",
+            path=f"{spec.origin}:{line}",
+            hint=f"cfgfix profile run {os.path.relpath(spec.origin)} observes it as it is; or put the training below `if __name__ == '__main__':`",
+        )
+
+
+def training_line(text: str) -> int | None:
+    """Return the line of the first training that running a module's top level starts, or None."""
+    import ast
+
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+    def guarded(node: ast.AST) -> bool:
+        return isinstance(node, ast.If) and any(
+            isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test)
+        )
+
+    def search(node: ast.AST) -> int | None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or guarded(node):
+            return None
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _TRAINING_CALLS
+            and _trains(node, node.func.attr)
+        ):
+            return node.lineno
+        return next(
+            (line for child in ast.iter_child_nodes(node) if (line := search(child)) is not None), None
+        )
+
+    def _trains(call: ast.Call, name: str) -> bool:
+        # Scalers, tokenizers and encoders are fitted, too: to one argument, without epochs.
+        return name != "fit" or len(call.args) > 1 or bool({word.arg for word in call.keywords} & _FIT_WORDS)
+
+    return search(tree)
+
+
+_FIT_WORDS = frozenset(
+    {"epochs", "steps_per_epoch", "callbacks", "validation_data", "batch_size", "validation_split", "y"}
+)
 
 
 def call_with_config(function: Callable[..., Any], config: Any, spec: str) -> Any:

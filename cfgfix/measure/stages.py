@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,9 @@ from cfgfix.core.wording import callable_name
 from cfgfix.measure.sampling import Progress, UserCodeError, silent, user_code
 
 _PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+_RANDOM_OPS = re.compile(
+    r"(Stateless|Stateful)?(Random(?!Dataset)|TruncatedNormal|Multinomial|StandardNormal|Uniform(Full)?Int|Uniform$|ParameterizedTruncatedNormal)"
+)
 _METHODS = (
     "map",
     "flat_map",
@@ -213,6 +216,8 @@ class Node:
     python: bool
     inputs: list[Node]
     constants: list[Any]
+    random: bool = False
+    """Whether a function of it draws random numbers."""
     unbounded: bool = False
     """Whether its calls run in a pool that grows with them."""
 
@@ -254,7 +259,8 @@ def read_graph(dataset: Any) -> Node | None:
         graph = tf.compat.v1.GraphDef.FromString(text.numpy())
     except (tf.errors.OpError, AttributeError, TypeError):
         return None
-    python = _python_functions(graph)
+    python = _functions_with(graph, _PYTHON_OPS.__contains__)
+    drawing = _functions_with(graph, lambda name: _RANDOM_OPS.match(name) is not None)
     nodes = {node.name: node for node in graph.node}
     made: dict[str, Node] = {}
 
@@ -272,6 +278,7 @@ def read_graph(dataset: Any) -> Node | None:
             any(function in python for function in functions),
             [],
             [],
+            any(function in drawing for function in functions),
             node.attr["use_unbounded_threadpool"].b,
         )
         made[name] = found
@@ -293,12 +300,10 @@ def read_graph(dataset: Any) -> Node | None:
     return make(returned[0]) if returned and make(returned[0]) else (make(last[-1]) if last else None)
 
 
-def _python_functions(graph: Any) -> frozenset[str]:
-    """Return the names of the graph's functions that call Python, directly or through others."""
+def _functions_with(graph: Any, wanted: Callable[[str], bool]) -> frozenset[str]:
+    """Return the names of the graph's functions that hold such an operation, directly or through others."""
     library = {entry.signature.name: entry for entry in graph.library.function}
-    direct = {
-        name for name, entry in library.items() if any(node.op in _PYTHON_OPS for node in entry.node_def)
-    }
+    direct = {name for name, entry in library.items() if any(wanted(node.op) for node in entry.node_def)}
     while True:
         more = {
             name
@@ -608,14 +613,21 @@ class _Cost:
     elements: int = 0
     parallelism: int = 1
     autotuned: bool = False
-    each: list[float] = field(default_factory=list)
-    """Seconds per element, of each reading that saw some."""
+    each: list[tuple[float, int]] = field(default_factory=list)
+    """Seconds and elements of each reading."""
 
-    def quiet(self, elements: float) -> float | None:
+    def quiet(self, elements: float, at_once: int) -> float | None:
         """Return the time of so many elements in the lower fifth of the readings."""
-        if len(self.each) < _QUIET_READINGS:
-            return None
-        return float(np.quantile(self.each, 0.2)) * elements
+        # Calls at once end between readings: only several rounds of them together have time and elements that match.
+        least = 1 if at_once == 1 else 4 * at_once
+        rates = []
+        spent, count = 0.0, 0
+        for seconds, number in self.each:
+            spent, count = spent + seconds, count + number
+            if count >= least:
+                rates.append(spent / count)
+                spent, count = 0.0, 0
+        return float(np.quantile(rates, 0.2)) * elements if len(rates) >= _QUIET_READINGS else None
 
 
 class _Costs:
@@ -719,8 +731,7 @@ class _Costs:
         spent += sum(self._inside(model, child) for child in extra)
         cost.nanoseconds += spent
         cost.elements += elements
-        if elements:
-            cost.each.append(spent / 1e9 / elements)
+        cost.each.append((spent / 1e9, elements))
         parallel = next((value for value in entry.parameters if value.name == "parallelism"), None)
         if parallel is not None:
             cost.parallelism, cost.autotuned = max(1, round(parallel.value)), bool(parallel.tunable)
@@ -784,6 +795,8 @@ class _Costs:
             elements = flow.get(place, cost.elements / batches)
             spent = cost.nanoseconds / 1e9
             generator = cost.function == "flat_map_fn" and cost.python
+            unbounded = cost.node is not None and cost.node.unbounded
+            pool = self._pool if cost.function is not None and not unbounded else None
             made.append(
                 Stage(
                     operation="FromGenerator" if generator else cost.operation,
@@ -798,10 +811,10 @@ class _Costs:
                         order.index(child) for child in dict.fromkeys(cost.inputs) if child in order
                     ),
                     phase="start" if cost.node is not None and id(cost.node) in held else "running",
-                    pool=self._pool
-                    if cost.function is not None and not (cost.node is not None and cost.node.unbounded)
-                    else None,
-                    quiet_seconds=cost.quiet(elements),
+                    pool=pool,
+                    quiet_seconds=cost.quiet(
+                        elements, min(cost.parallelism, pool) if pool else cost.parallelism
+                    ),
                 )
             )
         total = sum(stage.seconds for stage in made)

@@ -17,8 +17,8 @@ from cfgfix.measure.sampling import (
     Progress,
     UserCodeError,
     call_with_config,
-    load_callable,
     load_config,
+    load_object,
     silent,
     user_code,
 )
@@ -36,6 +36,8 @@ from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings
 
 PARTS = ("forward", "loss", "backward", "optimizer")
+LEAST_ROUNDS = 6
+"""Rounds that the interval of a part takes, where so many were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,8 @@ def _sync() -> None:
     tf.test.experimental.sync_devices()
 
 
-def _timed(function: Callable[[Any], Any], batch: Any) -> float:
+def timed(function: Callable[[Any], Any], batch: Any) -> float:
+    """Return the seconds that a function takes for a batch, the device's work included."""
     _sync()
     begin = time.perf_counter()
     function(batch)
@@ -308,14 +311,48 @@ def subject_of(make: Callable[[], Any], spec: str, batch: Any) -> _Subject:
         CfgfixError: It makes something else.
     """
     made = make()
+    if _is_model(made):
+        return _from_model(make, made, spec)
     if isinstance(made, tuple) and len(made) == 3:
         return _from_parts(make, made, batch)
     if callable(made):
         return _from_callable(make, made, batch)
     raise CfgfixError(
         f"{spec} returned {type(made).__name__}",
-        hint="return (model, loss, optimizer), or a function of a batch",
+        hint="return (model, loss, optimizer), a compiled Keras model, or a function of a batch",
     )
+
+
+def _is_model(made: Any) -> bool:
+    return any(
+        kind.__name__ == "Model" and "keras" in kind.__module__.split(".")[0] for kind in type(made).__mro__
+    )
+
+
+def _from_model(make: Callable[[], Any], model: Any, spec: str) -> _Subject:
+    """Return the step of a compiled Keras model: its own `train_step`, compiled as `fit` compiles it."""
+    import tensorflow as tf
+
+    if not (getattr(model, "compiled", False) or getattr(model, "_is_compiled", False)):
+        raise CfgfixError(
+            f"{spec} returned a model that is not compiled",
+            hint="call model.compile(optimizer, loss) first, or return (model, loss, optimizer)",
+        )
+
+    def compiled(subject: Any, xla: bool | None) -> Callable[[Any], Any]:
+        if subject.run_eagerly:
+            step: Callable[[Any], Any] = subject.train_step
+            return step
+        asked = getattr(subject, "jit_compile", None)
+        whole: Callable[[Any], Any] = tf.function(
+            subject.train_step, jit_compile=asked if xla is None else xla, reduce_retracing=True
+        )
+        return whole
+
+    def rebuild(xla: bool | None) -> Callable[[Any], Any]:
+        return compiled(make(), xla)
+
+    return _Subject(compiled(model, None), None, rebuild)
 
 
 def _from_parts(make: Callable[[], Any], made: tuple[Any, Any, Any], batch: Any) -> _Subject:
@@ -420,8 +457,13 @@ def measure(
             times = time_in_turn(
                 runs, rounds=plan.rounds, seconds=plan.seconds, progress=progress, what="timing the parts"
             )
-            parts = split_parts(times)
             whole = times["optimizer"]
+            if whole.size >= min(plan.rounds, LEAST_ROUNDS):
+                parts = split_parts(times)
+            else:
+                notes.append(
+                    f"the step is not parted: {counted(int(whole.size), 'round')} in {plan.seconds:g} s are too few for an interval; --seconds gives more"
+                )
         else:
             subject.whole(batch)
             times = time_in_turn(
@@ -470,7 +512,7 @@ def measure(
 
 
 def _runner(function: Callable[[Any], Any], batch: Any) -> Callable[[], float]:
-    return lambda: _timed(function, batch)
+    return lambda: timed(function, batch)
 
 
 def _watch(
@@ -555,8 +597,8 @@ def _compare(
         try:
             keras.mixed_precision.set_global_policy(precision)
             changed = subject.rebuild(xla)
-            first = _timed(changed, batch)
-            second = _timed(changed, batch)
+            first = timed(changed, batch)
+            second = timed(changed, batch)
             plain = _runner(baseline, batch)
             times = time_in_turn(
                 {"plain": plain, "changed": _runner(changed, batch)},
@@ -808,8 +850,10 @@ def step_maker(options: Mapping[str, Any]) -> tuple[Callable[[], Any], str]:
     config = load_config(options.get("config"), options.get("config_loader"))
     spec = options.get("step")
     if spec:
-        function = load_callable(spec)
-        return (lambda: call_with_config(function, config, spec)), spec
+        named = load_object(spec)
+        if _is_model(named) or not callable(named):
+            return (lambda: named), spec
+        return (lambda: call_with_config(named, config, spec)), spec
     if options.get("data_path"):
         from cfgfix.measure import speech
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -128,6 +128,8 @@ class RunProfile:
     shapes: int
     """Different shapes of batches."""
     syncs: tuple[Sync, ...]
+    compilations: tuple[float, ...]
+    """By XLA, for new shapes of batches: seconds each."""
     loops: tuple[Mapping[str, Any], ...]
     """Every place that took batches."""
     memory_growth: float | None
@@ -157,6 +159,7 @@ class RunProfile:
             "retraces": [trace.as_dict() for trace in self.traces],
             "xla_functions": list(self.xla),
             "batch_shapes": self.shapes,
+            "xla_compilations": list(self.compilations),
             "host_syncs": [sync.as_dict() for sync in self.syncs],
             "loops": [dict(loop) for loop in self.loops],
             "memory_growth_per_step": self.memory_growth,
@@ -199,6 +202,29 @@ def warm_up(steps: Sequence[Step]) -> int:
     third = len(steps) // 3
     traced = [place for place in range(third) if steps[place].trace]
     return min(max(traced[-1] + 2 if traced else 0, min(3, third)), third)
+
+
+def mark_compilations(steps: Sequence[Step]) -> list[float]:
+    """Count as compiling what a step with a new shape of its batch takes beyond the others; return that for each step.
+
+    XLA compiles for each shape, also where TensorFlow traces no function again.
+    """
+    seen: set[int] = set()
+    new = []
+    for step in steps:
+        new.append(bool(step.shape) and step.shape not in seen)
+        seen.add(step.shape)
+    again = [step.call for step, first in zip(steps, new, strict=True) if not first and not step.trace]
+    level = float(np.median(again)) if again else 0.0
+    found = []
+    for step, first in zip(steps, new, strict=True):
+        extra = step.call - level
+        if not first or extra <= level + STALL_SECONDS:
+            extra = 0.0
+        step.call -= extra
+        step.trace += extra
+        found.append(extra)
+    return found
 
 
 @dataclass(slots=True)
@@ -261,6 +287,20 @@ def period_of(places: Sequence[int]) -> float | None:
     return float(gaps[alike].mean()) if float(alike.mean()) >= REGULAR and middle >= 2 else None
 
 
+def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], float | None]:
+    """Return the stalls that come at a period, with it; all of them, without one, where none do.
+
+    Among the disturbances of a busy machine the planned ones are the long ones.
+    """
+    sizes = np.array([size for _, size in hits])
+    for cut in (0.0, 0.3, 0.5, 0.7):
+        kept = [hit for hit in hits if hit[1] >= cut * float(np.quantile(sizes, 0.9))]
+        period = period_of([place for place, _ in kept])
+        if period is not None and len(kept) >= 3:
+            return kept, period
+    return hits, None
+
+
 def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple[list[Stall], np.ndarray]:
     """Return what makes single steps longer than the others, and which steps those are."""
     usual = np.array([not step.starts and not step.trace for step in steps])
@@ -284,10 +324,11 @@ def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple
             events.setdefault((when, key), []).append((int(place), float(series[place]) - level))
             stalled[place] = True
     made = []
-    for (when, key), hits in events.items():
+    for (when, key), seen in events.items():
         who, at, what = _named(found, key) if key in found.called else ("the compiled step", "", "")
         if when == "between steps" and not key[0]:
             who = "Python"
+        hits, period = regular(seen)
         cost = [size for _, size in hits]
         made.append(
             Stall(
@@ -296,7 +337,7 @@ def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple
                 what,
                 when,
                 len(hits),
-                period_of([place for place, _ in hits]),
+                period,
                 float(np.median(cost)),
                 sum(cost) / total if total else 0.0,
             )
@@ -371,7 +412,7 @@ def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]
     rises = np.diff(quarters)
     growth = (quarters[-1] - quarters[0]) / (0.75 * len(steps))
     # Buffers that fill grow fast and then not at all.
-    steady = bool((rises > 0).all()) and float(rises.min()) > 0.3 * float(rises.max())
+    steady = bool((rises > 0).all()) and float(rises.min()) > 0.5 * float(rises.max())
     return growth if steady and growth >= GROWTH_BYTES else None
 
 
@@ -396,13 +437,14 @@ def analyse(
             hint="name the script that trains, with the arguments it takes, and give it time with --seconds",
         )
     lead = warm_up(loop.steps)
+    compilations = mark_compilations(loop.steps)[lead:] if observation.xla else []
     steps = [step for step in loop.steps[lead:] if step.end]
     total = sum(step.seconds for step in steps)
     found = attribute(steps, observation.looks, loop)
     stalls, stalled = find_stalls(steps, found, loop)
     parts = find_parts(steps, found, loop, stalled, total)
     usual = [step for step in steps if not step.starts] or steps
-    inside = [step for step in usual if not step.trace] or usual
+    inside = [step for step in usual if not step.trace] or [replace(step, trace=0.0) for step in usual]
     busy = float(np.median([step.seconds - step.wait for step in inside]))
     notes: list[str] = []
     shares = _shares(steps, found, total)
@@ -410,13 +452,21 @@ def analyse(
     profile: dict[str, Any] | None = None
     wait_share = sum(step.wait for step in usual) / max(sum(step.seconds for step in usual), 1e-9)
     floor = 0.0
+    dataset = loop.dataset
+    if shares["wait"] >= shares["epochs"]:
+        # Of several datasets that a step takes batches from, the one it waits for.
+        dataset = max(
+            (each for each in loops if each.kind in ("fit", "loop") and each.dataset is not None),
+            key=lambda each: each.waited,
+            default=loop,
+        ).dataset
     if (
         plan.data_seconds
-        and loop.dataset is not None
+        and dataset is not None
         and (wait_share >= INPUT_BOUND[0] or shares["epochs"] >= INPUT_BOUND[0])
     ):
-        floor = _floor(loop.dataset, busy)
-        profile = _measure_data(loop.dataset, busy, plan, notes, progress)
+        floor = _floor(dataset, busy)
+        profile = _measure_data(dataset, busy, plan, notes, progress)
     retraces = [trace for trace in observation.tracings.retraces() if trace.step > 0]
     steady_shapes = len({step.shape for step in loop.steps if step.shape})
     context = f"{loop.kind} {loop.place}"
@@ -435,6 +485,7 @@ def analyse(
         xla=tuple(sorted(observation.xla)),
         shapes=steady_shapes,
         syncs=tuple(observation.fetches.syncs()),
+        compilations=tuple(seconds for seconds in compilations if seconds),
         loops=tuple(
             {
                 "kind": each.kind,
@@ -452,8 +503,6 @@ def analyse(
         notes=tuple(notes),
         user_files=tuple(_files(observation)),
     )
-    from dataclasses import replace
-
     anew = {
         name: count
         for name, count in observation.tracings.made_anew(after=lead + 1).items()
@@ -550,7 +599,7 @@ def judge(
         *_between(found, eager=eager),
         *judge_retraces(found.traces, anew, found.steps, compiled=not eager, run_seconds=total),
         *_graph(loop, steps, eager=eager),
-        *_xla(found, steps),
+        *_xla(found, total),
         *_syncs(found, total),
         *_evaluation(found),
         *_memory(found),
@@ -582,7 +631,10 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
         for verdict in nested
         if verdict.name in ("stage", "prefetch", "cpus") and verdict.outcome is Outcome.PROBLEM
     ]
-    if share < low:
+    late = start is not None and start.outcome is Outcome.PROBLEM and found.shares["epochs"] >= low
+    if share < low and late:
+        pass
+    elif share < low:
         yield Verdict("input", Outcome.GOOD, "the steps do not wait for data", tuple(evidence))
     elif nested and by_name["input"].outcome in (Outcome.GOOD, Outcome.INCONCLUSIVE) and found.load.contended:
         evidence += by_name["input"].evidence
@@ -615,8 +667,11 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
             worth=gain(found.shares["wait"]),
         )
         yield from causes[1:]
-    if start is not None and (start.outcome is not Outcome.PROBLEM or found.shares["epochs"] >= low):
+    if start is not None and late:
+        yield replace(start, worth=gain(found.shares["epochs"]))
+    elif start is not None and start.outcome is not Outcome.PROBLEM:
         yield start
+    yield from (verdict for verdict in nested if verdict.name in ("order", "repeats", "batches"))
 
 
 def _stalls(found: RunProfile) -> Iterator[Verdict]:
@@ -629,21 +684,32 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
         if doubtful and stall.when != "at the end of an epoch":
             continue
         often = (
-            f"every {stall.period:.3g} steps" if stall.period is not None else counted(stall.count, "time")
+            f"every {_steps(stall.period)} steps"
+            if stall.period is not None
+            else counted(stall.count, "time")
         )
         if stall.when == "at the end of an epoch":
             often = "at the end of an epoch"
         compiled = stall.who == "the compiled step"
+        # A pipeline that is built anew for each epoch costs its tracing; short epochs make it look large.
+        building = stall.what.startswith("tensorflow.python.data")
         yield Verdict(
             "stall",
-            Outcome.PROBLEM if stall.share >= NOTABLE else Outcome.INFO,
+            Outcome.PROBLEM if stall.share >= NOTABLE and not building else Outcome.INFO,
             f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
             (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
             change="look at what the step does then: other shapes, a branch, Python inside it"
             if compiled
+            else "build the dataset once, before the loop over the epochs"
+            if building
             else "do it less often, or in a thread of its own",
             worth=gain(stall.share),
         )
+
+
+def _steps(period: float) -> str:
+    """Write a period; one that a disturbed stall has moved a little is the whole number."""
+    return f"{round(period)}" if abs(period - round(period)) < 0.25 else f"{period:.3g}"
 
 
 def _ms(seconds: float) -> str:
@@ -697,19 +763,10 @@ def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdic
     )
 
 
-def _xla(found: RunProfile, steps: Sequence[Step]) -> Iterator[Verdict]:
+def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
     if not found.xla:
         return
-    usual = [step for step in steps if not step.starts]
-    level = float(np.median([step.call for step in usual])) if usual else 0.0
-    seen: set[int] = set()
-    cost = []
-    for step in steps:
-        spent = step.call + step.trace
-        if step.shape and step.shape not in seen and spent > 2 * level + STALL_SECONDS:
-            cost.append(spent - level)
-        seen.add(step.shape)
-    total = sum(step.seconds for step in steps)
+    cost = found.compilations
     share = sum(cost) / total if total else 0.0
     evidence = [f"compiled with XLA: {', '.join(found.xla)}", f"{counted(found.shapes, 'shape')} of batches"]
     if len(cost) < 3:
@@ -764,9 +821,11 @@ def _evaluation(found: RunProfile) -> Iterator[Verdict]:
 def _memory(found: RunProfile) -> Iterator[Verdict]:
     if found.memory_growth is None:
         return
+    # What is compiled is kept, so memory grows while it goes on.
+    compiling = bool(found.traces or found.compilations)
     yield Verdict(
         "memory",
-        Outcome.PROBLEM,
+        Outcome.INFO if compiling else Outcome.PROBLEM,
         f"the memory grows by {found.memory_growth / 2**20:.3g} MiB per step, through the whole run",
         change="look for lists that keep tensors, and for functions and models that are made anew",
     )

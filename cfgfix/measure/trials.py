@@ -161,7 +161,7 @@ def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     import tensorflow as tf
 
     from cfgfix.measure.sampling import UserCodeError
-    from cfgfix.measure.step import step_maker, subject_of
+    from cfgfix.measure.step import step_maker, subject_of, time_in_turn, timed
 
     make_step, source = step_maker(options)
     make_dataset, _ = dataset_maker(options)
@@ -171,6 +171,8 @@ def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     subject = subject_of(make_step, source, batch)
     with user_code("running the step"):
         subject.whole(batch)
+        subject.whole(batch)
+        times = time_in_turn({"step": lambda: timed(subject.whole, batch)}, rounds=9, seconds=5.0)["step"]
     outcomes: dict[str, str | None] = {}
     for number, (name, xla) in enumerate((("graph", None), ("xla", True))):
         progress("compiling the step", (1 + number) / 3)
@@ -201,6 +203,7 @@ def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     return {
         "source": source,
         "outcomes": outcomes,
+        "step_seconds": sorted(float(value) for value in times)[len(times) // 2],
         "memory": memory,
         "policy": keras.mixed_precision.global_policy().name,
         "jit": str(tf.config.optimizer.get_jit() or "off"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.core.terminal import Paint
@@ -12,20 +12,39 @@ from cfgfix.core.visible import visible_data
 _STYLES = {"pass": "good", "fail": "error", "skipped": "dim"}
 _WORDS = {"pass": "pass", "fail": "FAIL", "skipped": "skipped"}
 WIDTH = 110
+WORTH = 1.02
+"""A gain below this is not told."""
 MOST_LINES = 12
 """Lines of evidence shown of one check; the JSON form has all of them."""
 
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
-    """Return a diagnosis as text: each check with its evidence, then what to do first."""
+    """Return a diagnosis as text: what to change first, then each check with its evidence."""
     data = visible_data(data)
-    lines = [paint("bold", f"cfgfix diagnose: {data['subject']}"), ""]
+    lines = [paint("bold", f"cfgfix diagnose: {data['subject']}"), "", *causes(data.get("causes", ()), paint)]
     for check in data["checks"]:
         lines += _check(check, paint)
     counts = {state: sum(check["state"] == state for check in data["checks"]) for state in _WORDS}
     told = f"{counts['pass']} passed, {counts['fail']} failed, {counts['skipped']} skipped"
-    lines.append(paint("error" if counts["fail"] else "good", told))
+    clean = not counts["fail"] and not data.get("to_name")
+    lines.append(paint("error" if counts["fail"] else "good" if clean else "dim", told))
+    lines += [f"  not run yet: {line}" for line in data.get("to_name", ())]
     return "\n".join(lines) + "\n"
+
+
+def causes(ranked: Sequence[Mapping[str, Any]], paint: Paint) -> Iterator[str]:
+    """Yield the ranked list of causes as text; nothing where there is none."""
+    if not ranked:
+        return
+    yield paint("bold", "what to change, in this order")
+    for number, cause in enumerate(ranked, 1):
+        worth = f" (x {cause['worth']:.2g})" if cause["worth"] and cause["worth"] >= WORTH else ""
+        yield from _wrapped(f"{number}. {cause['name']}: {cause['cause']}{worth}", "  ", "     ")
+        if cause["evidence"]:
+            yield from (paint("dim", part) for part in _wrapped(cause["evidence"], "     - ", "       "))
+        if cause["change"]:
+            yield from _wrapped(cause["change"], "     change: ", "             ")
+    yield ""
 
 
 def _check(check: Mapping[str, Any], paint: Paint) -> Iterator[str]:

@@ -15,7 +15,10 @@ def anchor(finding: Finding) -> str:
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
-    """Yield every finding with a hexadecimal fingerprint; equal ones are told apart by their order."""
+    """Yield every finding with a hexadecimal fingerprint.
+
+    Equal ones are told apart by their order.
+    """
     from hashlib import blake2b
 
     seen: dict[str, int] = {}

@@ -10,6 +10,7 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, Severity
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import Report
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message, shown_path
 
 LIMIT = 10
@@ -17,7 +18,7 @@ LIMIT = 10
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def render(report: Report) -> str:
+def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the workflow commands, and the whole list as a folded group of the log."""
     report = legible(report)
     lines: list[str] = []

@@ -8,12 +8,13 @@ from cfgfix.core.findings import Severity
 from cfgfix.core.visible import json_text
 from cfgfix.lint.runner import Report
 from cfgfix.output.fingerprint import fingerprints
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message, shown_path
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
 
-def render(report: Report) -> str:
+def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the report as code quality JSON text."""
     return json_text(document(report), indent=2) + "\n"
 

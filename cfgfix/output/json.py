@@ -13,12 +13,13 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, Location, format_key_path
 from cfgfix.core.visible import json_text, visible
 from cfgfix.lint.runner import FileReport, Report
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible
 
 VERSION = 1
 
 
-def render(report: Report) -> str:
+def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the report as JSON text."""
     return json_text(document(report), indent=2) + "\n"
 
@@ -125,8 +126,11 @@ def _error(error: CfgfixError) -> dict[str, Any]:
     }
 
 
-def render_lines(report: Report) -> str:
-    """Return one JSON object a line for every finding, and one for every error; for tools that read a stream."""
+def render_lines(report: Report, _style: Style = PLAIN) -> str:
+    """Return one JSON object a line for every finding, and one for every error.
+
+    For tools that read a stream.
+    """
     report = legible(report, paths=False)
     rows = [
         {"version": VERSION, "file": file.path, **finding_data(finding)}

@@ -9,13 +9,14 @@ from __future__ import annotations
 from cfgfix.core.findings import Finding
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message, shown_path
 
 FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 """How a test case ends: it fails, it cannot be judged, or it passes and says something."""
 
 
-def render(report: Report) -> str:
+def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the report as JUnit XML text."""
     report = legible(report)
     suites: list[str] = []
@@ -23,7 +24,7 @@ def render(report: Report) -> str:
     for file in report.files:
         if file.passed_over is not None:
             continue
-        told = _told(report, file)
+        told = _outcomes(report, file)
         cases = [_case(file, finding, ending, text) for finding, ending, text in told]
         if not cases:
             cases.append(f'    <testcase classname={_quoted(shown_path(file.path))} name="cfgfix" time="0"/>')
@@ -47,7 +48,7 @@ def render(report: Report) -> str:
     return head + "\n".join(suites) + ("\n" if suites else "") + "</testsuites>\n"
 
 
-def _told(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
+def _outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
     """Return what there is to say of a file: findings, how their tests end, and the text."""
     refused = [item.finding for item in file.refused]
     told = [

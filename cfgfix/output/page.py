@@ -67,6 +67,7 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
     if len(present) > 1:
         links = " · ".join(f'<a href="#{name}">{sections[name][0]}</a>' for name in present)
         body.append(f'<p class="dim">{links}</p>')
+    body += _causes(parts.get("causes") or parts.get("diagnosis", {}).get("causes", ()))
     if missing:
         body.append(
             '<section class="card"><h3>What could not run</h3><ul>'
@@ -84,6 +85,19 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
         + "\n".join(body)
         + "\n</main></body></html>\n"
     )
+
+
+def _causes(ranked: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """Yield what to change first: cause, worth, evidence, change."""
+    if not ranked:
+        return
+    rows = []
+    for cause in ranked:
+        worth = f" <b>x {cause['worth']:.2g}</b>" if cause["worth"] and cause["worth"] >= 1.02 else ""
+        evidence = f'<p class="dim">{_text(cause["evidence"])}</p>' if cause["evidence"] else ""
+        change = f"<p>change: {_text(cause['change'])}</p>" if cause["change"] else ""
+        rows.append(f"<li>{_text(cause['name'])}: {_text(cause['cause'])}{worth}{evidence}{change}</li>")
+    yield f'<section class="card"><h3>What to change, in this order</h3><ol>{"".join(rows)}</ol></section>'
 
 
 def _text(value: object) -> str:
@@ -125,7 +139,10 @@ def line_chart(
     label: str,
     times: Sequence[float] | None = None,
 ) -> str:
-    """Return an SVG line of values against their number, or against times in seconds; non-numbers leave a gap."""
+    """Return an SVG line of values against their number, or against times in seconds.
+
+    Non-numbers leave a gap.
+    """
     points = [
         (times[place] if times is not None else float(place), value)
         for place, value in enumerate(values)
@@ -163,7 +180,10 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def histogram(values: Sequence[float | None], *, unit: str, label: str, bins: int = 30) -> str:
-    """Return an SVG histogram; the highest hundredth of the values shares the last bar, so that one stall hides nothing."""
+    """Return an SVG histogram.
+
+    The highest hundredth of the values shares the last bar, so that one stall hides nothing.
+    """
     found = sorted(value for value in values if value is not None)
     if len(found) < 10:
         return ""
@@ -355,7 +375,10 @@ def grid(
     space: Mapping[str, Sequence[Any]],
     best: float | None,
 ) -> str:
-    """Return a table of the best samples/s for each pair of two settings, shaded by its share of the best of all."""
+    """Return a table of the best samples/s for each pair of two settings.
+
+    It is shaded by the share of the best of all.
+    """
     cells: dict[tuple[str, str], float] = {}
     for entry in tried:
         key = (str(entry["values"][down]), str(entry["values"][across]))

@@ -13,6 +13,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.core.visible import json_text
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.fingerprint import fingerprints
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message, shown_path
 from cfgfix.rules.rule import Rule
 
@@ -22,7 +23,7 @@ _PRECISION = {Confidence.HIGH: "very-high", Confidence.MEDIUM: "high", Confidenc
 _SCORES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "recommendation"}
 
 
-def render(report: Report) -> str:
+def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the report as SARIF text."""
     return json_text(document(report), indent=2) + "\n"
 

@@ -19,7 +19,9 @@ def message(finding: Finding) -> str:
 
 
 def legible(report: Report, *, paths: bool = True) -> Report:
-    """Return a report whose names and messages are safe to show; texts of files stay as they are.
+    """Return a report whose names and messages are safe to show.
+
+    Texts of files stay as they are.
 
     Args:
         report: What came of a run.
@@ -76,7 +78,10 @@ def _place(place: Location, path: Callable[[str], str]) -> Location:
 
 
 def shown_path(path: str) -> str:
-    """Return a path as services want it: from the working folder where it lies below it, with forward slashes."""
+    """Return a path as services want it.
+
+    From the working folder where it lies below it, with forward slashes.
+    """
     if os.path.isabs(path):
         try:
             inside = os.path.relpath(path)

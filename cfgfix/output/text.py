@@ -10,7 +10,9 @@ from cfgfix.core.findings import Finding, Location, Severity, State, note_parts
 from cfgfix.core.terminal import Paint
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
+from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message
+from cfgfix.output.shown import shown
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -22,27 +24,29 @@ MAX_LINE = 160
 """Longest part of a source line shown in a frame, in characters."""
 
 
-def render(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
+def render(report: Report, style: Style = PLAIN) -> str:
     """Return the full report with code frames."""
     report = legible(report)
     lines: list[str] = []
-    for file in report.files:
+    for file in shown(report).report.files:
         for finding in file.findings:
-            lines += _finding(finding, file, paint)
+            lines += _finding(finding, file, style.paint)
             lines.append("")
     if report.diff:
-        lines += _diffs(report, paint)
-    lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
+        lines += _diffs(report, style.paint)
+    lines += summary(report, style)
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def concise(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> str:
+def concise(report: Report, style: Style = PLAIN) -> str:
     """Return one line per finding."""
     report = legible(report)
-    lines = [concise_line(finding, paint) for file in report.files for finding in file.findings]
+    lines = [
+        concise_line(finding, style.paint) for file in shown(report).report.files for finding in file.findings
+    ]
     if report.diff:
-        lines += _diffs(report, paint)
-    lines += summary(report, paint, show_skipped=show_skipped, quiet=quiet)
+        lines += _diffs(report, style.paint)
+    lines += summary(report, style)
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -97,7 +101,7 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
 
 
 def frame(text: str, place: Location, related: Sequence[Location], paint: Paint) -> list[str]:
-    """Return the source lines of a finding with carets under the places and their labels."""
+    """Return source lines with carets under a finding's places and their labels."""
     marks: dict[int, list[tuple[Location, bool]]] = {}
     marks.setdefault(place.line, []).append((place, True))
     for other in related:
@@ -115,7 +119,7 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
         previous = number
         row = rows[number - 1]
         shown.append(
-            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_shown(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_printable(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
         )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
             first = location.column - 1
@@ -139,7 +143,7 @@ def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _shown(row: str) -> str:
+def _printable(row: str) -> str:
     if row.isprintable():
         return row
     return "".join(
@@ -165,17 +169,20 @@ def _width(part: str) -> int:
 
 
 def diff(before: str, after: str, path: str) -> Iterable[str]:
-    """Return a unified diff, line by line; a missing final newline and carriage returns are told as `diff` tells them."""
+    """Return a unified diff, line by line.
+
+    A missing final newline and carriage returns are told as `diff` tells them.
+    """
     import difflib
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
-        yield _shown_line(line.rstrip("\n"))
+        yield _printable_line(line.rstrip("\n"))
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
 
 
-def _shown_line(line: str) -> str:
+def _printable_line(line: str) -> str:
     """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
     if line.isprintable():
         return line
@@ -194,8 +201,11 @@ def _diffs(report: Report, paint: Paint) -> list[str]:
     return lines
 
 
-def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: bool = False) -> list[str]:
-    """Return the closing lines: fixes made and held back, refusals, errors, counts, the machine."""
+def summary(report: Report, style: Style) -> list[str]:
+    """Return the closing lines.
+
+    Fixes made and held back, refusals, errors, counts, the machine.
+    """
     lines: list[str] = []
     for file in report.files:
         for applied in file.applied:
@@ -203,30 +213,31 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             if not report.fixed:
                 verb = "would silence" if report.diff else "silenced"
                 lines.append(
-                    f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
+                    f"{style.paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.message}"
                 )
                 continue
             assert applied.finding.fix is not None
             lines.append(
-                f"{paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
+                f"{style.paint('good', verb)} {file.path}:{applied.finding.location.line}: {applied.finding.rule} {applied.finding.fix.title}"
             )
         for refused in file.refused:
             lines.append(
-                f"{paint('warning', 'refused')} {file.path}:{refused.finding.location.line}: {refused.finding.rule} {refused.reason}"
+                f"{style.paint('warning', 'refused')} {file.path}:{refused.finding.location.line}: {refused.finding.rule} {refused.reason}"
             )
         if file.cycle:
             lines.append(
-                f"{paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other, so none of them is made"
+                f"{style.paint('error', 'not fixed')} {file.path}: the fixes of {', '.join(file.cycle)} undo each other, so none of them is made"
             )
     for error in report.errors:
-        lines.append(f"{paint('error', 'error')}: {error}")
-    findings = report.findings()
+        lines.append(f"{style.paint('error', 'error')}: {error}")
+    reduced = shown(report)
+    findings = reduced.report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     checked = [file for file in report.files if file.passed_over is None and file.language != "python"]
     passed = [file for file in report.files if file.passed_over is not None]
     unopened = [file for file in passed if file.lacking is not None]
     others = [file for file in passed if file.lacking is None]
-    if show_skipped:
+    if style.show_skipped:
         lines += _skipped(report)
         lines += [f"only by its keys {file.path}: {file.lacking}" for file in checked if file.lacking]
         lines += map(_passed_over, passed)
@@ -236,7 +247,7 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             for file in passed
             if str(file.passed_over).startswith("a template")
         ]
-    if quiet:
+    if style.quiet:
         return lines
     pending = report.pending()
     if pending:
@@ -263,15 +274,17 @@ def summary(report: Report, paint: Paint, *, show_skipped: bool = False, quiet: 
             )
             + (f", {_plural(len(others), 'other file')} passed over" if others else "")
         )
-        lines += _unopened(unopened, show_skipped=show_skipped)
+        lines += _unopened(unopened, show_skipped=style.show_skipped)
     elif len(passed) == 1 and passed[0].alone:
         way = "--dialect NAME --force-dialect checks it all the same"
-        lines.append(way if show_skipped else f"{_passed_over(passed[0])} ({way})")
+        lines.append(way if style.show_skipped else f"{_passed_over(passed[0])} ({way})")
     elif passed:
         lines.append(f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why)")
     else:
         lines.append("no configs found")
-    lines += _fix_hint(findings, report, paint)
+    if reduced.left_out:
+        lines.append(f"{_plural(reduced.left_out, 'note')} not shown (--min-severity info shows them)")
+    lines += _fix_hint(report.findings(), report, style.paint)
     lines += [f"stale in the baseline: {entry}" for entry in report.stale]
     hidden = sum(len(file.hidden) for file in report.files)
     if hidden:

@@ -76,7 +76,10 @@ class Catalogue:
         return self._by_key.get(key) or self._by_key.get(key.upper()) or self._by_key.get(key.lower())
 
     def matching(self, selector: str) -> list[Rule]:
-        """Return the rules that a selector names: an id, a name, a prefix of ids such as `YML` or `YML01`, or `ALL`."""
+        """Return the rules that a selector names.
+
+        An id, a name, a prefix of ids such as `YML` or `YML01`, or `ALL`.
+        """
         if selector.upper() == "ALL":
             return list(self.rules)
         exact = self.find(selector)
@@ -228,7 +231,7 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
         f"Rule(id={data['id']!r}, name={data['name']!r}, summary={str(data['summary']).strip()!r}, "
         f"severity=Severity.{data['severity'].upper()}, confidence=Confidence.{data.get('confidence', 'high').upper()}, "
         f"confidence_by_code=Confidence.{data.get('confidence_by_code', data.get('confidence', 'high')).upper()}, "
-        f"preview={bool(data.get('preview', False))}, dialects=frozenset({sorted(map(str, dialects))!r}), check={data.get('check')!r}, "
+        f"preview={bool(data.get('preview', False))}, together={data.get('together') or ''!r}, dialects=frozenset({sorted(map(str, dialects))!r}), check={data.get('check')!r}, "
         f"at={tuple([at] if isinstance(at, str) else at)!r}, each={_render_each(path, data.get('each'))}, "
         f"lets={{{', '.join(f'{name!r}: {code}' for name, code in lets.items())}}}, when={when}, "
         f"operands=frozenset({sorted(operands)!r}), "

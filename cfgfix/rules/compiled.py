@@ -20,13 +20,19 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def data_folder(kind: str) -> str:
-    """Return the folder that holds `rules` or `schemas`: inside the package, or beside it in a checkout."""
+    """Return the folder that holds `rules` or `schemas`.
+
+    Inside the package, or beside it in a checkout.
+    """
     packaged = os.path.join(_PACKAGE, "_data", kind)
     return packaged if os.path.isdir(packaged) else os.path.join(os.path.dirname(_PACKAGE), kind)
 
 
 def files_below(folder: str, endings: tuple[str, ...]) -> list[str]:
-    """Return the files below a folder with one of these endings, sorted; links are not followed."""
+    """Return the files below a folder with one of these endings, sorted.
+
+    Links are not followed.
+    """
     found: list[str] = []
     pending = [folder]
     while pending:
@@ -44,26 +50,15 @@ def files_below(folder: str, endings: tuple[str, ...]) -> list[str]:
 
 
 def manifest(paths: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
-    """Return what tells whether one of these files has changed: path, time and size of each."""
+    """Return what tells whether one of these files has changed.
+
+    Path, time and size of each.
+    """
     rows: list[tuple[str, int, int]] = []
     for path in paths:
         facts = os.stat(path)
         rows.append((path, facts.st_mtime_ns, facts.st_size))
     return tuple(rows)
-
-
-_MACHINERY: tuple[tuple[str, int, int], ...] | None = None
-
-
-def machinery() -> tuple[tuple[str, int, int], ...]:
-    """Return the manifest of the code that compiles content."""
-    global _MACHINERY  # noqa: PLW0603 - read once a process
-    if _MACHINERY is None:
-        here = os.path.dirname(os.path.abspath(__file__))
-        _MACHINERY = manifest(
-            os.path.join(here, name) for name in ("compiled.py", "expression.py", "catalogue.py", "reader.py")
-        )
-    return _MACHINERY
 
 
 def namespace(
@@ -81,7 +76,7 @@ def namespace(
         module = importlib.import_module(f"cfgfix._compiled.{name}")
         source_names = vars(module)
         return {key: value for key, value in source_names.items() if not key.startswith("__")}
-    key = (manifest(paths()), machinery())
+    key = manifest(paths())
     code = caching.load(f"compiled-{name}", key)
     if code is None:
         code = compile(build(), f"<cfgfix {name}>", "exec", dont_inherit=True)

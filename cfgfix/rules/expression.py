@@ -53,7 +53,7 @@ class Scope(Protocol):
         """Tell whether the checked file itself says the value."""
 
     def tier(self, table: str, column: str, gib: float) -> Any:
-        """Return a column of the highest memory tier that `gib` reaches, or raise `Missing`."""
+        """Return a column of the highest tier that `gib` reaches, or raise `Missing`."""
 
     def gpu(self, index: int, field: str) -> Any:
         """Return a fact of one GPU by its index, or raise `Missing`."""
@@ -435,7 +435,10 @@ def translate_template(text: str) -> Translated:
 
 
 def format_bytes(count: float) -> str:
-    """Return a byte count in decimal units, as storage and memory tables write it: `3.28 GB`."""
+    """Return a byte count in decimal units, such as `3.28 GB`.
+
+    Storage and memory tables write it so.
+    """
     value = float(count)
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(value) < 1000 or unit == "TB":

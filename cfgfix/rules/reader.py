@@ -21,6 +21,7 @@ MAX_BYTES = 256 * 1024
 SEVERITIES = ("info", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
 SAFETIES = ("display", "unsafe", "safe")
+TOGETHER = ("file", "project", "unpinned")
 
 KEYS = frozenset(
     [
@@ -31,6 +32,7 @@ KEYS = frozenset(
         "confidence",
         "confidence_by_code",
         "preview",
+        "together",
         "dialects",
         "dialect",
         "check",
@@ -89,7 +91,9 @@ def rule_error(path: str, message: str, hint: str | None = None) -> CfgfixError:
 
 
 def load_yaml(path: str) -> Any:
-    """Return the content of a small YAML file, read safely: no tags, no aliases, bounded size.
+    """Return the content of a small YAML file, read safely.
+
+    No tags, no aliases, bounded size.
 
     Raises:
         CfgfixError: The file cannot be read or is not such YAML.
@@ -231,6 +235,8 @@ def _check_shapes(path: str, data: dict[str, Any]) -> None:
             raise rule_error(path, f"`{key}` is not text")
     if not isinstance(data.get("preview", False), bool):
         raise rule_error(path, "`preview` is not true or false")
+    if data.get("together", "file") not in TOGETHER:
+        raise rule_error(path, f"`together` is none of {', '.join(TOGETHER)}")
     for key in ("at", "dialects", "references"):
         if data.get(key) is not None and not _is_texts(data[key]):
             raise rule_error(path, f"`{key}` is not a list of texts")
@@ -316,7 +322,10 @@ def safeties(fix: dict[str, Any]) -> str:
 
 
 def plain_title(title: str) -> str:
-    """Return the title of a fix for a reader of the rule: of two that an expression chooses from, both."""
+    """Return the title of a fix for a reader of the rule.
+
+    Of two that an expression chooses from, both.
+    """
     return _CHOSEN.sub(lambda found: f"{found[1]}, or: {found[2]}", title)
 
 

@@ -120,6 +120,8 @@ class Rule:
     confidence_by_code: Confidence
     """The same where the code shows what the keys are."""
     preview: bool
+    together: str
+    """What is one line of text: the places of a `file`, of a `project`, or those `unpinned`; empty for one line each."""
     dialects: frozenset[str]
     """Dialects it is for; empty means all."""
     check: str | None
@@ -150,5 +152,8 @@ class Rule:
         return any(name.startswith("hardware.") for name in self.operands)
 
     def states(self, safety: Safety) -> bool:
-        """Tell whether the rule file says that a fix may be so safe; one that is only shown needs no word."""
+        """Tell whether the rule file says that a fix may be so safe.
+
+        One that is only shown needs no word.
+        """
         return safety is Safety.DISPLAY or any(safety.label in fix.safeties for fix in self.fixes)

@@ -11,7 +11,10 @@ from cfgfix.settings.reader import Settings
 
 
 def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
-    """Return the Python files of a run: those named, those in named folders, and those of the source roots."""
+    """Return the Python files of a run.
+
+    Those named, those in named folders, and those of the source roots.
+    """
     roots = [settings.inside(root) for root in settings.source_roots]
     roots = [relative_path(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]

@@ -51,7 +51,10 @@ class Matcher:
         return self._fits(self._exclude, path)
 
     def outside(self, path: str) -> bool:
-        """Tell whether a file, or a folder above it up to the settings' own, fits an exclude pattern."""
+        """Tell whether a file or a folder above it fits an exclude pattern.
+
+        Folders count up to the settings' own.
+        """
         relative = os.path.relpath(path, self._root)
         steps = [step for step in relative.split(os.sep) if step not in ("", ".", "..")]
         above = relative.count(".." + os.sep)
@@ -121,7 +124,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
             ):
                 add(below, settings, named=False)
         elif mode:
-            settings = finder.of(os.path.dirname(path) or ".")
+            settings = finder.settings_in(os.path.dirname(path) or ".")
             if not (settings.force_exclude and matcher_of(settings).outside(path)):
                 add(path, settings, named=True)
         else:
@@ -137,7 +140,7 @@ def _walk(
     folder: str, finder: Finder, matcher_of: Callable[[Settings], Matcher], consulted: list[str] | None
 ) -> Iterator[tuple[str, Settings]]:
     """Yield the included files below a folder with their settings, excluded folders left out."""
-    pending = [(folder, finder.of(folder))]
+    pending = [(folder, finder.settings_in(folder))]
     while pending:
         here, above = pending.pop()
         if consulted is not None:

@@ -19,7 +19,9 @@ from cfgfix.settings.reader import Settings
 
 
 def known_dialects(settings: Settings, problems: list[CfgfixError] | None = None) -> dict[str, Dialect]:
-    """Return the dialects of cfgfix and of a project, with the project's own key paths in front.
+    """Return the dialects of cfgfix and of a project.
+
+    The project's own key paths stand in front.
 
     Args:
         settings: The project's settings.
@@ -102,7 +104,10 @@ def catalogue_of(settings: Settings, dialects: Iterable[Dialect] | None = None) 
 
 
 def dialect_inputs(settings: Settings) -> list[str]:
-    """Return what a run's answer rests on by the setting `dialects`: files, folders and schemas."""
+    """Return what a run's answer rests on by the setting `dialects`.
+
+    Files, folders and schemas.
+    """
     found: list[str] = []
     for place in settings.dialects:
         folder = settings.inside(place)
@@ -141,7 +146,9 @@ _MIN_NAMES = 3
 
 
 def by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
-    """Guess the dialect of a text that does not parse, by the names that stand before a colon.
+    """Guess the dialect of a text that does not parse.
+
+    The names that stand before a colon decide.
 
     A key path counts as there when all its names are; the rest is as in a text that parses.
     """
@@ -176,7 +183,7 @@ _VAGUE = _LABELS | {
 
 
 def has_training_keys(document: Document, dialect: Dialect) -> bool:
-    """Tell whether a document has a key that a dialect knows and that speaks of training.
+    """Tell whether a document has a key of a dialect that speaks of training.
 
     One is enough: a person who names a dialect has configs that are too small to be detected.
     """

@@ -62,6 +62,7 @@ class Settings:
     per_file_ignores: Mapping[str, tuple[str, ...]] = default("per-file-ignores")
     severity: Mapping[str, str] = default("severity")
     fail_on: str = default("fail-on")
+    min_severity: str | None = default("min-severity")
     preview: bool = default("preview")
     rules: tuple[str, ...] = default("rules")
     show_skipped: bool = default("show-skipped")
@@ -72,7 +73,10 @@ class Settings:
         return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
 
     def inside(self, path: str) -> str:
-        """Return where a path lies that the settings name: from their folder on, if it is not absolute."""
+        """Return where a path lies that the settings name.
+
+        From their folder on, if it is not absolute.
+        """
         return path if os.path.isabs(path) else os.path.join(self.root, path)
 
 
@@ -81,7 +85,10 @@ FILES = ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml")
 
 
 def candidates(start: str) -> list[str]:
-    """Return every path at which a settings file for a folder is looked for, nearest first; the search ends at a repository's root."""
+    """Return every path at which settings for a folder are looked for.
+
+    The nearest comes first, and the search ends at a repository's root.
+    """
     here = os.path.abspath(start)
     if not os.path.isdir(here):
         here = os.path.dirname(here)
@@ -95,7 +102,9 @@ def candidates(start: str) -> list[str]:
 
 
 def discover(start: str) -> Settings:
-    """Return the settings for a folder: the nearest settings file at or above it, else the defaults.
+    """Return the settings for a folder.
+
+    The nearest settings file at or above it, else the defaults.
 
     Raises:
         CfgfixError: A settings file is wrong.
@@ -139,7 +148,7 @@ class Finder:
         self._base: Settings | None = None
         self.looked: list[str] = []
 
-    def of(self, folder: str) -> Settings:
+    def settings_in(self, folder: str) -> Settings:
         """Return the settings in force in a folder.
 
         Raises:
@@ -154,7 +163,9 @@ class Finder:
         return known
 
     def below(self, folder: str, above: Settings, names: Container[str]) -> Settings:
-        """Return the settings in force in a folder whose entries are known: those above, unless it has its own.
+        """Return the settings in force in a folder whose entries are known.
+
+        Those above, unless it has its own.
 
         Raises:
             CfgfixError: A settings file is wrong.
@@ -210,7 +221,9 @@ class Finder:
 
 
 def read(path: str) -> Settings | None:
-    """Return the settings in one file, or None where a pyproject.toml has no `[tool.cfgfix]`.
+    """Return the settings in one file.
+
+    None where a pyproject.toml has no `[tool.cfgfix]`.
 
     Raises:
         CfgfixError: The file cannot be read, says something unknown, or names a source root that does not exist.
@@ -407,5 +420,8 @@ def require_release(text: str, path: str | None = None) -> None:
 
 
 def overruled(settings: Settings, **changes: Any) -> Settings:
-    """Return settings with the values of a command line; None leaves a setting as it is."""
+    """Return settings with the values of a command line.
+
+    None leaves a setting as it is.
+    """
     return replace(settings, **{name: value for name, value in changes.items() if value is not None})

@@ -135,12 +135,12 @@ def page() -> str:
     for setting in SETTINGS:
         flag = f"`{setting.flag}`" if setting.flag else ""
         rows.append(
-            f"| `{setting.name}` | {_shown(setting.default)} | {flag} | {setting.help.replace('|', '/')} |"
+            f"| `{setting.name}` | {_default_text(setting.default)} | {flag} | {setting.help.replace('|', '/')} |"
         )
     return "\n".join(rows) + "\n"
 
 
-def _shown(value: object) -> str:
+def _default_text(value: object) -> str:
     import json
 
     if value is None or value in ({}, ()):

@@ -200,6 +200,15 @@ SETTINGS = (
         flag_help="Least severity that makes the exit code 1.",
     ),
     Setting(
+        "min-severity",
+        TEXT,
+        None,
+        "The least severity that text and concise show. Without it they leave out information about code that has no safe fix.",
+        choices=("info", "warning", "error"),
+        flag="--min-severity",
+        flag_help="Least severity that text and concise show; other formats have all.",
+    ),
+    Setting(
         "preview",
         SWITCH,
         False,

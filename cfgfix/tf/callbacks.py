@@ -583,15 +583,27 @@ def keras_callback(
             super().__init__()
             self.recorder = recorder
             self._first = 0
+            self._steps = 0
+
+        def _close(self) -> None:
+            if self._steps:
+                recorder.end(self._steps)
+            self._steps = 0
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002 - Keras' signature
+            # A step ends where the next begins: so what other callbacks do counts, wherever this one stands among them.
+            self._close()
             self._first = batch
             recorder.begin()
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002 - Keras' signature
-            recorder.end(max(1, batch - self._first + 1))
+            self._steps = max(1, batch - self._first + 1)
+
+        def on_test_begin(self, logs: Any = None) -> None:  # noqa: ARG002 - Keras' signature
+            self._close()
 
         def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002 - Keras' signature
+            self._close()
             if logs is not None and recorder._times:  # noqa: SLF001 - its own recorder
                 times = sorted(recorder._times)  # noqa: SLF001 - its own recorder
                 logs["step_ms"] = times[len(times) // 2] * 1e3
@@ -600,6 +612,7 @@ def keras_callback(
                     logs["data_wait"] = wait
 
         def on_train_end(self, logs: Any = None) -> None:  # noqa: ARG002 - Keras' signature
+            self._close()
             recorder.close()
 
     return _Callback()

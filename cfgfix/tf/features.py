@@ -319,7 +319,7 @@ def _build(
         manifest = {
             "format": FORMAT,
             "fingerprint": name,
-            "settings": _shown(settings),
+            "settings": _as_json(settings),
             "spec": spec,
             "shards": rows,
         }
@@ -343,12 +343,12 @@ def _build(
     return manifest
 
 
-def _shown(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Settings as JSON, for people; the fingerprint is made of the values themselves."""
     if isinstance(value, Mapping):
-        return {str(key): _shown(item) for key, item in value.items()}
+        return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_shown(item) for item in value]
+        return [_as_json(item) for item in value]
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)[:200]
 
 

@@ -245,7 +245,7 @@ def _chain(graph: _Graph) -> list[Any]:
     return chain[::-1]
 
 
-def _shown(number: int | None) -> str:
+def _parallelism_text(number: int | None) -> str:
     return "" if number is None else "auto" if number == AUTOTUNE else str(number)
 
 
@@ -262,7 +262,12 @@ def _stages(graph: _Graph) -> list[Stage]:
             buffer = _constant(graph, inputs[_BUFFER_INPUT[node.op]])
         name = node.op.rsplit("V", 1)[0] if node.op[-2:-1] == "V" and node.op[-1].isdigit() else node.op
         stages.append(
-            Stage(name.removesuffix("Dataset"), _shown(parallel), _shown(buffer), _remark(graph, node))
+            Stage(
+                name.removesuffix("Dataset"),
+                _parallelism_text(parallel),
+                _parallelism_text(buffer),
+                _remark(graph, node),
+            )
         )
     return stages
 
@@ -474,7 +479,7 @@ def optimize(
         parallel = calls(concepts, machine, workers)
         keep = concepts.flag("deterministic", deterministic)
         dataset = dataset.map(augment, num_parallel_calls=parallel, deterministic=keep)
-        applied.append(Applied("augment", _shown(parallel), "after cache and shuffle"))
+        applied.append(Applied("augment", _parallelism_text(parallel), "after cache and shuffle"))
     elif concepts.raw("workers") is not None or workers is not None:
         applied.append(Applied("workers", "", "there is no function to call here", done=False))
     dataset = _batch(
@@ -642,7 +647,7 @@ def _prefetch(
             wanted = most
     elif wanted != AUTOTUNE and not size:
         place += "; the size of a batch is not known, so memory is not bounded: give batch_bytes"
-    applied.append(Applied("prefetch", _shown(wanted), place))
+    applied.append(Applied("prefetch", _parallelism_text(wanted), place))
     return dataset.prefetch(wanted)
 
 

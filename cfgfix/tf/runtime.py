@@ -743,6 +743,11 @@ def verify(applied: Applied | None = None) -> tuple[Check, ...]:
         checks.append(
             Check("XLA clustering", made.cluster, jit, jit == made.cluster, "tf.config.optimizer.get_jit")
         )
+    if made.jit_compile:
+        works = _xla_compiles(tf)
+        checks.append(
+            Check("XLA for steps", True, works, works, "a function compiled with XLA gives its program")
+        )
     if made.policy is not None:
         name = tf.keras.mixed_precision.global_policy().name
         source = "tf.keras.mixed_precision.global_policy"
@@ -757,6 +762,16 @@ def verify(applied: Applied | None = None) -> tuple[Check, ...]:
             Check("op determinism", True, on, on, "tf.random.Generator.from_non_deterministic_state refuses")
         )
     return tuple(checks)
+
+
+def _xla_compiles(tf: Any) -> bool:
+    """Whether XLA compiles a function for the device that it would run on."""
+    function = tf.function(lambda value: value * 2 + 1, jit_compile=True)
+    try:
+        program = function.experimental_get_compiler_ir(tf.constant(1.0))(stage="hlo")
+        return "ENTRY" in str(program) and float(function(tf.constant(1.0))) == 3.0
+    except (tf.errors.OpError, ValueError, RuntimeError, TypeError):
+        return False
 
 
 def _determinism_on(tf: Any) -> bool:

@@ -161,6 +161,40 @@ def environment(config: Config = None, hardware: Hardware | str | None = None) -
     return tuple(found)
 
 
+def why_none(config: Config = None, hardware: Hardware | str | None = None) -> tuple[str, ...]:
+    """Return what was looked at where no variable needs to be set, a line each."""
+    concepts = read_concepts(config)
+    machine = resolve_machine(hardware)
+    usable, gpus = machine.cpu.usable.value, machine.gpu_count.value
+    cpus = f"{usable:g} CPUs" if usable is not None else "the CPUs"
+    found = [
+        f"threads: TensorFlow counts {cpus} of this machine rightly ({machine.cpu.limited_by})",
+        f"GPUs: {gpus or 'none'}, in the order that CUDA gives them"
+        if gpus
+        else "GPUs: there is none here whose order or memory a variable could set",
+    ]
+    names = (
+        "data_gpu",
+        "model_gpu",
+        "visible_devices",
+        "intra_op_threads",
+        "inter_op_threads",
+        "memory_growth",
+        "xla_auto",
+        "seed",
+    )
+    given = [concepts.place(name) for name in names if concepts.raw(name) is not None]
+    if config is None:
+        found.append("config: none was named, so no key asks for one")
+    elif given:
+        found.append(
+            f"config: {', '.join(given)} can be set from inside the program: cfgfix.tf.configure does it"
+        )
+    else:
+        found.append("config: no key for devices, threads, memory growth, XLA clustering or a seed")
+    return tuple(found)
+
+
 def render(variables: Sequence[Variable], style: str) -> str:
     """Return the variables as text: `sh` (export lines for a shell), `env` (NAME=value lines) or `json`.
 

@@ -81,7 +81,7 @@ class Arguments:
         self.api = sinks.api
         self.refusals: Refusals = refusals(project.program)
 
-    def of(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
+    def faults_in(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
         """Yield what is wrong with the arguments that a config gives in a run.
 
         Args:
@@ -115,6 +115,10 @@ class Arguments:
             or for_others(self.program, scope.module)
         )
 
+    def _grade(self, name: str) -> str | None:
+        """Return the severity of what only some of the releases refuse that may be meant; None where nothing pins one."""
+        return (where_keras_known if name.startswith("keras.") else where_known)(self.api, _WARNING)
+
     # Names
 
     def _names(self, bound: BoundCall, path: str) -> Iterator[Fault]:
@@ -141,7 +145,6 @@ class Arguments:
             mask = item.mask | table.open_in(name)
             known = table.requirement.known and not mask & table.admitted
             slip = not mask
-            grade = where_keras_known if name.startswith("keras.") else where_known
             yield Fault(
                 MISSPELT if item.meant else UNKNOWN,
                 key,
@@ -152,7 +155,7 @@ class Arguments:
                 item.meant or "",
                 "the call raises" if not mask else f"TensorFlow {table.without(mask)} refuses it",
                 "",
-                _ERROR if slip or known else _at_most(grade(table, _WARNING), _WARNING),
+                _ERROR if slip or known else self._grade(name) or _WARNING,
             )
         for argument, key in written.items():
             if bound.signature.ignores(argument, table.newest):
@@ -194,7 +197,6 @@ class Arguments:
         meant = "" if mask else near_word(word, sorted(self.api.names(package)))
         if key.name == TARGET and meant:
             meant = f"{package}.{meant}"
-        grade = where_keras_known if package.startswith("keras") else where_known
         yield Fault(
             WORD,
             key,
@@ -205,7 +207,7 @@ class Arguments:
             meant,
             f"TensorFlow {self.api.without(mask)} does not have it" if mask else "AttributeError",
             "",
-            _ERROR if not mask else _at_most(grade(self.api, _WARNING), _WARNING),
+            _ERROR if not mask else self._grade(f"{package}.") or _WARNING,
         )
 
     # Values
@@ -231,7 +233,7 @@ class Arguments:
         origins = [origin for origin in item.origins if origin.source == path]
         if item.optional or (key is None and not origins):
             return None
-        refusal = self.refusals.of(parameter, item.value)
+        refusal = self.refusals.refusal_of(parameter, item.value)
         if refusal is None:
             return None
         computed = key is None
@@ -254,7 +256,7 @@ class Arguments:
             refusal.meant,
             refusal.error,
             refusal.takes,
-            _ERROR if refusal.always else _WARNING,
+            _ERROR if refusal.always else self._grade(bound.callable) or _ERROR,
         )
 
     def _class_name(
@@ -300,7 +302,3 @@ def _leaves(value: Value, *, nested: bool) -> Iterator[Scalar]:
 
 def _key_of(value: Value) -> ConfigKey | None:
     return value.key if isinstance(value, (Scalar, Sequence, Mapping)) else None
-
-
-def _at_most(severity: str, limit: str) -> str:
-    return limit if severity == "error" else severity

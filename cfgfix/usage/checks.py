@@ -12,17 +12,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.config.dialects.dialect import Dialect, schema_data
 from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.document.nodes import Node, deref
 from cfgfix.config.loaders.scalars import Loader, resolve
 from cfgfix.config.schema.infer import Inferred
 from cfgfix.config.values.hit import Hit
+from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, format_key_path
 from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.rules.report import Operands, make_finding
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
 from cfgfix.usage import reads as config_reads
@@ -79,22 +81,20 @@ def usage_of(
         use_cache: Whether to keep and use answers between runs.
     """
     wanted = () if inferred is not None else tuple(sorted(set(paths))[:MAX_PATHS])
-    tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
-    question = cache.digest(
-        cache.dump(
-            (
-                [(file.path, file.stamp) for file in files],
-                settings.root,
-                repr(inferred.schema) if inferred is not None else None,
-                repr(inferred.sections) if inferred is not None else None,
-                wanted,
-                repr(key),
-            )
+    tree = cache.name_of(file.path for file in files)
+    question = cache.key_of(
+        (
+            [(file.path, file.stamp) for file in files],
+            settings.root,
+            repr(inferred.schema) if inferred is not None else None,
+            repr(inferred.sections) if inferred is not None else None,
+            wanted,
+            repr(key),
         )
     )
     # A project with a class and one without have answers of their own.
     name = f"usage-{tree}" + ("-class" if inferred is not None else "")
-    known = cache.load_result(name, question) if use_cache else None
+    known = cache.load(name, question) if use_cache else None
     if known is not None:
         found = _unpack(known)
         if isinstance(found, Usage):
@@ -110,7 +110,7 @@ def usage_of(
 
         needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule).needles})
         name_of_store = tree
-    with contextlib.closing(cache.SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
+    with contextlib.closing(SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
         program = Program(files, store, needles)
         program.scan()
         try:
@@ -126,7 +126,7 @@ def usage_of(
         if use_cache:
             store.keep_only(set(program.files))
             program.save()
-            cache.store_result(name, question, _pack(made))
+            cache.store(name, question, _pack(made))
     return made
 
 
@@ -335,7 +335,7 @@ def _about(
             {
                 "values": {
                     "guard": format_key_path(guard),
-                    "given": _shown(given),
+                    "given": _yaml_text(given),
                     "needed": needed(operator, wanted),
                     "place": _place(use.reads[0]) if use.reads else "",
                 },
@@ -390,10 +390,10 @@ def needed(operator: str, wanted: Any) -> str:
         return "on"
     if operator == "false":
         return "off"
-    return f"{_shown(wanted)}" if operator == "==" else f"anything but {_shown(wanted)}"
+    return f"{_yaml_text(wanted)}" if operator == "==" else f"anything but {_yaml_text(wanted)}"
 
 
-def _shown(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     return (
         {True: "true", False: "false", None: "null"}.get(value, str(value))
         if isinstance(value, (bool, type(None)))
@@ -417,7 +417,7 @@ def class_of(usage: Usage, path: Sequence[str | int]) -> str | None:
     return usage.sections.get(tuple(str(step) for step in path[:-1]))
 
 
-def told(usage: Usage) -> str:
+def loading_summary(usage: Usage) -> str:
     """Return in one line how the project loads its configs, or nothing where it is not known."""
     core = [item for item in usage.loadings if item.role == config_reads.CORE]
     if not core:
@@ -477,14 +477,11 @@ def findings_in_code(
         end = max(start, offsets.offset(spot.end_line, spot.end_column))
         stated = label or rule.severity.label
         found.setdefault(spot.path, []).append(
-            Finding(
-                rule=rule.id,
-                name=rule.name,
+            make_finding(
+                rule,
+                source.location(start, end),
+                scope=Operands(values),
                 severity=severity(rule, type(rule.severity)[stated.upper()]),
-                confidence=rule.confidence,
-                message=str(rule.message(_Operands(values))),
-                location=source.location(start, end),
-                no_fix_reason=rule.no_fix,
                 notes=notes,
                 context=source.line_text(spot.line).strip()[:200],
             )
@@ -507,7 +504,11 @@ def findings_in_code(
         add(
             "literal",
             literal.spot,
-            {"key": format_key_path(literal.path), "value": _shown(literal.value), "name": literal.path[-1]},
+            {
+                "key": format_key_path(literal.path),
+                "value": _yaml_text(literal.value),
+                "name": literal.path[-1],
+            },
         )
     loadings = [item for item in usage.loadings if item.role == config_reads.CORE]
     for entry in usage.entries:
@@ -526,8 +527,8 @@ def findings_in_code(
                     Spot(place[0], place[1], 0, place[1] + 1, 0, ""),
                     {
                         "key": format_key_path(path),
-                        "ours": _shown(ours),
-                        "theirs": _shown(theirs),
+                        "ours": _yaml_text(ours),
+                        "theirs": _yaml_text(theirs),
                         "schema": dialect.name,
                     },
                 )
@@ -558,38 +559,6 @@ def _contradictions(
             if "default" in entry and "default" in stated and entry["default"] != stated["default"]:
                 yield (*path, name), entry["default"], stated["default"]
             pending.append((entry, stated, (*path, name)))
-
-
-class _Operands:
-    """Operands of a message that has only its own names."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        self._own = own
-
-    def value(self, name: str) -> Any:
-        from cfgfix.rules.expression import Missing
-
-        if self._own.get(name) is not None:
-            return self._own[name]
-        raise Missing(name)
-
-    def has(self, name: str) -> bool:
-        return self._own.get(name) is not None
-
-    def given(self, name: str) -> bool:
-        return self.has(name)
-
-    def tier(self, table: str, column: str, gib: float) -> Any:
-        from cfgfix.rules.expression import Missing
-
-        raise Missing(f"{table}.{column} at {gib}")
-
-    def gpu(self, index: int, field: str) -> Any:
-        from cfgfix.rules.expression import Missing
-
-        raise Missing(f"{field} of {index}")
 
 
 def project_files(settings: Settings) -> list[PythonFile]:

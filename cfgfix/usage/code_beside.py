@@ -146,7 +146,7 @@ class Surroundings:
         self._levels: dict[str, _Level] = {}
         self.looked: list[str] = []
 
-    def of(self, path: str, text: str = "") -> Around:
+    def code_near(self, path: str, text: str = "") -> Around:
         """Return what the code around a config says, and keys of its own text that Hydra has a meaning for."""
         # As it is written: a link to a config elsewhere does not lead to the code there.
         here = os.path.dirname(os.path.abspath(path))

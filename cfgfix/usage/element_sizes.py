@@ -1,11 +1,19 @@
-"""The bytes of an element of a data set, where the functions that are mapped over it say the size of its images."""
+"""What is known of the elements of a data set: the bytes of one, by the images that mapped functions make, and their number."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
-from cfgfix.code.inference.interpreter.objects import External, FunctionObject, Made, Scalar, Spot, Value
+from cfgfix.code.inference.interpreter.objects import (
+    External,
+    FunctionObject,
+    Made,
+    Mapping,
+    Scalar,
+    Spot,
+    Value,
+)
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
 from cfgfix.code.model.summary import Place
 from cfgfix.config.dialects.derived import DTYPE_BYTES
@@ -34,6 +42,25 @@ _KEPT = frozenset(
     {"map", "filter", "shuffle", "repeat", "cache", "prefetch", "take", "skip", "shard", "with_options"}
 )
 """Steps behind which elements are what they were, or what a function makes of them."""
+_COUNTED = frozenset({"map", "shuffle", "cache", "prefetch", "with_options"})
+"""Steps behind which there are as many elements as before."""
+_SHAPES = {
+    "numpy.zeros": (0, "shape"),
+    "numpy.ones": (0, "shape"),
+    "numpy.empty": (0, "shape"),
+    "numpy.full": (0, "shape"),
+    "numpy.arange": (0, "stop"),
+    "numpy.random.rand": (0, "d0"),
+    "numpy.random.randn": (0, "d0"),
+    "numpy.random.random": (0, "size"),
+    "numpy.random.normal": (2, "size"),
+    "numpy.random.uniform": (2, "size"),
+    "tensorflow.zeros": (0, "shape"),
+    "tensorflow.ones": (0, "shape"),
+    "tensorflow.random.normal": (0, "shape"),
+    "tensorflow.random.uniform": (0, "shape"),
+}
+"""Calls that make an array, with the position and name of the parameter that gives its shape or first dimension."""
 Place2 = tuple[int, Place]
 
 
@@ -48,6 +75,54 @@ def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int |
         meaning = meaning_of(bound.callable)
         if meaning is not None and meaning.element:
             yield bound, _before(bound, steps, calls)
+
+
+def sample_counts(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, Value | None]]:
+    """Yield the calls for which the number of samples counts, with that number; None where it is not known.
+
+    Args:
+        calls: The calls of one run.
+    """
+    steps = {_key(bound.spot): bound for bound in calls if bound.callable.startswith(DATASET)}
+    for bound in steps.values():
+        meaning = meaning_of(bound.callable)
+        if meaning is not None and meaning.samples:
+            yield bound, _samples(bound.call.receiver, steps)
+
+
+def _samples(receiver: Value | None, steps: dict[Place2, BoundCall]) -> Value | None:
+    """Return the number of elements that a data set has, as a value of the run."""
+    for _ in range(MAX_STEPS):
+        step = steps.get(_key(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
+        if step is None:
+            return None
+        name = step.callable.removeprefix(DATASET)
+        if name == "range":
+            return step.call.args[0] if len(step.call.args) == 1 else None
+        if name == "from_tensor_slices":
+            return _rows(_given(step, 0, "tensors"))
+        if name not in _COUNTED:
+            return None
+        receiver = step.call.receiver
+    return None
+
+
+def _rows(value: Value | None) -> Value | None:
+    """Return the first dimension of an array, or of one of those that are sliced together."""
+    if isinstance(value, (Listed, Mapping)):
+        inner = value.items if isinstance(value, Listed) else value.entries.values()
+        return next((found for item in inner if (found := _rows(item)) is not None), None)
+    for _ in range(MAX_STEPS):
+        if not isinstance(value, Made) or not value.name.endswith((".astype", ".copy")):
+            break
+        value = value.receiver
+    if not isinstance(value, Made) or value.name not in _SHAPES:
+        return None
+    position, parameter = _SHAPES[value.name]
+    shape = value.keywords.get(parameter, value.args[position] if position < len(value.args) else None)
+    if isinstance(shape, Listed):
+        shape = shape.items[0] if shape.items and not shape.open else None
+    return shape if isinstance(shape, Scalar) and isinstance(shape.value, int) else None
 
 
 def _key(spot: Spot) -> Place2:

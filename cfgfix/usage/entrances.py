@@ -71,6 +71,8 @@ _PACKAGES = frozenset(
     }
 )
 """Packages that read configs."""
+_OPTIONS = frozenset({"argparse", "absl", "gflags"})
+"""Packages by which a program declares options."""
 ASIDE = re.compile(
     r"[/_](demos?|tools?|scripts?|utils?|utilities|visuali[sz]\w*|eval\w*|inference|predict|plot|test\w*|validate|verify|debug|benchmarks?|profil\w*)[/_.]"
 )
@@ -87,6 +89,7 @@ class Entrance:
         framework: Whether what it imports reaches TensorFlow or Keras.
         another: Whether it reaches another framework.
         names: Dotted names and installed commands by which a command may call it.
+        loads: Whether what it imports may load a config.
     """
 
     module: Module
@@ -94,6 +97,7 @@ class Entrance:
     framework: bool
     another: bool
     names: tuple[str, ...]
+    loads: bool = True
 
 
 class Entrances:
@@ -106,7 +110,7 @@ class Entrances:
         self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
 
     def found(self) -> list[Entrance]:
-        """Return where the project's programs begin, those that may load a config."""
+        """Return where the project's programs begin, those that may load a config or that have options."""
         found: list[Entrance] = []
         scripts = self._console_scripts()
         imported = self._imported()
@@ -114,7 +118,6 @@ class Entrances:
             path = module.path
             if module.scope is None or _of_tests(os.path.relpath(path, self.root).replace(os.sep, "/")):
                 continue
-            closure: tuple[bool, bool, bool] | None = None
             names = [name for name, (target, _) in scripts.items() if target == module.name]
             begins = (
                 path.endswith(".ipynb")
@@ -123,13 +126,13 @@ class Entrances:
             )
             if not begins and not names:
                 continue
-            closure = self._closure(module)
-            if not closure[1]:
+            framework, loads, another, options = self._closure(module)
+            if not loads and not (options and framework):
                 continue
             if begins:
-                found.append(Entrance(module, "", closure[0], closure[2], (module.name,)))
+                found.append(Entrance(module, "", framework, another, (module.name,), loads))
             for name in names:
-                found.append(Entrance(module, scripts[name][1], closure[0], closure[2], (name,)))
+                found.append(Entrance(module, scripts[name][1], framework, another, (name,), loads))
         found.sort(key=lambda item: (not item.framework, bool(ASIDE.search(f"/{item.module.path}"))))
         return found
 
@@ -147,29 +150,25 @@ class Entrances:
             return known
         inner: list[Module] = []
         outer: set[str] = set()
-        for scope in module.summary.scopes:
-            sources = [
-                source for event in _events(scope.body) if event.kind == "import" for _, source in event.extra
-            ]
-            for source in (*sources, *scope.stars):
-                found = self.program.module(source, module)
-                whole = absolute(source, module)
-                if found is None and "." in whole:
-                    head = whole.rpartition(".")[0]
-                    found = self.program.module(head, module)
-                if found is not None:
-                    if found is not module:
-                        inner.append(found)
-                else:
-                    outer.add(whole.split(".", 1)[0])
+        for source in imported_names(module):
+            found = self.program.module(source, module)
+            whole = absolute(source, module)
+            if found is None and "." in whole:
+                head = whole.rpartition(".")[0]
+                found = self.program.module(head, module)
+            if found is not None:
+                if found is not module:
+                    inner.append(found)
+            else:
+                outer.add(whole.split(".", 1)[0])
         self._imports_of[id(module)] = inner, outer
         return inner, outer
 
-    def _closure(self, module: Module) -> tuple[bool, bool, bool]:
-        """Return whether what a module imports reaches TensorFlow, may load a config, and reaches another framework."""
+    def _closure(self, module: Module) -> tuple[bool, bool, bool, bool]:
+        """Return whether what a module imports reaches TensorFlow, may load a config, reaches another framework, has options."""
         seen: set[int] = set()
         pending = [module]
-        framework = loads = another = False
+        framework = loads = another = options = False
         while pending:
             here = pending.pop()
             if id(here) in seen:
@@ -179,8 +178,9 @@ class Entrances:
             framework = framework or not _FRAMEWORK.isdisjoint(outer)
             loads = loads or not outer.isdisjoint(_PACKAGES)
             another = another or not outer.isdisjoint(_OTHER_FRAMEWORKS)
+            options = options or not outer.isdisjoint(_OPTIONS) or _defines_flags(here)
             pending += inner
-        return framework, loads, another
+        return framework, loads, another, options
 
     def _console_scripts(self) -> dict[str, tuple[str, str]]:
         found: dict[str, tuple[str, str]] = {}
@@ -276,3 +276,21 @@ def _does_something(module: Module) -> bool:
 def _loads(call: Call) -> bool:
     found = dotted(call.func) or ""
     return found.rpartition(".")[2] in ("safe_load", "load", "full_load", "parse_args", "fit")
+
+
+def imported_names(module: Module) -> Iterator[str]:
+    """Yield the dotted names that a module imports, as they are written, those of starred imports too."""
+    for scope in module.summary.scopes:
+        for event in _events(scope.body):
+            if event.kind == "import":
+                yield from (source for _, source in event.extra)
+        yield from scope.stars
+
+
+def _defines_flags(module: Module) -> bool:
+    """Tell whether a module declares flags of TensorFlow 1: `tf.app.flags.DEFINE_integer`."""
+    return any(
+        "flags.DEFINE_" in (dotted(call.func) or "")
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )

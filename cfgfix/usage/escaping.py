@@ -130,7 +130,7 @@ def _followed(found: Collector, event: Event, role: Any, scope: Scope, paths: se
 
 def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path]) -> bool:
     """Tell whether an object that gets a section as an attribute is one whose reads are found; note what it gets."""
-    atoms = found.follower.of(base, scope)
+    atoms = found.follower.atoms_of(base, scope)
     if atoms and all(atom[0] == "c" for atom in atoms):
         return True
     if name == "__dict__":
@@ -170,7 +170,7 @@ def note_stored(found: Collector) -> None:
                 continue
             if role == "func" or not found.core(where) or (expr[1][0] == NAME and expr[1][1] in _OPTIONS):
                 continue
-            atoms = found.follower.of(expr[1], where)
+            atoms = found.follower.atoms_of(expr[1], where)
             if (not atoms or UNKNOWN in atoms) and found.fate(expr, where) == USED:
                 away = True
                 break
@@ -208,7 +208,7 @@ def find_given_away(found: Collector) -> None:
             elif value[0] == MAPPING:
                 pending += [(part, role) for _, part in value[1]]
             elif value[0] in NAMING:
-                owners = [atom[1] for atom in found.follower.of(value, scope) if atom[0] == "i"]
+                owners = [atom[1] for atom in found.follower.atoms_of(value, scope) if atom[0] == "i"]
                 if owners and away is None:
                     away = _goes_away(found, call, role, scope)
                 if away:
@@ -222,7 +222,7 @@ def _goes_away(found: Collector, call: Call, role: Any, scope: Scope) -> bool:
         return False
     if found.uses.logs(call, scope):
         return False
-    callee = found.follower.of(func, scope)
+    callee = found.follower.atoms_of(func, scope)
     names = {atom[1] for atom in callee if atom[0] == "x"}
     if names:
         callee = callee - {OTHER}
@@ -268,7 +268,9 @@ def fate_shown(found: Collector, names: set[str], expr: Expr, scope: Scope) -> s
     if names & _DUMPING and _starts_programs(found, scope):
         return USED
     if "wandb.init" in names and any(
-        any(atom[0] == "x" and atom[1].startswith("wandb") for atom in found.follower.of(read[1], where))
+        any(
+            atom[0] == "x" and atom[1].startswith("wandb") for atom in found.follower.atoms_of(read[1], where)
+        )
         for read, where in found.loads.attributes.get("config", ())
     ):
         return USED
@@ -279,7 +281,9 @@ def _starts_programs(found: Collector, scope: Scope) -> bool:
     """Tell whether a file starts other programs, which may read what it has written."""
     for other in scope.module.summary.scopes:
         for call in other.calls:
-            for atom in found.follower.of(call.func, other) if call.func[0] in (NAME, ATTRIBUTE) else ():
+            for atom in (
+                found.follower.atoms_of(call.func, other) if call.func[0] in (NAME, ATTRIBUTE) else ()
+            ):
                 if atom[0] == "x" and (atom[1] in _STARTING or atom[1].startswith("subprocess.")):
                     return True
     return False

@@ -7,24 +7,31 @@ from collections.abc import Iterator
 
 from cfgfix.code.model.given import CallPlace, Given, UnderConfigs
 from cfgfix.config.dialects.parameters import Reached
-from cfgfix.config.document.compose import Document, compose
+from cfgfix.config.document.compose import SCALAR, Document, compose, deref
+from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import KeyPath, Location, format_key_path
 from cfgfix.core.source_file import read_source
 from cfgfix.usage.project_code import CodeSays, ProjectCode
 
+Branches = dict[CallPlace, tuple[bool, Given]]
 Calls = dict[CallPlace, dict[int | str, Given]]
 
 
 def under_configs(code: ProjectCode) -> list[UnderConfigs]:
     """Return what each config gives to calls, those with the same values together, those with most values first."""
-    found: dict[object, tuple[list[str], Calls]] = {}
+    found: dict[object, tuple[list[str], Calls, Branches]] = {}
     for path, says in code.all().items():
         if not says.framework:
             continue
         shown = os.path.relpath(os.path.join(code.root, path))
-        calls = dict(_calls(shown, says))
-        if not calls:
+        try:
+            document = compose(read_source(shown))
+        except UnreadableError:
+            continue
+        calls = dict(_calls(document, says))
+        branches = dict(_branches(document, says))
+        if not calls and not branches:
             continue
         values = tuple(
             sorted(
@@ -33,19 +40,32 @@ def under_configs(code: ProjectCode) -> list[UnderConfigs]:
                 for name, one in given.items()
             )
         )
-        found.setdefault(values, ([], calls))[0].append(shown)
+        ways = tuple(sorted((place, taken) for place, (taken, _) in branches.items()))
+        found.setdefault((values, ways), ([], calls, branches))[0].append(shown)
     groups = sorted(found.values(), key=lambda group: (-len(group[1]), group[0]))
-    return [UnderConfigs(tuple(sorted(paths)), calls) for paths, calls in groups]
+    return [UnderConfigs(tuple(sorted(paths)), calls, branches) for paths, calls, branches in groups]
 
 
-def _calls(path: str, says: CodeSays) -> Iterator[tuple[CallPlace, dict[int | str, Given]]]:
+def _branches(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, tuple[bool, Given]]]:
+    """Yield each `if` that a config decides, with its value."""
+    for item in says.branches:
+        entry = document.find(item.path) if document.problem is None else None
+        if entry is not None:
+            node = deref(entry[1])
+            plain = node.kind is SCALAR and not node.style
+            value = resolve(node.text, LOADERS[says.loader]).value if plain else node.text
+            origin = document.source.location(entry[1].start, entry[1].end)
+            given = Given(value, format_key_path(item.path), origin, unchanged=node.kind is SCALAR)
+            yield (os.path.abspath(item.module), item.place), (item.taken, given)
+
+
+def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict[int | str, Given]]]:
     """Yield the calls that get a value of a config, each with the arguments that have one value only."""
     given: dict[tuple[CallPlace, int | str], list[Reached]] = {}
     for item in says.reached:
         if item.path is not None and item.argument is not None:
             place = os.path.abspath(item.location.path), item.place
             given.setdefault((place, item.argument), []).append(item)
-    document: Document | None = None
     found: Calls = {}
     for (place, argument), items in given.items():
         first = items[0]
@@ -55,11 +75,6 @@ def _calls(path: str, says: CodeSays) -> Iterator[tuple[CallPlace, dict[int | st
         ):
             # Another value arrives there on another way.
             continue
-        if document is None:
-            try:
-                document = compose(read_source(path))
-            except UnreadableError:
-                return
         assert first.path is not None
         origin = _origin(document, first.path)
         if origin is not None:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cfgfix.code.inference.interpreter.events import Loading
-from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     ConfigKey,
@@ -22,6 +22,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
+from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class _Composer:
 
     def override(self, root: Mapping, sign: str, name: str, text: str) -> None:
         """Apply an override of the command line."""
-        if sign == "~":
+        if sign == "~" or name.split(".", maxsplit=1)[0] == "hydra":
             return
         holder: Mapping = root
         *above, last = name.split(".")
@@ -198,8 +199,7 @@ class _Composer:
             holder = inner
         before = holder.entries.get(last)
         if before is None and not sign:
-            if name.split(".", maxsplit=1)[0] != "hydra":
-                self.host.unknown_overrides.append((name, holder))
+            self.host.unknown_overrides.append((name, holder))
             return
         for key in before.origins if before is not None else ():
             key.may_write.append(self.loading.spot)

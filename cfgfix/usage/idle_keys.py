@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
@@ -18,8 +16,6 @@ _FOR_A_READER = frozenset(
 """Names of keys that stand in a config for its reader."""
 _ELSEWHERE = frozenset({"misplaced-key", "misspelt-key"})
 """What is said of a section that the code looks for elsewhere: what lies in it goes with it."""
-_CHOICE = re.compile(r"(?!not ).*(== ?['\"]|['\"] ?==| is (?!not|None))")
-"""A condition that chooses one of several ways by a name, not one that switches something on."""
 
 
 def find_unread(judge: Judge) -> None:
@@ -183,17 +179,21 @@ def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> 
                         "condition": deciding[-1],
                         "place": judge.place(spot),
                     },
-                    severity="warning" if _CHOICE.match(deciding[-1]) else "info",
+                    severity="info",
                     spot=spot,
                     label="the only place that reads it",
                 )
     return found
 
 
-def _counts_on_another_way(judge: Judge, path: KeyPath) -> bool:
-    """Tell whether a value is used where a condition of the code, which no run fulfils, lets it."""
-    again = [opened for result in judge.again() if (opened := result.opened.get(judge.path)) is not None]
-    return any((key := opened.keys.get(path)) is not None and judge.counts(key) for opened in again)
+def _counts_in_another_way(judge: Judge, path: KeyPath) -> bool:
+    """Tell whether a value has an effect where conditions of the program turn out otherwise."""
+    for result in judge.again():
+        opened = result.opened.get(judge.path)
+        key = opened.keys.get(path) if opened is not None else None
+        if key is not None and judge.counts(key):
+            return True
+    return False
 
 
 def find_overwritten(judge: Judge) -> None:
@@ -231,6 +231,8 @@ def find_overwritten(judge: Judge) -> None:
                     label="replaced here",
                 )
             )
+        elif (logs or reads) and _counts_in_another_way(judge, path):
+            continue
         elif logs and reads and str(path[-1]) not in judge.mentioned:
             judge.told.add(path)
             judge.add(
@@ -247,7 +249,7 @@ def find_overwritten(judge: Judge) -> None:
             reads
             and not any(key.may_write for key in keys)
             and str(path[-1]) not in judge.mentioned
-            and not _counts_on_another_way(judge, path)
+            and not _counts_in_another_way(judge, path)
         ):
             judge.told.add(path)
             judge.add(

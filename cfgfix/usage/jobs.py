@@ -66,7 +66,7 @@ class RunBy:
     job: Job
     command: Command
 
-    def runs(self, program: str) -> bool:
+    def starts_program(self, program: str) -> bool:
         """Tell whether the command starts a program, by its path relative to the project.
 
         In a container the project may lie anywhere, so what both paths end with decides.
@@ -118,7 +118,7 @@ def job_for(jobs: Iterable[RunBy], programs: Iterable[str], config: str) -> Job 
     named: list[Job] = []
     other: list[Job] = []
     for item in jobs:
-        if any(item.runs(program) for program in programs):
+        if any(item.starts_program(program) for program in programs):
             says = item.names(config)
             if says is None:
                 other.append(item.job)

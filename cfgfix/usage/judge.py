@@ -7,6 +7,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Spot
 from cfgfix.core.edits import Change
+from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.mentions import MentionIndex, Mentions
@@ -28,6 +29,7 @@ class Verdict:
         changes: What would repair it.
         notes: Further lines.
         stops: Whether the run stops at it as it is, so that a repair can make nothing worse.
+        others: Further places that show it, such as the line of a script.
         title: What the repair does, where the rule does not say it.
     """
 
@@ -42,6 +44,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     stops: bool = False
     title: str | None = None
+    others: tuple[Location, ...] = ()
 
 
 class Judge:
@@ -94,7 +97,9 @@ class Judge:
         if self._mentioned is None:
             again = self.again()
             cut_off = not again or any(result.run.exhausted for result in again)
-            self._mentioned = self._mentions.of(self.path, [*self.results, *again], everywhere=cut_off)
+            self._mentioned = self._mentions.mentions_for(
+                self.path, [*self.results, *again], everywhere=cut_off
+            )
         return self._mentioned
 
     def again(self) -> list[RunResult]:

@@ -55,7 +55,7 @@ def usage(
     """
     found = Collector(program, root, schema, paths)
     about = _About(found)
-    keys = {path: about.judged(path, found.use_of(path)) for path in found.keys}
+    keys = {path: about.with_overwrites(path, found.use_of(path)) for path in found.keys}
     if found.sections is None and not any(item.role == CORE for item in about.loadings):
         # Where nothing loads a file, whatever fills the mapping may read it too.
         keys = {path: replace(use, status=UNSURE) for path, use in keys.items()}
@@ -141,7 +141,7 @@ class _About:
             last = func[2] if func[0] == ATTRIBUTE else func[1]
             if "load" not in last and last != "compose":
                 return None
-            for atom in self.follower.of(func, scope):
+            for atom in self.follower.atoms_of(func, scope):
                 if atom[0] == "x" and atom[1] in YAML_LOADS:
                     return str(atom[1])
         return None
@@ -178,7 +178,7 @@ class _About:
 
     def _last_names(self, expr: Expr, scope: Scope) -> set[str]:
         names = {dotted(expr) or ""}
-        for atom in self.follower.of(expr, scope):
+        for atom in self.follower.atoms_of(expr, scope):
             if atom[0] == "x":
                 names.add(str(atom[1]))
             elif atom[0] == "C":
@@ -196,7 +196,7 @@ class _About:
                     for name, value in call.keywords:
                         if name is not None:
                             continue
-                        callee = self.follower.of(call.func, scope)
+                        callee = self.follower.atoms_of(call.func, scope)
                         for atom in callee:
                             if atom[0] != "C":
                                 continue
@@ -210,7 +210,7 @@ class _About:
                             )
                             if owner is None:
                                 continue
-                            given = self.follower.of(value, scope)
+                            given = self.follower.atoms_of(value, scope)
                             if any(item[0] == "m" for item in given):
                                 method = self.program.method(owner, "__init__")
                                 free = method is not None and any(param[3] == "**" for param in method.params)
@@ -224,7 +224,7 @@ class _About:
         for scope in list(direct.values()):
             if scope.kind == "function":
                 for where, call in self.follower.callers(scope.name):
-                    atoms = self.follower.of(call.func, where)
+                    atoms = self.follower.atoms_of(call.func, where)
                     if any(atom[0] in ("f", "b") and atom[1] is scope for atom in atoms) and self.found.core(
                         where
                     ):
@@ -238,7 +238,7 @@ class _About:
 
     # Overwritten
 
-    def judged(self, path: Path, use: Use) -> Use:
+    def with_overwrites(self, path: Path, use: Use) -> Use:
         """Return the use of a key with what overwrites it taken into account."""
         if use.status not in (LIVE, UNSURE):
             return use
@@ -465,7 +465,7 @@ class _About:
             for scope in module.summary.scopes
             for call in scope.calls
             if call.func[0] in (NAME, ATTRIBUTE)
-            for atom in self.follower.of(call.func, scope)
+            for atom in self.follower.atoms_of(call.func, scope)
         )
 
     def _reached(self, module: Module, by_name: Mapping[str, list[Scope]]) -> set[int]:
@@ -478,7 +478,7 @@ class _About:
             for call in scope.calls:
                 func = call.func
                 targets: list[Scope] = []
-                atoms = self.follower.of(func, scope)
+                atoms = self.follower.atoms_of(func, scope)
                 for atom in atoms:
                     if atom[0] in ("f", "b"):
                         targets.append(atom[1])
@@ -543,7 +543,7 @@ class _About:
                             continue
                         if keys[paths[0]].status != LIVE:
                             continue
-                        callee = self.follower.of(call.func, scope)
+                        callee = self.follower.atoms_of(call.func, scope)
                         if not callee or not all(atom[0] in ("f", "b", "C") for atom in callee):
                             continue
                         if sections is not None and any(
@@ -572,7 +572,7 @@ class _About:
                 value = call.argument(place, name) if place is not None else call.keyword(name)
                 if value is None or value[0] == CONSTANT:
                     continue
-                called = self.follower.of(call.func, where)
+                called = self.follower.atoms_of(call.func, where)
                 if any(other[0] == atom[0] and other[1] is atom[1] for other in called) and (
                     self.found.uses.key_of(value, where) == path
                 ):
@@ -582,11 +582,11 @@ class _About:
     def _at_hand(self, scope: Scope) -> bool:
         """Tell whether a function has a config in one of its names or of its object's attributes."""
         for places in self.found.loads.names[id(scope)].values():
-            if self.found.uses.paths_of(self.follower.of(places[0], scope)):
+            if self.found.uses.paths_of(self.follower.atoms_of(places[0], scope)):
                 return True
         owner = self.program.owner(scope)
         return owner is not None and any(
-            self.found.uses.paths_of(self.follower.of(value, where))
+            self.found.uses.paths_of(self.follower.atoms_of(value, where))
             for name in ("config", "cfg", "hparams", "hps")
             for value, where in self.follower.stores(name, owner)
         )

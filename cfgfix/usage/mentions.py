@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted
 from cfgfix.usage.run_host import site_of
 
@@ -24,17 +24,26 @@ class MentionIndex:
         """Return the scopes that mention a name, by identity."""
         if self._scopes is None:
             self._scopes = {}
-            for module in self.project.program.all_modules():
-                for scope in module.summary.scopes:
-                    if scope.kind not in ("lambda", "comprehension"):
-                        for found in frozenset(_names_of(scope)):
-                            self._scopes.setdefault(found, []).append(id(scope))
+            scopes = [
+                scope
+                for module in self.project.program.all_modules()
+                for scope in module.summary.scopes
+                if scope.kind not in ("lambda", "comprehension")
+            ]
+            spread = {name for scope in scopes for name in _given_sections(scope)}
+            for scope in scopes:
+                names = frozenset(_names_of(scope))
+                called = scope.module.summary.scopes[scope.parent] if scope.name == "__init__" else scope
+                if called.name in spread:
+                    names |= {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
+                for found in names:
+                    self._scopes.setdefault(found, []).append(id(scope))
             for path in self.project.unread:
                 for found in frozenset(_WORD.findall(self.project.program.content_of(path))):
                     self._scopes.setdefault(found.decode("ascii"), []).append(-1)
         return self._scopes.get(name, [])
 
-    def of(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
+    def mentions_for(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
         """Return which names may be keys of a config.
 
         Args:
@@ -47,10 +56,15 @@ class MentionIndex:
         sites = {site_of(result.opened[path].loading)[-1] for result in results if path in result.opened}
         for result in results:
             asked |= result.run.of_unknown
+            for site, (_, key) in result.unresolved.items():
+                if site[-1] in sites:
+                    # The same call by another way, of which it is not known which file it gets.
+                    asked |= key.asked
             if not result.run.exhausted:
-                mine |= result.run.entered.keys()
+                mine |= result.run.entered.keys() - result.run.left_early
         others: set[int] = set()
         explained: set[str] = set()
+        paths = {other for result in results if path in result.opened for other in result.opened[path].keys}
         # Where not all programs were run, what others read explains nothing.
         for result in [] if self.project.spent() else self.project.results:
             run = result.run
@@ -58,10 +72,15 @@ class MentionIndex:
             loaded |= {site_of(opened.loading)[-1] for opened in result.opened.values()}
             if path in result.opened or run.exhausted or not sites.isdisjoint(loaded):
                 continue
-            others |= run.entered.keys()
+            others |= run.entered.keys() - run.left_early
             # What another program reads of a config that it loads elsewhere is no key of this one.
             for opened in result.opened.values():
-                explained.update(key.name for key in opened.keys.values() if counted(key))
+                explained.update(
+                    key.name
+                    for key in opened.keys.values()
+                    # A section of the same name elsewhere may be of one kind with this one.
+                    if counted(key) and not (len(key.path) > 1 and key.path in paths)
+                )
             explained.update(item.name for item in run.asked)
         return Mentions(
             self, set() if everywhere else mine, set() if everywhere else others, explained, asked
@@ -89,6 +108,16 @@ class Mentions:
             scope not in self._mine and not (explained and scope in self._others)
             for scope in self._code.scopes(name)
         )
+
+
+def _given_sections(scope: Any) -> Iterator[str]:
+    """Yield the names of functions that a scope calls with a mapping spread over their parameters."""
+    for call in scope.calls:
+        if any(name is None for name, _ in call.keywords):
+            if call.func[0] == ATTRIBUTE:
+                yield call.func[2]
+            elif call.func[0] == NAME:
+                yield call.func[1]
 
 
 def _names_of(scope: Any) -> Iterator[str]:

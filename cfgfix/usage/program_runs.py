@@ -9,15 +9,15 @@ from collections.abc import Sequence as Row
 
 from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
-from cfgfix.code.inference.interpreter.models.options import OPTIONS
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, PartialText, Scalar, Unknown, Value
+from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.code.model.program import Program
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile
-from cfgfix.usage.entrances import ASIDE, Entrance, Entrances
+from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names
 from cfgfix.usage.project_files import DATA, ProjectFiles
 from cfgfix.usage.run_host import Host, Opened, Site, site_of
 
@@ -25,6 +25,8 @@ MAX_RUNS = 600
 """Most runs of one project."""
 MAX_STEPS = 1_200_000
 """Most steps of all runs of one project: about ten seconds; programs that are not run any more silence what they mention."""
+MAX_OPTION_STEPS = 300_000
+"""Most steps of the programs that have options and load nothing, beside those of the others."""
 MAX_FORCED = 64
 """Most files that are tried at one load site."""
 MAX_FITTING = 3
@@ -97,6 +99,7 @@ class ProjectRuns:
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix that cut something off."""
         self.steps = 0
+        self.option_steps = 0
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
         self.sites: dict[Site, Loading] = {}
@@ -104,6 +107,11 @@ class ProjectRuns:
         self.unread = [path for path in program.files if path not in known]
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
+        self.pydantic_majors: dict[str, int] = {}
+        self.without_config: list[RunResult] = []
+        """Runs that load nothing, of programs that have options."""
+        self.commands_of: list[tuple[Entrance, list[Command]]] = []
+        """The commands that start each program."""
         self.entered: list[Entrance] = []
         """The programs that were followed."""
         self.open_sites: list[OpenSite] = []
@@ -151,14 +159,18 @@ class ProjectRuns:
         entrances = self.entered = finder.found()
         commands = finder.commands(entrances)
         made: list[tuple[Entrance, list[RunResult]]] = []
+        self.commands_of = [(entrance, commands.get(number, [])) for number, entrance in enumerate(entrances)]
         for number, entrance in enumerate(entrances):
             mine: list[RunResult] = []
+            if not entrance.loads:
+                continue
             for command in _telling(commands.get(number, ())):
                 if self.spent():
                     break
                 result = self.one(entrance, command)
                 if not result.run.loadings:
                     # A program that loads nothing under one command loads nothing under another, as a rule.
+                    self._keep_for_options(result)
                     break
                 known = {path for other in mine for path in other.opened}
                 if command is None and result.opened and known.issuperset(result.opened):
@@ -169,6 +181,17 @@ class ProjectRuns:
             made.append((entrance, mine))
         self.open_sites = [item for entrance, mine in made for item in _open_sites(self, entrance, mine)]
         self._try_others(self.open_sites)
+        for entrance in entrances:
+            if not entrance.loads and self.option_steps < MAX_OPTION_STEPS:
+                before = self.steps
+                self._keep_for_options(self.one(entrance, None))
+                self.option_steps += self.steps - before
+                self.steps = before
+
+    def _keep_for_options(self, result: RunResult) -> None:
+        """Keep a run that loads nothing for what it shows of the options."""
+        if result.entrance.framework and result.run.options:
+            self.without_config.append(result)
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
@@ -190,7 +213,9 @@ class ProjectRuns:
         again.unread = self.unread
         again.failures = self.failures
         again.sites, again.script_texts = self.sites, self.script_texts
+        again.pydantic_majors = self.pydantic_majors
         again.entered, again.open_sites = self.entered, self.open_sites
+        again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps
         again.results, again.every_way, again.steps = [], {}, 0
         for result in self.results:
             if path in result.opened:
@@ -210,6 +235,7 @@ class ProjectRuns:
         """Run a program once."""
         host = Host(self, entrance, command, forced or {})
         run = Interpreter(self.program, host, every_way=every_way)
+        run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
         if entrance.function:
             run.run_function(entrance.module, entrance.function)
         else:
@@ -227,6 +253,22 @@ class ProjectRuns:
             host.unresolved,
             host.unknown_overrides,
         )
+
+    def pydantic_for(self, folder: str) -> int:
+        """Return the major release of pydantic that a program in a folder is for; 0 where that is not known."""
+        found = self.pydantic_majors.get(folder)
+        if found is None:
+            from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
+
+            named = {
+                (source.rpartition(".")[0], source.rpartition(".")[2])
+                for module in self.program.all_modules()
+                for source in imported_names(module)
+                if source.startswith("pydantic")
+            }
+            release = (major_asked(folder, []) or major_of_code(named, configured=False)) if named else None
+            found = self.pydantic_majors[folder] = release or 0
+        return found
 
     def _try_others(self, sites: Row[OpenSite]) -> None:
         """Run programs with the files that nothing names and that have the shape their load sites ask for.

@@ -8,26 +8,28 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Spot
-from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
-from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.config.values.hit import Hit
+from cfgfix.core import cache
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass, replace
-from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.config_files import ConfigFile, KeyPath, Place, form_of
+from cfgfix.core.source_file import SourceFile, read_regular
+from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, KeyPath, Place, form_of
 from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.usage.judge import Verdict
+    from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
-    from cfgfix.usage.verdicts import Judged
+    from cfgfix.usage.verdicts import ConfigVerdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class CodeSays:
         digest: What tells the text that this holds for.
         reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
         job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
     """
 
     loader: str
@@ -67,6 +70,30 @@ class CodeSays:
     """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
     reached: tuple[Reached, ...] = ()
     job: Job | None = None
+    branches: tuple[Branch, ...] = ()
+
+
+OptionHit = tuple[str, str, Hit]
+"""What is wrong with an option: the Python file, relative to the repository, the name of the rule's check, the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a repository's code.
+
+    Attributes:
+        configs: What it says of every config that it opens, by its path relative to the repository.
+        followed: What was found, for the files that none of it opens.
+        options: What is wrong with options of programs.
+    """
+
+    configs: dict[str, CodeSays]
+    followed: Followed
+    options: tuple[OptionHit, ...]
+
+
+_DECLARES = (b"add_argument", b"DEFINE_")
+"""What stands in code that declares options."""
 
 
 class ProjectCode:
@@ -94,15 +121,14 @@ class ProjectCode:
         self._key = key
         self._keep = keep
         self._tensorflow = tensorflow
-        self._known: dict[str, CodeSays] | None = None
-        self._followed: Followed | None = None
+        self._known: Known | None = None
         self._runs: ProjectRuns | None = None
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix: what they cut off is not known, and files are judged without it."""
 
-    def of(self, path: str, source: SourceFile) -> CodeSays | None:
+    def says_about(self, path: str, source: SourceFile) -> CodeSays | None:
         """Return what the code says of a config, or None where none of it opens the file."""
         name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         found = self.all().get(name)
@@ -113,39 +139,45 @@ class ProjectCode:
 
     def all(self) -> dict[str, CodeSays]:
         """Return what the code says of every config that it opens, by its path relative to the root."""
+        return self.known().configs
+
+    def options(self) -> tuple[OptionHit, ...]:
+        """Return what is wrong with the options of programs."""
+        return self.known().options
+
+    def followed(self) -> Followed:
+        """Return what was found of the code, for the files that none of it opens."""
+        return self.known().followed
+
+    def known(self) -> Known:
+        """Return what is known of the code, worked out at the first call."""
         if self._known is None:
             try:
-                self._known, self._followed = self._made()
+                self._known = self._made()
             except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
                 from cfgfix.usage.unopened import Followed
 
                 self.failures.append(internal_fault(error, self.root))
-                self._known, self._followed = {}, Followed()
+                self._known = Known({}, Followed(), ())
         return self._known
-
-    def followed(self) -> Followed:
-        """Return what was found of the code, for the files that none of it opens."""
-        self.all()
-        assert self._followed is not None
-        return self._followed
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self) -> tuple[dict[str, CodeSays], Followed]:
+    def _made(self) -> Known:
         files = self._files()
         from cfgfix.usage.unopened import Followed
 
         if not files:
-            return {}, Followed()
+            return Known({}, Followed(), ())
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
-        if not listed.data:
-            return {}, Followed(len(files))
+        if not listed.data and not any(map(_declares_options, files)):
+            return Known({}, Followed(len(files)), ())
         stamps = []
         for path in beside:
             with contextlib.suppress(OSError):
@@ -153,43 +185,48 @@ class ProjectCode:
                 stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
-        question = cache.digest(
-            cache.dump(
-                (
-                    [(file.path, file.stamp) for file in files],
-                    stamps,
-                    self.root,
-                    os.getcwd(),
-                    repr(self._key),
-                    repr(replace(requirement, looked_in=())),
-                )
+        question = cache.key_of(
+            (
+                [(file.path, file.stamp) for file in files],
+                stamps,
+                self.root,
+                os.getcwd(),
+                repr(self._key),
+                repr(replace(requirement, looked_in=())),
             )
         )
-        tree = cache.digest(repr(self.root).encode()).hex()[:16]
-        known = cache.load_result(f"runs-{tree}", question) if self._keep else None
+        tree = cache.name_of([self.root])
+        known = cache.load(f"runs-{tree}", question) if self._keep else None
         if known is not None:
             return _unpacked(known)
         runs = self._run(files)
+        from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.unopened import followed
-        from cfgfix.usage.verdicts import judged
+        from cfgfix.usage.verdicts import verdicts_by_file
 
-        found = {path: _says(item) for path, item in judged(runs).items()}
-        beside_them = followed(runs)
+        found = Known(
+            {path: _says(item) for path, item in verdicts_by_file(runs).items()},
+            followed(runs),
+            tuple(_option_hit(runs, verdict) for verdict in option_verdicts(runs)),
+        )
         if self._keep and not self.failures:
-            cache.store_result(f"runs-{tree}", question, _packed(found, beside_them))
-        return found, beside_them
+            cache.store(f"runs-{tree}", question, _packed(found))
+        return found
 
     def _requirement(self, files: list[Any]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
 
     def _run(self, files: list[Any]) -> ProjectRuns:
+        from cfgfix.code.inference.releases import IMPORTS
         from cfgfix.code.model.program import Program
         from cfgfix.usage.program_runs import ProjectRuns
 
         clear_package_cache()
-        tree = cache.digest(repr(sorted(file.path for file in files)).encode()).hex()[:16]
-        with contextlib.closing(cache.SummaryStore(f"runs-{tree}", [], enabled=self._keep)) as store:
-            program = Program(files, store, [])
+        tree = cache.name_of(file.path for file in files)
+        # What tells the release that a file is for looks at the files that use TensorFlow.
+        needles = sorted(IMPORTS)
+        with contextlib.closing(SummaryStore(f"runs-{tree}", needles, enabled=self._keep)) as store:
+            program = Program(files, store, needles)
             program.facts["requirement"] = self._requirement(files)
             program.scan()
             runs = ProjectRuns(program, self.root)
@@ -215,14 +252,14 @@ class ProjectCode:
         return self._again[key]
 
     def _said(self, name: str, source: SourceFile) -> CodeSays | None:
-        from cfgfix.usage.verdicts import judged
+        from cfgfix.usage.verdicts import verdicts_by_file
 
         runs = self._runs or self._run(self._files())
-        found = judged(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
+        found = verdicts_by_file(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
         return _says(found) if found is not None else None
 
 
-def _says(found: Judged) -> CodeSays:
+def _says(found: ConfigVerdicts) -> CodeSays:
     return CodeSays(
         found.loader,
         form_of(found.file.path),
@@ -239,6 +276,7 @@ def _says(found: Judged) -> CodeSays:
         found.ways,
         found.reached,
         found.job,
+        found.branches,
     )
 
 
@@ -253,8 +291,35 @@ def _hit(verdict: Verdict) -> Hit:
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
         title=verdict.title,
         notes=verdict.notes,
-        elsewhere=(_location(verdict.spot, verdict.label),) if verdict.spot is not None else (),
+        elsewhere=(
+            *((_location(verdict.spot, verdict.label),) if verdict.spot is not None else ()),
+            *verdict.others,
+        ),
     )
+
+
+def _declares_options(file: Any) -> bool:
+    """Tell whether a Python file may declare options of a command line."""
+    try:
+        data = read_regular(file.path, MAX_BYTES)
+    except OSError:
+        return False
+    return any(word in data for word in _DECLARES)
+
+
+def _option_hit(runs: ProjectRuns, verdict: OptionVerdict) -> OptionHit:
+    spot = verdict.spot
+    place = _location(spot, "")
+    hit = Hit(
+        start=place.start,
+        end=place.end,
+        path=None,
+        values=verdict.values,
+        severity=verdict.severity,
+        notes=verdict.notes,
+        elsewhere=(_location(verdict.other, verdict.label),) if verdict.other is not None else (),
+    )
+    return runs.shown(spot.path), verdict.check, hit
 
 
 def _location(spot: Spot, label: str) -> Location:
@@ -264,7 +329,7 @@ def _location(spot: Spot, label: str) -> Location:
     return found
 
 
-def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
+def _packed(known: Known) -> Any:
     configs = [
         (
             path,
@@ -285,17 +350,24 @@ def _packed(found: dict[str, CodeSays], followed: Followed) -> Any:
             (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
             if item.job
             else None,
+            [(one.module, one.place, one.taken, one.path) for one in item.branches],
         )
-        for path, item in found.items()
+        for path, item in known.configs.items()
     ]
+    followed = known.followed
     calls = [(call.place, call.endings, call.names) for call in followed.calls]
-    return configs, (
-        followed.modules,
-        followed.programs,
-        followed.framework,
-        followed.cut_off,
-        calls,
-        followed.mentions,
+    options = [(path, check, _packed_hit(hit)) for path, check, hit in known.options]
+    return (
+        configs,
+        options,
+        (
+            followed.modules,
+            followed.programs,
+            followed.framework,
+            followed.cut_off,
+            calls,
+            followed.mentions,
+        ),
     )
 
 
@@ -351,10 +423,10 @@ def _packed_hit(hit: Hit) -> Any:
     )
 
 
-def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
+def _unpacked(data: Any) -> Known:
     from cfgfix.usage.unopened import Followed, OpenCall
 
-    found, (modules, programs, framework, cut_off, calls, mentions) = data
+    found, options, (modules, programs, framework, cut_off, calls, mentions) = data
     followed = Followed(
         modules,
         programs,
@@ -363,7 +435,7 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
         tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
         mentions,
     )
-    return {
+    configs = {
         path: CodeSays(
             loader,
             form,
@@ -380,9 +452,11 @@ def _unpacked(data: Any) -> tuple[dict[str, CodeSays], Followed]:
             ways,
             tuple(_unpacked_reached(one) for one in reached),
             Job(*job) if job is not None else None,
+            tuple(Branch(*one) for one in branches),
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job in found
-    }, followed
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches in found
+    }
+    return Known(configs, followed, tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options))
 
 
 def _unpacked_reached(data: Any) -> Reached:

@@ -7,6 +7,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import (
     ConfigKey,
+    External,
     KeyPath,
     Mapping,
     Scalar,
@@ -15,15 +16,18 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
 from cfgfix.code.model.positions import Offsets
-from cfgfix.config.dialects.parameters import ELEMENT, Reached, meaning_of
+from cfgfix.code.model.summary import Place
+from cfgfix.config.dialects.parameters import ELEMENT, SAMPLES, Branch, Reached, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile
-from cfgfix.usage.element_sizes import element_sizes
+from cfgfix.usage.element_sizes import element_sizes, sample_counts
 from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.sinks import BoundCall, Sink, Sinks
 
 MAX_REACHED = 400
 """Most parameters that are kept of one config."""
+AUTOTUNE = -1
+"""What `tf.data.AUTOTUNE` stands for."""
 _PLAIN = (bool, int, float, str)
 
 
@@ -73,6 +77,13 @@ def reached_by(
         for bound in calls:
             for item in _constants(bound, places):
                 found.setdefault(_identity(item), item)
+        for bound, count in sample_counts(calls):
+            keys = [key for key in _origins(count) if key.source == path and key.path] if count else []
+            plain, known = _plain(count) if count is not None else (None, False)
+            source = keys[0].path if len(keys) == 1 else None
+            always, place = not bound.conditions, places.of(bound.spot)
+            item = Reached(bound.callable, SAMPLES, source, False, plain, known, always, False, place)
+            found.setdefault(_identity(item), item)
         for bound, size in element_sizes(calls):
             always, place = not bound.conditions, places.of(bound.spot)
             known = size is not None
@@ -81,6 +92,22 @@ def reached_by(
         if len(found) >= MAX_REACHED:
             break
     return tuple(list(found.values())[:MAX_REACHED])
+
+
+def branches_of(path: str, results: Sequence[RunResult]) -> tuple[Branch, ...]:
+    """Return the branches of the code that a config decides alone, the same way in all runs that open it."""
+    found: dict[tuple[str, Place], Branch | None] = {}
+    for result in results:
+        for (scope, place), (taken, keys) in result.run.branches.items():
+            mine = [key for key in keys if key.source == path and key.path]
+            here = scope.module.path, place
+            alone = len(mine) == 1 and len(keys) == 1 and taken is not None and not result.run.exhausted
+            new = Branch(*here, bool(taken), mine[0].path) if alone else None
+            if here not in found:
+                found[here] = new
+            elif new is None or found[here] != new:
+                found[here] = None
+    return tuple(item for item in found.values() if item is not None)
 
 
 def _of_sink(
@@ -176,6 +203,8 @@ def _plain(value: Value) -> tuple[Any, bool]:
     """Return a value as plain data, and whether it is known."""
     if isinstance(value, Scalar):
         return (value.value, not value.optional) if isinstance(value.value, _PLAIN) else (None, False)
+    if isinstance(value, External) and value.name.endswith("data.AUTOTUNE"):
+        return AUTOTUNE, True
     if isinstance(value, Listed) and not value.open:
         return [_plain(item)[0] for item in value.items], True
     return None, False

@@ -490,7 +490,7 @@ class Collector:
 
     def whole_paths(self, expr: Expr, scope: Scope) -> set[Path]:
         """Return the key paths of the sections that an expression may be."""
-        return self._whole_paths(self.follower.of(expr, scope))
+        return self._whole_paths(self.follower.atoms_of(expr, scope))
 
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
         owners = self._owners()
@@ -532,7 +532,7 @@ class Collector:
             if isinstance(key := constant(expr[2]), str) and key in self.tops
         ]
         for base, scope in reads:
-            for path in self.uses.paths_of(self.follower.of(base, scope)):
+            for path in self.uses.paths_of(self.follower.atoms_of(base, scope)):
                 if path and path[0] not in self.tops:
                     self.groups.add(path)
 
@@ -545,7 +545,7 @@ class Collector:
             return
         if not interesting and base[0] not in (NAME, ATTRIBUTE):
             return
-        atoms = self.follower.of(base, scope)
+        atoms = self.follower.atoms_of(base, scope)
         if interesting:
             self._note(expr, scope, atoms, name)
         elif atoms and all(atom[0] == "c" for atom in atoms) and expr[0] == ATTRIBUTE:
@@ -560,7 +560,7 @@ class Collector:
         paths = self.parts.get(name)
         if paths is None:
             return
-        atoms = self.follower.of(base, scope)
+        atoms = self.follower.atoms_of(base, scope)
         if atoms and UNKNOWN not in atoms:
             return
         parent, role = self.loads.around.get(id(expr), (None, None))
@@ -600,7 +600,7 @@ class Collector:
                 if not isinstance(name, str):
                     self._dynamic(expr, call.args[0], call.args[1], scope)
                 elif name in self.by_name or self.sections is not None:
-                    atoms = self.follower.of(call.args[0], scope)
+                    atoms = self.follower.atoms_of(call.args[0], scope)
                     if name in self.by_name:
                         self._note(expr, scope, atoms, name)
                     if atoms and all(atom[0] == "c" for atom in atoms):
@@ -609,7 +609,7 @@ class Collector:
                             if name not in self.sections.fields[atom[1]]:
                                 self.undefined.append((atom[1], name, expr, scope, len(call.args) < 3))
             elif func[1] == "setattr" and isinstance(name, str) and len(call.args) == 3:
-                for path in self.uses.paths_of(self.follower.of(call.args[0], scope)):
+                for path in self.uses.paths_of(self.follower.atoms_of(call.args[0], scope)):
                     key = self.keys.get((*path, name))
                     if key is not None:
                         key.writes.append((expr, scope, None, call.args[2]))
@@ -617,7 +617,7 @@ class Collector:
             name = constant(call.args[0])
             if isinstance(name, str):
                 if name in self.by_name:
-                    self._note(expr, scope, self.follower.of(func[1], scope), name)
+                    self._note(expr, scope, self.follower.atoms_of(func[1], scope), name)
                 self._part(expr, func[1], name, scope)
             else:
                 self._dynamic(expr, func[1], call.args[0], scope)
@@ -629,7 +629,7 @@ class Collector:
         for keyword, value in call.keywords:
             self._whole(value, scope, (expr, keyword if keyword is not None else "**"))
         if func[0] == ATTRIBUTE and func[2] in ("items", "values") and not call.args:
-            paths = self.uses.paths_of(self.follower.of(func[1], scope))
+            paths = self.uses.paths_of(self.follower.atoms_of(func[1], scope))
             for path in paths | self._below(paths):
                 self.used_whole(path, self.fate(expr, scope), expr, scope)
 
@@ -643,7 +643,7 @@ class Collector:
         found = self.uses.access(target, scope)
         if found is None or found[1] not in self.by_name:
             return
-        for path in self.uses.paths_of(self.follower.of(found[0], scope)):
+        for path in self.uses.paths_of(self.follower.atoms_of(found[0], scope)):
             key = self.keys.get((*path, found[1]))
             if key is not None:
                 key.writes.append((target, scope, event, event.value or ("?",)))
@@ -652,7 +652,7 @@ class Collector:
         """Note a read by a name that is not written out."""
         if base[0] not in (NAME, ATTRIBUTE, CALL, SUBSCRIPT):
             return
-        atoms = self.follower.of(base, scope)
+        atoms = self.follower.atoms_of(base, scope)
         paths = self.uses.paths_of(atoms)
         unknown = not atoms or UNKNOWN in atoms
         if not paths and not unknown:
@@ -701,7 +701,7 @@ class Collector:
             if self.uses.logs(call, scope):
                 fate = LOGGED
             else:
-                callee = self.follower.of(call.func, scope)
+                callee = self.follower.atoms_of(call.func, scope)
                 names = {atom[1] for atom in callee if atom[0] == "x"}
                 if names:
                     callee = callee - {OTHER}
@@ -755,7 +755,7 @@ class Collector:
         """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
         if not call.args or role == 0 or role in ("*", "**"):
             return False
-        functions = self.follower.of(call.args[0], scope)
+        functions = self.follower.atoms_of(call.args[0], scope)
         place = role - 1 if isinstance(role, int) else role
         return bool(functions) and all(
             atom[0] in ("f", "b", "C") and self.follows(atom, place) for atom in functions
@@ -799,7 +799,7 @@ class Collector:
                 continue
             if parent[0] != CALL or part != "**":
                 return False
-            callee = self.follower.of(where.calls[parent[1]].func, where)
+            callee = self.follower.atoms_of(where.calls[parent[1]].func, where)
             if not callee or not all(
                 other[0] in ("f", "b", "C")
                 and (
@@ -909,7 +909,7 @@ class Collector:
                         continue
                     if parent[0] == COMPARE:
                         if role == "left" and parent[2][0][0] in ("in", "not in"):
-                            atoms = self.follower.of(parent[2][0][1], scope)
+                            atoms = self.follower.atoms_of(parent[2][0][1], scope)
                             if self.uses.paths_of(atoms):
                                 self._note(parent, scope, atoms, name)
                         continue

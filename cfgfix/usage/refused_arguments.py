@@ -20,7 +20,7 @@ def find_refused_arguments(judge: Judge, arguments: Arguments) -> None:
     """Tell of what TensorFlow does not take of the arguments that a file gives."""
     floats = frozenset(path for path, entry in judge.entries.items() if isinstance(entry.data, float))
     for result in judge.results:
-        for fault in arguments.of(result, judge.path, floats):
+        for fault in arguments.faults_in(result, judge.path, floats):
             entry = judge.entries.get(fault.key.path)
             if entry is None or entry.path in judge.told:
                 continue

@@ -8,7 +8,7 @@ from collections.abc import Mapping as Table
 from typing import Protocol
 
 from cfgfix.code.inference.interpreter.events import Loading
-from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL
+from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.objects import (
     DICT,
     EITHER,
@@ -22,6 +22,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
+from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import UNREAD, ConfigFile, Entry, KeyPath, Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from cfgfix.config.dialects.parameters import Reached
+from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import Arguments
@@ -15,8 +15,9 @@ from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
+from cfgfix.usage.overrides import find_unknown_overrides
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
-from cfgfix.usage.reached import Places, reached_by
+from cfgfix.usage.reached import Places, branches_of, reached_by
 from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
 from cfgfix.usage.sinks import Sinks
@@ -27,7 +28,7 @@ MAX_PLACES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ConfigVerdicts:
     """What the code says of one config file.
 
     Attributes:
@@ -45,6 +46,7 @@ class Judged:
         asked: The names that the code asks for and the file lacks, with where.
         reached: The parameters of TensorFlow that its values reach.
         job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
     """
 
     file: ConfigFile
@@ -61,9 +63,10 @@ class Judged:
     asked: tuple[tuple[KeyPath, Place], ...]
     reached: tuple[Reached, ...]
     job: Job | None
+    branches: tuple[Branch, ...]
 
 
-def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
+def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str, ConfigVerdicts]:
     """Return what the runs say of each config that they opened, by its path relative to the project.
 
     Args:
@@ -78,7 +81,7 @@ def judged(project: ProjectRuns, only: str | None = None) -> dict[str, Judged]:
     mentioned = MentionIndex(project)
     sinks, places, jobs = Sinks(project), Places(), jobs_of(project.files)
     arguments = Arguments(project, sinks)
-    found: dict[str, Judged] = {}
+    found: dict[str, ConfigVerdicts] = {}
     for path, results in by_file.items():
         try:
             judge = Judge(project, path, results, mentioned)
@@ -97,7 +100,9 @@ def _reached_by(judge: Judge, sinks: Sinks, places: Places) -> tuple[Reached, ..
     return reached_by(judge.path, results, sinks, values, places) if results else ()
 
 
-def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None) -> Judged:
+def _verdicts_of(
+    judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None
+) -> ConfigVerdicts:
     evidence: dict[str, tuple[str, ...]] = {}
     for result, opened in zip(judge.results, judge.mine, strict=True):
         spot = opened.loading.spot
@@ -127,6 +132,7 @@ def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...
     if judge.root is not None and judge.root.kind == "map":
         find_lacking(judge)
         find_refused(judge)
+        find_unknown_overrides(judge)
         find_refused_arguments(judge, arguments)
         find_wrong_values(judge)
         find_open_interpolations(judge)
@@ -140,7 +146,7 @@ def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...
         if key.conversions & {"float", "int"}
     }
     judge.verdicts.sort(key=lambda item: (item.span, item.check))
-    return Judged(
+    return ConfigVerdicts(
         judge.first.file,
         judge.first.loader,
         tuple(evidence),
@@ -155,6 +161,7 @@ def _verdicts_of(judge: Judge, arguments: Arguments, reached: tuple[Reached, ...
         _asked(judge),
         reached,
         job,
+        branches_of(judge.path, judge.results),
     )
 
 

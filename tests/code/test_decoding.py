@@ -156,6 +156,16 @@ def once(epochs):
         train_step(tf.constant(x * mask))
 
 
+def figure(buffer):
+    return tf.image.decode_png(buffer.getvalue())
+
+
+def logged(epochs, buffer):
+    for epoch in range(epochs):
+        train_step(tf.ones([1, 2]))
+        tf.summary.image("figure", figure(buffer)[None], epoch)
+
+
 def predict():
     for path in files:
         print(net.predict(cv2.imread(path)[None]))

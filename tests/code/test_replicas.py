@@ -236,3 +236,21 @@ model.fit(Data(8).endless(), epochs=3, steps_per_epoch=9)
 
 def test_open_batches_on_tpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_marked(tmp_path, monkeypatch, "TFD067", TPUS)
+
+
+CHOSEN = """\
+import sys
+import tensorflow as tf
+
+if "--tpu" in sys.argv:
+    strategy = tf.distribute.TPUStrategy()
+else:
+    strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.fit(tf.data.TFRecordDataset(["a"]).map(lambda r: (r, 1)).batch(8), epochs=3)
+"""
+
+
+def test_tpus_that_are_chosen_are_information(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_marked(tmp_path, monkeypatch, "TFD067", CHOSEN)

@@ -10,6 +10,8 @@ import pytest
 from cfgfix.code.tensorflow.api import load
 from cfgfix.code.tensorflow.requirements import AUTO, NOTHING, Requirement, find_requirement, setting
 from cfgfix.core.errors import CfgfixError
+from cfgfix.lint.runner import Request, check
+from cfgfix.settings.reader import Settings
 
 
 def wanting(text: str) -> Requirement:
@@ -204,15 +206,15 @@ def test_which_releases_refuse_an_argument(asked: str, name: str, argument: str,
 
 def test_words_of_keras_three() -> None:
     table = load(NOTHING)
-    assert {"relu", "swish"} <= table.words("activations")
-    assert "adam" in table.words("optimizers")
-    assert {"mixed_float16", "mixed_bfloat16", "float32"} <= table.words("dtype_policies")
-    assert "mixed_float" not in table.words("dtype_policies")
+    assert {"relu", "swish"} <= table.accepted_words("activations")
+    assert "adam" in table.accepted_words("optimizers")
+    assert {"mixed_float16", "mixed_bfloat16", "float32"} <= table.accepted_words("dtype_policies")
+    assert "mixed_float" not in table.accepted_words("dtype_policies")
     first, last = (1 << table.versions.index(item) for item in ("2.16", "2.21"))
-    assert "muon" in table.words("optimizers", last) - table.words("optimizers", first)
+    assert "muon" in table.accepted_words("optimizers", last) - table.accepted_words("optimizers", first)
     assert table.word_releases("optimizers", "muon") & (first | last) == last
-    assert not table.words("optimizers", 1)
-    assert table.words("nothing") == frozenset()
+    assert not table.accepted_words("optimizers", 1)
+    assert table.accepted_words("nothing") == frozenset()
 
 
 _KINDS = (
@@ -461,7 +463,8 @@ def api_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[st
         ({"requirements.txt": "tensorflow>=2.9\ntensorflow_addons\n"}, []),
         ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, []),
         ({"other.py": "import tensorflow_addons as tfa\n"}, ["DEP020", "DEP008"]),
-        ({"project/requirements.txt": "tensorflow==2.4\n"}, []),
+        # TensorFlow 2.4 has no optimizers.legacy.
+        ({"project/requirements.txt": "tensorflow==2.4\n"}, ["DEP008"]),
         ({"project/requirements.txt": "tensorflow==2.18\n"}, ["DEP020", "DEP008"]),
         ({"elsewhere/requirements.txt": "tensorflow==2.4\n"}, ["DEP020", "DEP008"]),
     ],
@@ -495,7 +498,8 @@ def test_a_callable_that_once_took_any_keyword_did_not_refuse_one() -> None:
     ("files", "rules"),
     [
         ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, ["DEP013"]),
-        ({"project/requirements.txt": "tensorflow==2.10\n"}, ["DEP013"]),
+        # The project is judged by its own release, which has no experimental_run_v2 and the new place of the thread options.
+        ({"project/requirements.txt": "tensorflow==2.10\n"}, ["DEP013", "DEP012", "DEP004"]),
         ({"project/requirements.txt": "tensorflow==2.0.0\n"}, []),
     ],
 )
@@ -768,3 +772,34 @@ def test_the_setting_says_which_release_is_meant(value: str, text: str) -> None:
 def test_a_setting_that_says_nothing_is_refused(value: str) -> None:
     with pytest.raises(CfgfixError, match="is no release of TensorFlow"):
         setting(value)
+
+
+def test_each_project_of_a_collection_has_its_own_releases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    text = "import tensorflow as tf\noptimizer = tf.keras.optimizers.Adam(lr=0.1)\n"
+    for folder, asked in (("old", "tensorflow==2.8.0\n"), ("new", "tensorflow==2.19.0\n"), ("open", "")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "train.py").write_text(text)
+        if asked:
+            (tmp_path / folder / "requirements.txt").write_text(asked)
+    (tmp_path / "README.md").write_text("- TensorFlow 2.3.0\n")
+    settings = Settings(root=str(tmp_path), hardware="none", tensorflow="requirements")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
+    report = check(Request(paths=(".",), settings=settings))
+    found = {
+        Path(item.location.path).parent.name: item.severity.label
+        for item in report.findings()
+        if item.rule == "DEP020" and item.severity.label != "info"
+    }
+    assert found == {"new": "error"}
+    (tmp_path / "README.md").unlink()
+    report = check(Request(paths=(".",), settings=settings))
+    found = {
+        Path(item.location.path).parent.name: item.severity.label
+        for item in report.findings()
+        if item.rule == "DEP020" and item.severity.label != "info"
+    }
+    assert found == {"new": "error", "open": "error"}

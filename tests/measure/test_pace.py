@@ -169,3 +169,14 @@ def test_a_map_before_a_full_shuffle_has_its_time(tf):
     found = {stage.operation: stage for stage in measure_stages(dataset, batches=30)}
     assert found["Map"].seconds >= 0.011
     assert found["Map"].share > 0.8
+
+
+def test_the_quiet_time_of_calls_at_once_takes_whole_rounds():
+    from cfgfix.measure.stages import _Cost
+
+    alone = _Cost("Map", "f", False, [], each=[(0.005, 1)] * 8 + [(0.02, 1)] * 4)
+    assert alone.quiet(4, 1) == pytest.approx(0.02)
+    # Each round of four calls of 10 ms is seen in two readings: its elements first, most of its time later.
+    together = _Cost("ParallelMap", "f", False, [], each=[(0.001, 3), (0.039, 1)] * 40)
+    assert together.quiet(1, 4) == pytest.approx(0.01, rel=0.05)
+    assert _Cost("Map", "f", False, [], each=[(0.005, 1)] * 3).quiet(1, 1) is None

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.measure import step as step_module
 from cfgfix.measure.sampling import UserCodeError
 from cfgfix.measure.statistics import Interval, summarise
 from cfgfix.measure.step import (
@@ -354,3 +356,15 @@ def test_a_retrace_without_a_cause_says_so():
     verdict = next(v for v in judge(made(traces=(trace,)), on_gpu=True) if v.name == "retracing")
     assert "no argument differs" in verdict.evidence[1]
     assert verdict.rules == ("TFF006",)
+
+
+def test_parts_come_with_rounds_enough_or_not_at_all(tf, monkeypatch):
+    def few(functions, **_):
+        return {name: np.array([run() for _ in range(3)]) for name, run in functions.items()}
+
+    monkeypatch.setattr(step_module, "time_in_turn", few)
+    plan = replace(PLAN, rounds=20)
+    found = measure(parts_of(tf), lambda: pairs(tf), plan)
+    assert found.parts == {}
+    assert any("too few for an interval" in note for note in found.notes)
+    assert measure(parts_of(tf), lambda: pairs(tf), replace(PLAN, rounds=3)).parts

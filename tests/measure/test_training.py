@@ -104,6 +104,20 @@ def test_disturbances_of_a_busy_machine_are_no_ones_stall():
     assert [verdict.name for verdict in made.judged(FREE)[1]] == ["stall"]
 
 
+def test_a_stall_stands_out_among_disturbances():
+    made = Programme(steps=160)
+    for place in range(15, 160, 16):
+        made.loop.steps[place].call += 0.08
+        made.planted([place], 0.08, state="call")
+    for place in (20, 23, 41, 60, 61, 88, 91, 120, 133):
+        made.loop.steps[place].call += 0.02
+        made.planted([place], 0.02, state="call")
+    found, problems = made.judged(TAKEN)
+    assert [verdict.name for verdict in problems] == ["stall"]
+    assert found.stalls[0].period == pytest.approx(16)
+    assert found.stalls[0].seconds == pytest.approx(0.08, rel=0.05)
+
+
 def test_what_every_step_does_between_is_told():
     made = Programme().planted(range(120), 0.004, "log", "/home/me/train.py:40")
     found, problems = made.judged()

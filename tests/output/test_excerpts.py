@@ -14,7 +14,6 @@ from cfgfix.code import scan
 from cfgfix.core.findings import Location
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import excerpt
-from cfgfix.core.terminal import Paint
 from cfgfix.lint import runner as engine
 from cfgfix.output import text
 
@@ -31,7 +30,7 @@ def request_of(monkeypatch, tmp_path):
 
 def said(report):
     rendered = [importlib.import_module(f"cfgfix.output.{form}").render(report) for form in FORMS]
-    return [text.render(report, Paint(on=False)), *rendered]
+    return [text.render(report), *rendered]
 
 
 def test_a_check_that_keeps_less_says_the_same(request_of):

@@ -175,6 +175,20 @@ def test_in_a_fresh_process_everything_arrives_and_verify_says_so(fresh) -> None
     assert out.count("ok ") == 8
 
 
+def test_verify_covers_xla_for_steps(fresh) -> None:
+    fresh(
+        """
+        from cfgfix.tf import configure, verify
+        from cfgfix.tf import runtime
+        configure(None, "cpu,cpus=4", xla=True, graph_mode=True)
+        found = {check.name: check for check in verify()}
+        assert found["XLA for steps"].ok
+        runtime._xla_compiles = lambda tf: False
+        assert [check.name for check in verify() if not check.ok] == ["XLA for steps"]
+        """
+    )
+
+
 def test_too_late_is_said_clearly(fresh) -> None:
     out = fresh(
         """

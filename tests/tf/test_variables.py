@@ -84,3 +84,24 @@ def test_the_command(tmp_path) -> None:
         "PYTHONHASHSEED": "3",
     }
     assert all(row["why"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("data:\n  batch_size: 4\n", "no key for devices, threads"),
+        ("data:\n  batch_size: 4\ntraining:\n  use_xla_auto: false\n", "config: "),
+    ],
+)
+def test_where_nothing_is_needed_the_command_says_what_it_looked_at(tmp_path, text, told) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    done = CliRunner().invoke(tf_env, [str(path), "--hardware", "none"])
+    if done.exit_code:
+        done = CliRunner().invoke(tf_env, [str(path)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == ""
+    assert "no variable needs to be set" in done.stderr
+    assert "threads: TensorFlow counts" in done.stderr
+    assert told in done.stderr
+    assert "config: none was named" in CliRunner().invoke(tf_env, []).stderr

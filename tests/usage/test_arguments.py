@@ -168,7 +168,7 @@ REFUSED = {
 def test_what_a_parameter_refuses_is_told_at_the_config(
     tmp_path: Path, code: str, config: str, expected: dict[str, tuple[str, str]]
 ) -> None:
-    assert told(tmp_path, code, config) == expected
+    assert told(tmp_path, code, config, "tensorflow>=2.16") == expected
 
 
 RELEASES = {
@@ -180,6 +180,29 @@ RELEASES = {
     "there": ("tensorflow==2.15.1", {}),
     "gone, and nothing says which": ("", {"cell.time_major": ("refused-key", "info")}),
 }
+
+
+VALUES = {
+    "refused by every Keras": ("epochs=c['n']", "n: 2.0\n", "", "error"),
+    "refused by Keras 3": ("steps_per_epoch=c['n']", "n: 2.0\n", "tensorflow>=2.16", "error"),
+    "refused by Keras 3, and another may be meant": ("steps_per_epoch=c['n']", "n: 2.0\n", "tensorflow>=2.12", "warning"),
+    "refused by Keras 3, and nothing says which is meant": ("steps_per_epoch=c['n']", "n: 2.0\n", "", "info"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "config", "requirement", "severity"), VALUES.values(), ids=VALUES)
+def test_the_release_decides_about_a_value(
+    tmp_path: Path, given: str, config: str, requirement: str, severity: str
+) -> None:
+    code = f"{FIT}model.fit(x, x, {given})"
+    assert told(tmp_path, code, config, requirement) == {"n": ("refused-value", severity)}
+
+
+def test_a_release_that_takes_a_value_is_left_alone(tmp_path: Path) -> None:
+    assert (
+        told(tmp_path, f"{FIT}model.fit(x, x, steps_per_epoch=c['n'])", "n: 2.0\n", "tensorflow==2.15.1")
+        == {}
+    )
 
 
 @pytest.mark.parametrize(("requirement", "expected"), RELEASES.values(), ids=RELEASES)

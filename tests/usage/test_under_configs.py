@@ -133,3 +133,49 @@ def test_what_is_found_without_a_config_is_told_as_before(tmp_path: Path) -> Non
     findings = [item for item in found(tmp_path, code, one="rate: 0.1\n") if item.name == "softmax-of-one"]
     assert len(findings) == 1
     assert not any("holds under" in note for note in findings[0].notes)
+
+
+SCHEDULED = """
+pace = run["pace"]
+if run["cool"]:
+    pace = tf.keras.optimizers.schedules.ExponentialDecay(pace, 10, 0.9)
+model.compile(tf.keras.optimizers.Adam(pace), "mse")
+calls = []
+if run["watch"]["plateau"]:
+    calls.append(tf.keras.callbacks.ReduceLROnPlateau("loss", patience=1))
+model.fit(x, x, epochs=4, callbacks=calls)
+"""
+WAYS = {
+    "both": ("cool: true\nwatch: {plateau: true}\n", 1),
+    "a number": ("cool: false\nwatch: {plateau: true}\n", 0),
+    "no plateau": ("cool: true\nwatch: {plateau: false}\n", 0),
+    "neither": ("cool: 0\nwatch: {plateau: null}\n", 0),
+}
+
+
+@pytest.mark.parametrize("case", WAYS)
+def test_the_ways_that_a_config_takes_count(tmp_path: Path, case: str) -> None:
+    config, wanted = WAYS[case]
+    findings = [
+        item
+        for item in found(tmp_path, SCHEDULED, one=f"pace: 0.1\n{config}")
+        if item.name == "rate-set-on-schedule" and item.severity.label == "error"
+    ]
+    assert len(findings) == wanted
+    for finding in findings:
+        labels = [place.label or "" for place in finding.related if place.path.endswith("one.yaml")]
+        assert "`watch.plateau` is True here" in labels
+        assert "`cool` is True here" in labels
+
+
+def test_a_way_that_differs_within_a_run_is_left_open(tmp_path: Path) -> None:
+    code = """
+    def layer(last):
+        if last:
+            return tf.keras.layers.Dense(1, activation="softmax" if run["soft"] else None)
+        return tf.keras.layers.Dense(3)
+    for last in run["layers"]:
+        layer(last)
+    """
+    findings = found(tmp_path, code, one="soft: false\nlayers: [false, true]\n")
+    assert "softmax-of-one" not in names(findings)

@@ -25,8 +25,8 @@ from cfgfix.code.inference.releases import (
     keras_of_release,
     missing,
     missing_names,
+    public_name,
     references,
-    shown,
     uses_two,
     values_of,
     where_keras_known,
@@ -97,13 +97,13 @@ def never_existed(program: Program) -> Iterator[Hit]:
             reference.scope,
             reference.place,
             reference.block,
-            {**values_of(table, reference), "instead": f", but {shown(other)} does" if exists else ""},
+            {**values_of(table, reference), "instead": f", but {public_name(other)} does" if exists else ""},
             rewrites=_renamed(reference, other) if exists else (),
             safety="unsafe" if swallowed else None,
             notes=("the error is caught here, so what the line should do silently does not happen",)
             if swallowed
             else (),
-            title=f"Write {shown(other)}" if exists else None,
+            title=f"Write {public_name(other)}" if exists else None,
             # A team that is ready for the error loses the setting, not the run.
             severity="info"
             if _never_taken(program, reference)
@@ -173,7 +173,7 @@ def only_old(program: Program) -> Iterator[Hit]:
         first = items[0]
         places = sum(map(len, files)) if not each else len(items)
         asked = not admits_one(program, first.scope.module)
-        name = shown(first.presence.name)
+        name = public_name(first.presence.name)
         more = f" and {places - 1} more place{'s' if places > 2 else ''} use" if places > 1 else " uses"
         yield Hit(
             first.scope,
@@ -206,7 +206,7 @@ def only_old(program: Program) -> Iterator[Hit]:
             reference.scope,
             reference.place,
             reference.block,
-            {"what": f"{shown(presence.name)} is TensorFlow 1 only{f'; {instead}' if instead else ''}"},
+            {"what": f"{public_name(presence.name)} is TensorFlow 1 only{f'; {instead}' if instead else ''}"},
             # A file that uses TensorFlow 2 as well runs with no release at all.
             severity="warning" if either and not uses_two(program, reference.scope.module) else severity,
             confidence=confidence,
@@ -301,7 +301,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     values={
-                        "name": shown(site.name),
+                        "name": public_name(site.name),
                         "fate": "only raises in",
                         "gone": "2.16 and later",
                         "end": "last",
@@ -364,7 +364,10 @@ def deprecated(program: Program) -> Iterator[Hit]:
             reference.scope,
             reference.place,
             reference.block,
-            {"name": shown(reference.presence.name), "instead": f"; it names {shown(new)}" if new else ""},
+            {
+                "name": public_name(reference.presence.name),
+                "instead": f"; it names {public_name(new)}" if new else "",
+            },
             rewrites=_renamed(reference, new) if same else (),
         )
 
@@ -393,7 +396,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
             reference.scope,
             reference.place,
             reference.block,
-            {"name": shown(reference.presence.name), "new": shown(new)},
+            {"name": public_name(reference.presence.name), "new": public_name(new)},
             rewrites=_renamed(reference, new),
         )
 
@@ -418,7 +421,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             reference.scope,
             reference.place,
             reference.block,
-            {"what": f"{shown(name)} is called {shown(new)} by now"},
+            {"what": f"{public_name(name)} is called {public_name(new)} by now"},
             severity="info",
             rewrites=_renamed(reference, new) if plain else (),
             no_fix=None if plain else "its arguments have other names there",
@@ -554,7 +557,9 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
             site.call.block,
             entry=Calls(site),
             values={
-                "name": as_written(program, site.scope, name) if name.startswith("keras.") else shown(name),
+                "name": as_written(program, site.scope, name)
+                if name.startswith("keras.")
+                else public_name(name),
                 "argument": item.argument,
                 "gone": table.without(mask),
                 "meant": f" (did you mean `{item.meant}`?)" if item.meant else "",

@@ -201,6 +201,9 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
     for site in program.flow.under(*_DECODES):
         if not _decoded(site) or in_tests(site.scope) or written_for_one(program, site.scope):
             continue
+        if site.name.startswith("tensorflow.") and not _reads_files(program, site.scope):
+            # A figure that is drawn for a log is decoded so, too.
+            continue
         for call, path in _come_from(program, site):
             scope = call.scope
             loops = [
@@ -227,6 +230,14 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
                 ),
             )
             break
+
+
+def _reads_files(program: Program, scope: Scope) -> bool:
+    """Tell whether a function reads what it decodes from a file."""
+    return any(
+        site.name.startswith(("tensorflow.io.read_file", "tensorflow.io.gfile.", "builtins.open"))
+        for site in program.flow.within(scope)
+    )
 
 
 def _come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:

@@ -6,19 +6,33 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import bound_once, flag, in_tests, method_of, value_named
+from cfgfix.code.checks.common import bound_once, flag, in_tests, inside_function, method_of, value_named
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.fixes.layout import siblings
 from cfgfix.code.inference.environment import environment_of, sets
+from cfgfix.code.inference.flow import is_symbolic
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
-from cfgfix.code.inference.releases import api, written_for_one
+from cfgfix.code.inference.releases import IMPORTS, api, written_for_one
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import MISSING, constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Module, Program, absolute, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
-from cfgfix.code.model.values import ClassValue, Constant, Instance, Made, Site, alternatives
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    COMPREHENSION,
+    NAME,
+    SUBSCRIPT,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.code.model.values import ClassValue, Constant, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirements import LATER_MINORS
 
 NEEDLES = (
@@ -35,6 +49,7 @@ NEEDLES = (
     b"Lock(",
     b"with_options",
     b"prefetch_to_device",
+    *IMPORTS,
 )
 
 _GROWTH = ("tensorflow.config.experimental.set_memory_growth",)
@@ -81,11 +96,115 @@ def _starts(site: Site) -> bool:
     )
 
 
+_BUILDS = re.compile(
+    r"keras\.(?:applications\.(?:\w+\.)?[A-Z]\w*|optimizers\.[A-Z]\w*|metrics\.[A-Z]\w*"
+    r"|(?:models|saving)\.load_model|(?:Model|Sequential)\.build)"
+)
+"""Calls that make variables of Keras, which start the runtime."""
+_WITH_WEIGHTS = re.compile(
+    r"keras\.(?:layers\.(?:Dense|\w*Conv\w+|LSTM|GRU|SimpleRNN|Embedding|\w*Normalization|Bidirectional)|Sequential|Model|applications\.\w+)"
+    r"\.__call__"
+)
+_SHAPES = ("input_shape", "input_dim", "batch_input_shape", "batch_shape")
+
+
+def _builds(site: Site) -> bool:
+    """Tell whether a call builds layers of Keras, whose variables start the runtime: what only describes them does not."""
+    if _BUILDS.fullmatch(site.name):
+        return not site.name.startswith("keras.optimizers.schedules")
+    if _WITH_WEIGHTS.fullmatch(site.name):
+        return is_symbolic(site.result)
+    if site.name == "keras.Sequential":
+        return any(
+            isinstance(value, Items) and len(value.items) > 1 and _shaped(value.items[0])
+            for value in alternatives(site.argument(0, "layers"))
+        ) or any(
+            isinstance(value, Items) and value.items and _shaped(value.items[0], own=True)
+            for value in alternatives(site.argument(0, "layers"))
+        )
+    return site.name == "keras.Sequential.add" and any(
+        _shaped(value, own=True) for value in alternatives(site.argument(0, "layer"))
+    )
+
+
+def _shaped(value: Value, *, own: bool = False) -> bool:
+    """Tell whether a first layer says its shape, or is an input, so that those behind it are built at once."""
+    if not isinstance(value, Made) or value.site is None:
+        return False
+    if not own and value.name in ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer"):
+        return True
+    return value.name.startswith("keras.layers.") and any(
+        value.site.call.keyword(name) is not None for name in _SHAPES
+    )
+
+
+def _starts_inside(program: Program, site: Site) -> bool:
+    """Tell whether a function of the project that a call enters surely starts the runtime."""
+    return any(
+        (_starts(inner) or _builds(inner))
+        and not any(
+            block.kind not in ("body", "with", "try")
+            for step in (*path, inner)
+            for block in step.scope.block_chain(step.call.block)
+        )
+        for target in site.targets
+        if target.compiled is None and not target.scope.generator
+        for inner, path in inside_function(program, target, 2)
+    )
+
+
+def _imported(program: Program, site: Site) -> tuple[Site, Event] | None:
+    """Return a call that starts the runtime while a module is imported before a place, with the import."""
+    module = site.scope.module
+    for event in module.scope.events() if module.scope is not None else ():
+        if event.kind != "import" or event.block != 0:
+            continue
+        if site.scope.kind == "module" and event.place[:2] > site.call.place[:2]:
+            continue
+        for other in _modules_of(program, module, event):
+            found = _while_imported(program, other, {id(module)}, 4)
+            if found is not None:
+                return found, event
+    return None
+
+
+def _modules_of(program: Program, module: Module, event: Event) -> Iterator[Module]:
+    for _, source in event.extra:
+        name = absolute(source, module)
+        other = program.module(name) or program.module(name.rpartition(".")[0])
+        if other is not None and other is not module:
+            yield other
+
+
+def _while_imported(program: Program, module: Module, seen: set[int], depth: int) -> Site | None:
+    """Return a call that starts the runtime while a module is imported, itself or through what it imports."""
+    if id(module) in seen or module.scope is None or depth < 0:
+        return None
+    seen.add(id(module))
+    scope = module.scope
+    for event in scope.events():
+        if event.kind == "import" and event.block == 0:
+            for other in _modules_of(program, module, event):
+                found = _while_imported(program, other, seen, depth - 1)
+                if found is not None:
+                    return found
+    sites: list[Site] = program.flow.within(scope)
+    for site in sites:
+        if all(block.kind in ("body", "with") for block in scope.block_chain(site.call.block)) and (
+            _starts(site) or _builds(site) or _starts_inside(program, site)
+        ):
+            return site
+    return None
+
+
 def _earlier(site: Site, program: Program) -> Site | None:
-    """Return a call that has initialised the runtime before a place in the same run of its scope, or before it is entered."""
+    """Return a call that has initialised the runtime before a place: in the same run of its scope, before it is entered, or while a module is imported."""
     found = _before(site, program)
     if found is not None:
         return found
+    imported = _imported(program, site)
+    if imported is not None:
+        return imported[0]
     callers = [caller for caller in program.flow.callers(site.scope) if caller.scope is not site.scope]
     if not callers:
         return None
@@ -101,8 +220,8 @@ def _before(site: Site, program: Program) -> Site | None:
     sites: list[Site] = program.flow.within(scope)
     for other in sites:
         if (
-            _starts(other)
-            and other.call.place[2:] < site.call.place[:2]
+            other.call.place[2:] < site.call.place[:2]
+            and (_starts(other) or _builds(other) or _starts_inside(program, other))
             and inside(scope, site.call.block, other.call.block)
             and not _leaves_between(scope, other, site)
         ):
@@ -179,13 +298,27 @@ def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
             values={
                 "setter": site.name.rpartition(".")[2],
                 "starter": _short(earlier),
-                "line": earlier.call.place[0],
+                "where": _where(program, site, earlier),
                 "then": "it can change nothing any more, and its error is caught"
                 if caught
                 else "this raises RuntimeError",
             },
             related=(at(earlier, label="the runtime starts here"),),
         )
+
+
+def _where(program: Program, site: Site, earlier: Site) -> str:
+    """Return in words where a call stands that comes before another one."""
+    line = f"line {earlier.call.place[0]}"
+    if earlier.scope.module is site.scope.module:
+        return line
+    imported = _imported(program, site)
+    by = (
+        f" (imported in line {imported[1].place[0]})"
+        if imported is not None and imported[0] is earlier
+        else ""
+    )
+    return f"{line} of {earlier.scope.module.path}{by}"
 
 
 def _begins_anew(site: Site) -> bool:
@@ -571,30 +704,46 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def untested_first(program: Program) -> Iterator[Hit]:
-    """A GPU that is set up by its number, where nothing asks whether there is one."""
-    seen: set[int] = set()
-    for site in program.flow.named(*_GROWTH, *_LIMIT, *_VISIBLE):
-        scope = site.scope
-        given = site.call.args[0] if site.call.args else None
+    """A GPU that is taken by its number, where nothing asks whether there is one."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if in_tests(scope):
+                continue
+            seen: set[str] = set()
+            for event in scope.events():
+                found = _first_gpu(program, scope, event)
+                if found is None:
+                    continue
+                part, shown = found
+                if shown in seen or _under_condition(program, scope, event.block):
+                    continue
+                if _asked_before(scope, event.place, part[1]):
+                    continue
+                seen.add(shown)
+                yield Hit(
+                    scope,
+                    part[-1],
+                    event.block,
+                    {"list": text(part[1], scope), "number": constant(part[2])},
+                )
+
+
+def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Expr, str] | None:
+    """Return where a statement takes one of the list of GPUs by its number, and a key for the list; None under a test of its own."""
+    if event.value is None or event.kind in ("if", "while", "assert"):
+        return None
+    parts = list(walk(event.value, scope))
+    if any(part[0] in (CHOICE, BOOLEAN, COMPREHENSION) for part in parts):
+        return None
+    for part in parts:
         if (
-            given is None
-            or id(scope) in seen
-            or in_tests(scope)
-            or _under_condition(program, scope, site.call.block)
+            part[0] == SUBSCRIPT
+            and type(constant(part[2])) is int
+            and _lists_gpus(program, scope, event.block, part[1])
         ):
-            continue
-        for part in walk(given, scope):
-            if part[0] != SUBSCRIPT or type(constant(part[2])) is not int:
-                continue
-            if not _lists_gpus(program, site, part[1]) or _asked_before(site, part[1]):
-                continue
-            seen.add(id(scope))
-            yield hit_at(
-                site,
-                flow=(),
-                values={"list": text(part[1], scope), "number": constant(part[2])},
-            )
-            break
+            name = dotted(part[1])
+            return part, name if name is not None else f"line {event.place[0]}"
+    return None
 
 
 def _under_condition(program: Program, scope: Scope, block: int) -> bool:
@@ -610,28 +759,36 @@ def _under_condition(program: Program, scope: Scope, block: int) -> bool:
     )
 
 
-def _lists_gpus(program: Program, site: Site, expr: Expr) -> bool:
+def _lists_gpus(program: Program, scope: Scope, block: int, expr: Expr) -> bool:
     """Tell whether an expression is the list of the GPUs there are, as TensorFlow gives it."""
-    scope = site.scope
     if expr[0] == NAME:
-        bound = bound_once(scope, expr[1], site.call.block)
+        bound = bound_once(scope, expr[1], block)
         if bound is None:
             return False
         expr, scope, _ = bound
+    elif expr[0] == ATTRIBUTE:
+        stores = [(where, event) for where, event, target in scope.module.stores() if target[2] == expr[2]]
+        if len(stores) != 1 or stores[0][1].value is None:
+            return False
+        scope, expr = stores[0][0], stores[0][1].value
     if expr[0] != CALL or not _is_device_list(program, scope, expr):
         return False
     return bool(constant(scope.calls[expr[1]].argument(0, "device_type")) == "GPU")
 
 
-def _asked_before(site: Site, expr: Expr) -> bool:
-    """Tell whether a statement before a call asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
+def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
+    """Tell whether a statement before a place asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
     name = dotted(expr)
-    return name is not None and any(
+    return any(
         event.kind in ("if", "assert", "while", "try")
-        and event.place[:2] < site.call.place[:2]
-        and (event.kind == "try" or any(dotted(part) == name for part in walk(event.value, scope)))
-        for scope in {site.scope, site.scope.module.summary.scopes[0]}
-        for event in scope.events()
+        and event.place[:2] < place[:2]
+        and (
+            event.kind == "try"
+            or any(name is not None and dotted(part) == name for part in walk(event.value, where))
+            or re.search("list_physical_devices|gpu_available", text(event.value, where)) is not None
+        )
+        for where in {scope, scope.module.summary.scopes[0]}
+        for event in where.events()
         if event.value is not None or event.kind == "try"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import (
@@ -203,7 +204,7 @@ def same_draws(program: Program) -> Iterator[Hit]:
             site,
             values={
                 "call": short(draw),
-                "seed": f"the seed in line {seed.call.name_place[0]}" if seed is not draw else "its own seed",
+                "seed": _seed_in_words(seed, draw),
             },
             needs=((seed.scope, seed.call.block), (draw.scope, draw.call.block)),
             related=(
@@ -226,6 +227,13 @@ def _seeded_draw(program: Program, dataset: Dataset, seeds: list[Site]) -> tuple
                 if seed.scope.module is draw.scope.module or _linked(program, seed, draw):
                     return draw, seed
     return None
+
+
+def _seed_in_words(seed: Site, draw: Site) -> str:
+    if seed is draw:
+        return "its own seed"
+    of = "" if seed.scope.module is draw.scope.module else f" of {os.path.basename(seed.scope.module.path)}"
+    return f"the seed in line {seed.call.name_place[0]}{of}"
 
 
 def _linked(program: Program, seed: Site, draw: Site) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model.expressions import walk
 from cfgfix.code.model.hit import Hit, Step, at
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import BINARY, CALL, NAME, Call, Event, Expr, Place, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b"GradientTape",)
@@ -55,8 +56,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
             if made is not None:
                 yield Hit(
                     scope,
-                    made.name_place,
-                    made.block,
+                    *made,
                     {"tape": name, "line": call.place[0], "opened": body.place[0]},
                     related=(
                         at(tape, label="the tape records what stands under this line"),
@@ -70,11 +70,12 @@ def _entered(tape: Site) -> tuple[Event, str] | None:
     """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
     scope = tape.scope
     for event in scope.events():
-        if event.kind != "with" or len(event.targets) != 1 or event.targets[0][0] != NAME:
+        if event.kind != "with" or (CALL, tape.call.number) not in event.extra:
             continue
-        if len(event.extra) != 1 or event.extra[0] != (CALL, tape.call.number):
+        target = event.targets[event.extra.index((CALL, tape.call.number))]
+        if target[0] != NAME:
             continue
-        name = event.targets[0][1]
+        name = target[1]
         again = any(
             other.kind == "with" and any(item[:2] == (NAME, name) for item in other.extra)
             for other in scope.events()
@@ -91,8 +92,10 @@ def _last_with(scope: Scope, name: str, body: Event, call: Call) -> bool:
     return bool(bound) and bound[-1] is body
 
 
-def _behind(program: Program, scope: Scope, body: Event, target: Expr, call: Call) -> Call | None:
-    """Return the call that computes a loss behind the body of a tape; None where it may be one of the body's own."""
+def _behind(
+    program: Program, scope: Scope, body: Event, target: Expr, call: Call
+) -> tuple[Place, int] | None:
+    """Return where a loss is computed behind the body of a tape, place and block; None where it may be one of the body's own."""
     if target[0] == NAME:
         events = scope.binding(target[1])
         if len(events) != 1 or events[0].kind != "assign" or len(events[0].targets) != 1:
@@ -103,10 +106,33 @@ def _behind(program: Program, scope: Scope, body: Event, target: Expr, call: Cal
         if not body.place[2:] <= event.place[:2] < call.place[:2]:
             return None
         target = event.value
+    if target[0] == BINARY and target[1] in _OPERATORS:
+        # Tensors of the body are put together, which makes a new one.
+        of_body = any(
+            part[0] == NAME and _tensor_of_body(program, scope, body, part[1]) for part in walk(target, scope)
+        )
+        return (target[-1], call.block) if of_body else None
     if target[0] != CALL:
         return None
     made = scope.calls[target[1]]
-    return made if _computes(program, scope, made) else None
+    return (made.name_place, made.block) if _computes(program, scope, made) else None
+
+
+_OPERATORS = frozenset({"+", "-", "*", "/", "**"})
+
+
+def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> bool:
+    """Tell whether a name is given once, in the body of a tape, what an operation, a loss or a model computes."""
+    bound = scope.binding(name)
+    if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None or bound[0].value[0] != CALL:
+        return False
+    if not inside(scope, bound[0].block, body.bodies[0][0]):
+        return False
+    made = scope.calls[bound[0].value[1]]
+    return _computes(program, scope, made) or any(
+        site.call is made and site.name.startswith("keras.") and site.name.endswith(".__call__")
+        for site in program.flow.within(scope)
+    )
 
 
 def _computes(program: Program, scope: Scope, call: Call) -> bool:

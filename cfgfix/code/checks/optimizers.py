@@ -6,8 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import bound_once, in_tests, together
+from cfgfix.code.checks.common import bound_once, few_turns, in_tests, keras_model_method, together
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import (
     IMPORTS,
     api,
@@ -18,7 +19,7 @@ from cfgfix.code.inference.releases import (
     written_for_one,
 )
 from cfgfix.code.model.expressions import dotted, walk
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.program import Program, fold, is_keras_model
 from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
@@ -320,6 +321,8 @@ def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
     if sum(len(item.bases) for item in classes) > len(classes) - 1 + len(outside):
         # A base that is not known may be one of the old ones.
         return None
+    if not all(name.startswith(("keras.", "abc.", "typing.", "builtins.")) for name in outside):
+        return None
     if any(not _NEW_HOOKS.isdisjoint(item.children) for item in classes):
         return None
     found: tuple[str, str] | None = None
@@ -334,3 +337,184 @@ def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
             if _OPTIMIZER.fullmatch(fold(raw)):
                 found = raw, fold(raw)
     return found if found is not None and found[1] in outside else None
+
+
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
+
+
+def shared_in_loop(program: Program) -> Iterator[Hit]:
+    """One optimizer that compiles another model in each turn of a loop: it is built for the variables of the first."""
+    table = api(program)
+    requirement = table.requirement
+    if table.silent:
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        if site.call.method != "compile" or keras_model_method(site.name) != "compile":
+            continue
+        scope = site.scope
+        key = id(scope), site.call.number
+        if key in seen or in_tests(scope) or written_for_one(program, scope):
+            continue
+        made = alternatives(site.argument(0, "optimizer"))
+        if not made or not all(
+            isinstance(value, Made) and _is_new(value) and value.site is not None for value in made
+        ):
+            continue
+        optimizer = made[0]
+        assert isinstance(optimizer, Made)
+        assert optimizer.site is not None
+        found = _models_in_turns(program, site, optimizer.site)
+        if found is None:
+            continue
+        where, loop = found
+        since = first_new(optimizer.site)
+        if requirement.text and not requirement.of_two(range(since, LATER_MINORS)):
+            continue
+        if not keras_of_release(program, scope) or expects_absence(scope, site.call.block, site.call.place):
+            continue
+        seen.add(key)
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "line": optimizer.site.call.name_place[0],
+                "loop_line": where.blocks[loop].line,
+                "since": f"2.{since}",
+                "asked": asked_for(table),
+            },
+            severity="warning" if requirement.text and requirement.of_two(range(since)) else None,
+            needs=((optimizer.site.scope, optimizer.site.call.block),),
+            related=(at(optimizer.site, label="the one optimizer"),),
+        )
+
+
+def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Scope, int] | None:
+    """Return the loop in whose turns new models are compiled and trained with an optimizer that is made outside of it."""
+    scope = site.scope
+    loop = innermost_loop(scope, site.call.block)
+    if loop is not None:
+        if (
+            (optimizer.scope is not scope or not inside(scope, optimizer.call.block, loop))
+            and (optimizer.scope is scope or _around(program, optimizer.scope, scope))
+            and _made_here(site, loop)
+            and _several(program, scope, loop)
+            and any(call.method in _TRAINS and inside(scope, call.block, loop) for call in scope.calls)
+        ):
+            return scope, loop
+        return None
+    if optimizer.scope is scope or scope.kind != "function" or not _made_here(site, 0):
+        return None
+    if not any(call.method in _TRAINS for call in scope.calls):
+        return None
+    for caller in program.flow.callers(scope):
+        outer = innermost_loop(caller.scope, caller.call.block)
+        if outer is None or in_tests(caller.scope) or not _several(program, caller.scope, outer):
+            continue
+        if optimizer.scope is caller.scope and inside(caller.scope, optimizer.call.block, outer):
+            continue
+        if optimizer.scope is caller.scope or _around(program, optimizer.scope, scope):
+            return caller.scope, outer
+    return None
+
+
+def _around(program: Program, outer: Scope, scope: Scope) -> bool:
+    """Tell whether a scope is one around another, whose names it sees."""
+    here: Scope | None = scope
+    while here is not None:
+        if here is outer:
+            return True
+        here = program.outer(here)
+    return False
+
+
+def _made_here(site: Site, block: int) -> bool:
+    """Tell whether the model that is compiled is made anew in a block: its name is given what a call returns there."""
+    scope = site.scope
+    model = site.call.func[1]
+    if model[0] != NAME:
+        return bool(model[0] == CALL)
+    return any(
+        event.kind == "assign"
+        and event.value is not None
+        and event.value[0] == CALL
+        and inside(scope, event.block, block)
+        and event.place[:2] < site.call.place[:2]
+        for event in scope.binding(model[1])
+    )
+
+
+def _several(program: Program, scope: Scope, loop: int) -> bool:
+    return not few_turns(program, scope, loop, 1)
+
+
+_STATELESS = frozenset({"SGD"})
+
+
+def made_each_step(program: Program) -> Iterator[Hit]:
+    """An optimizer that is made anew for every step: what it keeps from step to step begins at zero each time."""
+    for site in program.flow.under("keras.optimizers."):
+        scope = site.scope
+        if (
+            not _OPTIMIZER.fullmatch(site.name)
+            or in_tests(scope)
+            or written_for_one(program, scope)
+            or any(item.kind in ("if", "except") for item in scope.block_chain(site.call.block))
+        ):
+            continue
+        if site.name.rpartition(".")[2] in _STATELESS and site.call.argument(1, "momentum") is None:
+            # It keeps nothing.
+            continue
+        bound = [
+            event
+            for event in scope.events()
+            if event.kind == "assign"
+            and event.value == (CALL, site.call.number)
+            and len(event.targets) == 1
+            and event.targets[0][0] == NAME
+        ]
+        if len(bound) != 1 or len(scope.binding(bound[0].targets[0][1])) != 1:
+            continue
+        name = bound[0].targets[0]
+        loop = innermost_loop(scope, site.call.block)
+        applied = [
+            call
+            for call in scope.calls
+            if call.method in ("apply_gradients", "minimize") and call.func[1][:2] == name[:2]
+        ]
+        if not applied or any(innermost_loop(scope, call.block) != loop for call in applied):
+            continue
+        if any(
+            _MODEL.fullmatch(other.name) or keras_model_method(other.name) == "compile"
+            for other in program.flow.within(scope)
+        ):
+            continue
+        where, around = (scope, loop) if loop is not None else _called_in_loop(program, scope)
+        if around is None or few_turns(program, where, around, 3):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "optimizer": site.name.rpartition(".")[2],
+                "loop_line": where.blocks[around].line,
+                "line": applied[0].name_place[0],
+            },
+            related=(Step(scope, applied[0].name_place, applied[0].block, "used for one step"),),
+        )
+
+
+def _called_in_loop(program: Program, scope: Scope) -> tuple[Scope, int | None]:
+    """Return the loop that calls a function, itself or through one more."""
+    pending = [(scope, 2)]
+    while pending and scope.kind == "function":
+        here, left = pending.pop(0)
+        for caller in program.flow.callers(here):
+            if in_tests(caller.scope):
+                continue
+            loop = innermost_loop(caller.scope, caller.call.block)
+            if loop is not None:
+                return caller.scope, loop
+            if left > 1:
+                pending.append((caller.scope, left - 1))
+    return scope, None

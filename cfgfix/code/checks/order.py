@@ -74,11 +74,13 @@ def after_device(program: Program) -> Iterator[Hit]:
         if site is None or dataset.op in ("with_options", "options") or not dataset.parents:
             continue
         for way in ways(dataset):
-            if len(way) < 2 or kind(way[1]) not in ("prefetch_to_device", "copy_to_device"):
+            # Options lie around what they are set on.
+            before = [step for step in way[1:] if step.op not in ("with_options", "options")]
+            if not before or kind(before[0]) not in ("prefetch_to_device", "copy_to_device"):
                 continue
             if not possible(program, way):
                 continue
-            device = way[1]
+            device = before[0]
             if kind(device) != "prefetch_to_device" or device.site is None or _on_cpu(device):
                 continue
             again = dataset.op == "prefetch"

@@ -31,7 +31,7 @@ from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_path
 from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Module, Program, fold
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
@@ -45,7 +45,7 @@ from cfgfix.code.model.summary import (
     Place,
     Scope,
 )
-from cfgfix.code.model.values import Dataset, Site, first_dataset
+from cfgfix.code.model.values import Dataset, External, Site, Value, alternatives, first_dataset
 
 NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
 
@@ -583,33 +583,47 @@ def sequential_interleave(program: Program) -> Iterator[Hit]:
     for site in program.flow.named(f"{DATASET}.interleave"):
         if given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
             continue
-        dataset = first_dataset(site.result)
-        for function in dataset.functions if dataset is not None else ():
-            if any(
-                inner.name
-                in (
-                    "tensorflow.data.TFRecordDataset",
-                    "tensorflow.data.TextLineDataset",
-                    "tensorflow.data.FixedLengthRecordDataset",
-                )
-                for inner, _ in inside_function(program, function)
-            ):
-                name = autotune(program, site.scope)
-                yield hit_at(
-                    site,
-                    rewrites=(
-                        Rewrite(
-                            "keyword",
-                            site.scope,
-                            site.call.place,
-                            name,
-                            "num_parallel_calls",
-                        ),
-                    )
-                    if name
-                    else (),
-                )
-                break
+        if _reads_files(program, site):
+            name = autotune(program, site.scope)
+            yield hit_at(
+                site,
+                rewrites=(Rewrite("keyword", site.scope, site.call.place, name, "num_parallel_calls"),)
+                if name
+                else (),
+            )
+
+
+_FILES = (
+    "tensorflow.data.TFRecordDataset",
+    "tensorflow.data.TextLineDataset",
+    "tensorflow.data.FixedLengthRecordDataset",
+)
+
+
+def _reads_files(program: Program, site: Site) -> bool:
+    """Tell whether the function of an `interleave` opens a file: a class of datasets itself, one with arguments given, or a function."""
+    dataset = first_dataset(site.result)
+    for function in dataset.functions if dataset is not None else ():
+        if any(inner.name in _FILES for inner, _ in inside_function(program, function)):
+            return True
+    if _is_reader(site.argument(0, "map_func")):
+        return True
+    func = site.call.argument(0, "map_func")
+    return (
+        func is not None
+        and func[0] == CALL
+        and any(
+            other.call.number == func[1]
+            and other.name == "functools.partial"
+            and _is_reader(other.args[0] if other.args else None)
+            for other in program.flow.within(site.scope)
+        )
+    )
+
+
+def _is_reader(value: Value | None) -> bool:
+    found = alternatives(value)
+    return bool(found) and all(isinstance(item, External) and fold(item.name) in _FILES for item in found)
 
 
 def useless_deterministic(program: Program) -> Iterator[Hit]:

@@ -17,7 +17,7 @@ from cfgfix.code.checks.common import (
 )
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
-from cfgfix.code.checks.steps import padded_element
+from cfgfix.code.checks.steps import padded_batch, padded_element
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, innermost_loop
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Program
@@ -140,7 +140,8 @@ def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
 
 
 def padded_for_xla(program: Program) -> Iterator[Hit]:
-    """Batches padded to their own longest element, given to a function that XLA compiles for each shape."""
+    """Batches padded to their own longest element, given to what XLA compiles for each shape."""
+    yield from padded_for_fit(program)
     hot = hot_paths(program)
     seen: set[int] = set()
     for site in program.flow.compiled:
@@ -167,6 +168,43 @@ def padded_for_xla(program: Program) -> Iterator[Hit]:
             needs=((site.scope, site.call.block), (compiled[0].scope, compiled[0].call.block)),
             related=(at(site, label="XLA compiles for each new shape here"),),
         )
+
+
+def padded_for_fit(program: Program) -> Iterator[Hit]:
+    """Batches padded to their own longest element, given to `fit` of a model that is compiled with `jit_compile`."""
+    seen: set[int] = set()
+    compiles = [
+        site
+        for name in ("keras.Model.compile", "keras.Sequential.compile")
+        for site in program.flow.named(name)
+        if flag(site.keywords.get("jit_compile")) is True
+    ]
+    for name in ("keras.Model.fit", "keras.Sequential.fit") if compiles else ():
+        for fit in program.flow.named(name):
+            if in_tests(fit.scope):
+                continue
+            compiled = next(
+                (
+                    site
+                    for site in compiles
+                    if set(alternatives(site.receiver)) & set(alternatives(fit.receiver))
+                ),
+                None,
+            )
+            given_data = [item for item in alternatives(fit.argument(0, "x")) if isinstance(item, Dataset)]
+            batch = next((found for item in given_data if (found := padded_batch(item)) is not None), None)
+            if compiled is None or batch is None or batch.site is None or id(batch.site.call) in seen:
+                continue
+            seen.add(id(batch.site.call))
+            yield hit_at(
+                batch.site,
+                values={"function": "the step of fit", "line": fit.call.name_place[0]},
+                needs=((fit.scope, fit.call.block), (compiled.scope, compiled.call.block)),
+                related=(
+                    at(compiled, label="compiled with jit_compile here"),
+                    at(fit, label="XLA compiles for each new shape here"),
+                ),
+            )
 
 
 def is_jit(made: Site) -> bool:

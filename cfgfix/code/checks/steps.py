@@ -23,6 +23,7 @@ from cfgfix.code.checks.common import (
     upstream,
 )
 from cfgfix.code.checks.moves import free_name
+from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
@@ -31,7 +32,21 @@ from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
 from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Expr, Scope
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    COMPARE,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    SUBSCRIPT,
+    UNARY,
+    Call,
+    Expr,
+    Scope,
+)
 from cfgfix.code.model.values import (
     Constant,
     Dataset,
@@ -162,6 +177,13 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             loop = innermost_loop(scope, scope.blocks[loop].parent)
         if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
             continue
+        if any(
+            other.name == tape.name and (id(scope), other.call.number) in seen
+            for other in program.flow.within(scope)
+            if other.call.place[0] == tape.call.place[0]
+        ):
+            # Of several tapes that one `with` opens, the first is told.
+            continue
         seen.add((id(scope), tape.call.number))
         if not any(call.method in _APPLIES and inside(scope, call.block, loop) for call in scope.calls):
             continue
@@ -191,7 +213,6 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
                 few_turns(program, scope, loop, 100)
                 and innermost_loop(scope, scope.blocks[loop].parent) is None
             )
-            or scope.module.path.endswith(".ipynb")
             else None,
             values={
                 "function": scope.qualname or "the module",
@@ -673,14 +694,21 @@ def padded_element(value: Value) -> Dataset | None:
     for item in alternatives(value):
         inner = item.items if isinstance(item, Items) else (item,)
         for part in inner:
-            if not isinstance(part, Element):
-                continue
-            for step in (part.dataset, *upstream(part.dataset)):
-                if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
-                    break
-                if step.op == "padded_batch" and step.site is not None:
-                    shapes = step.site.call.argument(1, "padded_shapes")
-                    return step if shapes is None or _open(shapes) else None
+            if isinstance(part, Element):
+                found = padded_batch(part.dataset)
+                if found is not None:
+                    return found
+    return None
+
+
+def padded_batch(dataset: Dataset) -> Dataset | None:
+    """Return the padded batch with an open dimension that the elements of a dataset are, or None."""
+    for step in (dataset, *upstream(dataset)):
+        if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
+            return None
+        if step.op == "padded_batch" and step.site is not None:
+            shapes = step.site.call.argument(1, "padded_shapes")
+            return step if shapes is None or _open(shapes) else None
     return None
 
 
@@ -719,7 +747,8 @@ def stalls(program: Program) -> Iterator[Hit]:
                 if found is None:
                     continue
                 what, path = found
-            if _rare(scope, site.call.block, block):
+            every = _period(program, scope, site.call.block, block)
+            if every is None:
                 continue
             if "figure" in what and not any(
                 _applies(program, target.scope, set()) for target in step.targets
@@ -729,8 +758,101 @@ def stalls(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 flow=(at(step, label="the step of this loop"), *(at(item) for item in path)),
-                values={"what": what, "loop_line": scope.blocks[block].line},
+                values={
+                    "what": what,
+                    "when": f"{_each(every)} of the loop at line {scope.blocks[block].line}",
+                },
+                # What is compiled anew stops training however seldom it is thrown away.
+                severity=None if every <= OFTEN or "clear_session" in what else "info",
             )
+    yield from _stalls_in_callbacks(program)
+
+
+OFTEN = 100
+"""What takes as long as a hundred small steps is felt when it comes as often (`benchmarks/evidence/on_gpu.py`)."""
+_SELDOM = 1 << 30
+"""Stands for a number of steps that the code does not tell."""
+
+
+def _each(every: int) -> str:
+    return (
+        "in every step"
+        if every == 1
+        else "every so many steps"
+        if every == _SELDOM
+        else f"in every {every}th step"
+    )
+
+
+def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None:
+    """Return in which of the turns of a loop a place runs: 1 for each, n under `if step % n == 0`; None under another condition."""
+    every = 1
+    for number in scope.block_numbers(block):
+        if number == loop:
+            return every
+        item = scope.blocks[number]
+        if item.kind in ("except", "match", "finally", "loop-else"):
+            return None
+        if item.kind == "if":
+            found = (
+                _modulo(program, scope, item.test, item.line)
+                if item.branch and item.test is not None
+                else None
+            )
+            if found is None:
+                return None
+            every = max(every, found)
+    return every
+
+
+def _modulo(program: Program, scope: Scope, test: Expr, line: int) -> int | None:
+    """Return the n of a test such as `step % n == 0` or `not step % n`, `_SELDOM` for one that is not known; None for any other test."""
+    if test[0] == BOOLEAN and test[1] == "and":
+        known = [_modulo(program, scope, part, line) for part in test[2]]
+        return next((item for item in known if item is not None), None)
+    if test[0] == UNARY and test[1] == "not":
+        test = test[2]
+    elif test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] == "==":
+        test = test[1]
+    else:
+        return None
+    if test[0] != BINARY or test[1] != "%":
+        return None
+    value = Conditions(program, None).value(test[3], scope, before=line)
+    return value if type(value) is int and value > 0 else _SELDOM
+
+
+_EACH_BATCH = re.compile(r"on_(?:train_)?batch_(?:begin|end)")
+
+
+def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
+    """Yield the same in what Keras calls for every batch."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            owner = program.owner(scope) if _EACH_BATCH.fullmatch(scope.name) else None
+            if (
+                owner is None
+                or in_tests(scope)
+                or not any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1])
+            ):
+                continue
+            for site in program.flow.within(scope):
+                what = _STALLS.get(site.name)
+                path: tuple[Site, ...] = ()
+                if what is None:
+                    found = _stalling(program, site)
+                    if found is None:
+                        continue
+                    what, path = found
+                every = _period(program, scope, site.call.block, 0)
+                if every is None:
+                    continue
+                yield hit_at(
+                    site,
+                    flow=tuple(at(item) for item in path),
+                    values={"what": what, "when": f"{_each(every)}: Keras calls {scope.name} for each"},
+                    severity=None if every <= OFTEN or "clear_session" in what else "info",
+                )
 
 
 def _by_chunks(scope: Scope, block: int) -> bool:
@@ -758,7 +880,7 @@ def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | No
     for target in site.targets:
         for inner in program.flow.within(target.scope):
             what = _STALLS.get(inner.name)
-            if what is not None and not _rare(inner.scope, inner.call.block, 0):
+            if what is not None and _period(program, inner.scope, inner.call.block, 0) == 1:
                 return what, (inner,)
     return None
 

@@ -69,7 +69,7 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
                 if slow is None:
                     continue
                 call, shown = slow
-                for pool, way in ways[:1]:
+                for pool, way in ways:
                     yield Hit(
                         scope,
                         call.name_place,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from cfgfix.code.checks.common import (
     COMPILED,
@@ -21,10 +20,9 @@ from cfgfix.code.checks.common import (
     tensorflow_alias,
 )
 from cfgfix.code.checks.moves import out_of_loop
-from cfgfix.code.inference.conditions import asks_mode
+from cfgfix.code.inference.conditions import Conditions, asks_mode
 from cfgfix.code.inference.guards import before_in_expression, ready_inline, statement_of, unnegated
 from cfgfix.code.inference.hot_paths import (
-    ELEMENT,
     GRAPH,
     PY_FUNCTIONS,
     PYTHON,
@@ -35,16 +33,16 @@ from cfgfix.code.inference.hot_paths import (
     inside,
 )
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
+from cfgfix.code.model.expressions import children, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
     CALL,
-    COMPARE,
     CONSTANT,
     FORMAT,
+    ITEMS,
     NAME,
     SUBSCRIPT,
     Call,
@@ -53,7 +51,7 @@ from cfgfix.code.model.summary import (
     Place,
     Scope,
 )
-from cfgfix.code.model.values import Function, Site
+from cfgfix.code.model.values import Instance, Items, Site, alternatives, functions_of
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -86,8 +84,14 @@ def _scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
             yield reach.scope, reach
 
 
-def _eager_guard(scope: Scope, block: int) -> bool:
-    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced."""
+def _eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
+    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced.
+
+    Args:
+        scope: The scope.
+        block: The block.
+        tries: Whether a `try` counts as one.
+    """
     for item in scope.block_chain(block):
         if item.kind == "if" and item.test is not None:
             shown = text(item.test, scope)
@@ -100,7 +104,7 @@ def _eager_guard(scope: Scope, block: int) -> bool:
                 or "is_symbolic" in shown
             ):
                 return True
-        if item.kind in ("try", "except"):
+        if item.kind in ("try", "except") and tries:
             return True
         if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
             return True
@@ -120,7 +124,13 @@ def numpy_method(program: Program) -> Iterator[Hit]:
     """`.numpy()` in a compiled function."""
     for scope, reach in _scopes(program):
         for call in scope.calls:
-            if call.method != "numpy" or call.args or call.keywords or _eager_guard(scope, call.block):
+            if call.method != "numpy" or call.args or call.keywords:
+                continue
+            handler = _handler_of(scope, call.block)
+            if _eager_guard(scope, call.block, tries=handler is None):
+                continue
+            if handler is not None and (reach.path or not _compiled_for_sure(reach)):
+                # Something else may call it eagerly.
                 continue
             if not reach.passes(call.block, call.place):
                 continue
@@ -133,16 +143,42 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 scope,
                 step.place,
                 call.block,
-                {"expr": text((CALL, call.number), scope), "via": reach.via},
+                {
+                    "expr": text((CALL, call.number), scope),
+                    "via": reach.via,
+                    "then": f", and the handler in line {handler} runs in its place"
+                    if handler is not None
+                    else "",
+                },
                 entry=reach,
                 # Code that raises at its first call is mended at once: on a long way something that is not seen keeps it from it.
-                severity=None
+                severity="warning"
+                if handler is not None
+                else None
                 if _direct(reach)
                 and not _conditional(scope, call.block)
                 and (_compiled_for_sure(reach) or not may_fit_eagerly(program))
                 else "info",
                 confidence=None if _compiled_for_sure(reach) else "medium",
             )
+
+
+def _handler_of(scope: Scope, block: int) -> int | None:
+    """Return the line of the handler that takes an AttributeError raised in a block, where the innermost `try` has one."""
+    number = block
+    while number >= 0 and scope.blocks[number].kind not in ("try", "except"):
+        number = scope.blocks[number].parent
+    if number < 0 or scope.blocks[number].kind != "try":
+        return None
+    for event in scope.events():
+        if event.kind == "try" and any(item == number for item, _ in event.bodies):
+            for item, _ in event.bodies:
+                handler = scope.blocks[item]
+                if handler.kind == "except":
+                    shown = text(handler.test, scope) if handler.test is not None else ""
+                    if not shown or re.search(r"\b(?:AttributeError|Exception|BaseException)\b", shown):
+                        return handler.line
+    return None
 
 
 def _conditional(scope: Scope, block: int) -> bool:
@@ -664,13 +700,15 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
             and event.targets[0][0] == NAME
             else None
         )
-        yield from _in_loop(
-            site.scope,
-            site.call.block,
-            site.call.name_place,
-            named,
-            named.targets[0][1] if named is not None else "",
+        name = named.targets[0][1] if named is not None else ""
+        given = site.call.argument(0, "func")
+        used = (
+            {part[1] for part in walk(given, site.scope) if part[0] == NAME} if given is not None else set()
         )
+        if innermost_loop(site.scope, site.call.block) is None:
+            yield from _in_called(program, site.scope, site.call, site.call.name_place, event, name)
+        else:
+            yield from _in_loop(program, site.scope, site.call.block, site.call.name_place, named, name, used)
     for module in program.modules:
         for scope in module.summary.scopes:
             outer = program.outer(scope)
@@ -687,25 +725,124 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
                         ),
                         None,
                     )
-                    yield from _in_loop(outer, scope.block, place, event, scope.name)
+                    if innermost_loop(outer, scope.block) is None:
+                        yield from _in_called(program, outer, None, place, event, scope.name)
+                    else:
+                        yield from _in_loop(
+                            program, outer, scope.block, place, event, scope.name, _free_names(scope)
+                        )
 
 
-def _in_loop(scope: Scope, block: int, place: Place, event: Event | None, name: str) -> Iterator[Hit]:
+def _free_names(scope: Scope) -> set[str]:
+    """Return the names that a function takes from around it."""
+    found: set[str] = set()
+    for event in scope.events():
+        for expr in (*event.targets, event.value):
+            found |= {part[1] for part in walk(expr, scope) if part[0] == NAME} if expr is not None else set()
+    for call in scope.calls:
+        found |= {part[1] for part in walk((CALL, call.number), scope) if part[0] == NAME}
+    for block in scope.blocks:
+        if block.test is not None:
+            found |= {part[1] for part in walk(block.test, scope) if part[0] == NAME}
+    return found - scope.names
+
+
+def _in_called(
+    program: Program, scope: Scope, made: Call | None, place: Place, event: Event | None, name: str
+) -> Iterator[Hit]:
+    """Yield the compiled function that a function makes for itself, where a loop calls that function."""
+    if scope.kind != "function" or not _only_called(scope, made, event, name):
+        return
+    pending: list[tuple[Scope, tuple[Site, ...]]] = [(scope, ())]
+    seen = {id(scope)}
+    while pending:
+        here, way = pending.pop(0)
+        for caller in program.flow.callers(here):
+            if in_tests(caller.scope) or id(caller.scope) in seen:
+                continue
+            path = (caller, *way)
+            loop = innermost_loop(caller.scope, caller.call.block)
+            if loop is not None and not few_turns(program, caller.scope, loop, 3):
+                if _traced_for_its_graph(scope, 0):
+                    return
+                yield Hit(
+                    scope,
+                    place,
+                    event.block if event is not None else 0,
+                    {"loop_line": caller.scope.blocks[loop].line},
+                    flow=tuple(
+                        Step(item.scope, item.call.name_place, item.call.block, "calls it") for item in path
+                    ),
+                    no_fix="where it can be made once, beside the function or when its object is made, is for you to say",
+                )
+                return
+            seen.add(id(caller.scope))
+            if len(path) < 3:
+                pending.append((caller.scope, path))
+
+
+def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str) -> bool:
+    """Tell whether a function that is made in another one is called there, and neither kept nor given back."""
+    if any(
+        block.kind in ("if", "except") for block in scope.block_chain(event.block if event is not None else 0)
+    ):
+        # Made once, where it is not there yet.
+        return False
+    if made is not None and event is not None and event.kind != "assign":
+        return any(call.func == (CALL, made.number) for call in scope.calls)
+    if made is not None and (event is None or event.value != (CALL, made.number)):
+        return any(call.func == (CALL, made.number) for call in scope.calls)
+    if not name or scope.outer & {name}:
+        return False
+    called = [call for call in scope.calls if call.func[:2] == (NAME, name)]
+    if not called:
+        return False
+    places = {call.func[-1] for call in called}
+    for other in scope.module.summary.scopes:
+        if other is not scope and other.parent == scope.number and name in _free_names(other):
+            return False
+    for item in scope.events():
+        for expr in (*item.targets, item.value, *(item.extra if item.kind == "with" else ())):
+            for part in walk(expr, scope) if expr is not None else ():
+                if part[:2] == (NAME, name) and part[-1] not in places and item is not event:
+                    return False
+    return True
+
+
+def _traced_for_its_graph(scope: Scope, block: int) -> bool:
+    return any(
+        call.method in ("trace_export", "get_concrete_function", "from_concrete_functions")
+        and inside(scope, call.block, block)
+        for call in scope.calls
+    )
+
+
+def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
+    """Tell whether a loop goes over a short list that the code writes out."""
+    if test[0] == ITEMS:
+        return True
+    value = Conditions(program, None).value(test, scope, before=line)
+    return isinstance(value, (list, tuple)) and len(value) <= 10
+
+
+def _in_loop(
+    program: Program, scope: Scope, block: int, place: Place, event: Event | None, name: str, used: set[str]
+) -> Iterator[Hit]:
     loop = innermost_loop(scope, block)
     if loop is None:
         return
     item = scope.blocks[loop]
     if item.kind == "for":
-        if item.test is None or item.test[0] != CALL:
+        func = scope.calls[item.test[1]].func if item.test is not None and item.test[0] == CALL else None
+        counted = func is not None and func[0] == NAME and func[1] in ("range", "tqdm", "trange")
+        if not counted and (
+            # Another function or model in each turn is another graph.
+            used & bound_in_loop(scope, loop)
+            or item.test is None
+            or _written_out(program, scope, item.test, item.line)
+        ):
             return
-        func = scope.calls[item.test[1]].func
-        if func[0] != NAME or func[1] not in ("range", "tqdm", "trange"):
-            return
-    if any(
-        call.method in ("trace_export", "get_concrete_function", "from_concrete_functions")
-        and inside(scope, call.block, loop)
-        for call in scope.calls
-    ):
+    if _traced_for_its_graph(scope, loop):
         # Each is made to be traced once, for its graph.
         return
     yield Hit(
@@ -718,128 +855,228 @@ def _in_loop(scope: Scope, block: int, place: Place, event: Event | None, name: 
     )
 
 
-def scalar_argument(program: Program) -> Iterator[Hit]:
-    """A Python number that changes with each call of a compiled function: each value is traced anew."""
-    hot = hot_paths(program)
+def of_new_object(program: Program) -> Iterator[Hit]:
+    """An object that a loop makes in every turn, whose compiled method it calls: each object traces it anew."""
+    seen: set[tuple[int, int]] = set()
     for site in program.flow.compiled:
-        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+        scope = site.scope
+        func = site.call.func
+        if in_tests(scope) or func[0] != ATTRIBUTE or func[1][0] not in (NAME, CALL):
             continue
-        compiled = [target for target in site.targets if target.compiled is not None]
-        if len(compiled) != len(site.targets) or _signature_given(compiled):
+        target = next((item for item in site.targets if item.compiled is not None), None)
+        if target is None or program.owner(target.scope) is None or site.open:
             continue
-        loop = innermost_loop(site.scope, site.call.block)
-        if loop is None:
+        made = _object_in_loop(scope, site.call, func[1])
+        if made is None:
             continue
-        counters = _counters(program, site.scope, site.call.block)
-        for expr in (*site.call.args, *(value for name, value in site.call.keywords if name != "training")):
-            changing = _changing_number(expr, site.scope, counters)
-            if changing is not None:
-                yield hit_at(
-                    site,
-                    flow=(),
-                    values={
-                        "value": text(expr, site.scope),
-                        "what": changing,
-                        "function": compiled[0].scope.name,
-                    },
-                    **_as_tensor(site, compiled, expr),
-                )
-                break
-
-
-def _as_tensor(site: Site, compiled: list[Function], expr: Expr) -> dict[str, Any]:
-    """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
-
-    That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
-    """
-    alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
-    if alias is None or place is None or expr[0] != NAME:
-        return {"no_fix": "what is computed from the counter may be no integer"}
-    function = compiled[0]
-    offset = int(function.receiver is not None) + function.partial
-    parameter = next((name for name, value in site.call.keywords if value is expr), None)
-    if parameter is None and expr in site.call.args:
-        index = site.call.args.index(expr) + offset
-        parameter = function.scope.params[index][0] if index < len(function.scope.params) else None
-    if parameter is None or len(compiled) != 1 or not _takes_tensor(function.scope, parameter):
-        return {"no_fix": f"{function.scope.name} may need it as a Python number"}
-    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr[1]})"),)}
-
-
-def _takes_tensor(scope: Scope, name: str) -> bool:
-    """Tell whether every use of a parameter works alike for a tensor of integers."""
-    if scope.number in (item.parent for item in scope.module.summary.scopes):
-        # A function inside may use it.
-        return False
-    uses = fine = 0
-    for event in scope.events():
-        for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
-            for part in walk(expr, scope) if expr is not None else ():
-                if part[:2] == (NAME, name):
-                    uses += 1
-                elif part[0] == CALL:
-                    call = scope.calls[part[1]]
-                    summary = ".summary." in (dotted(call.func) or "")
-                    step = call.keyword("step") if summary else None
-                    first = call.args[0] if call.method == "cast" and call.args else None
-                    fine += sum(item is not None and item[:2] == (NAME, name) for item in (step, first))
-                elif part[0] == COMPARE and len(part[2]) == 1:
-                    sides = (part[1], part[2][0][1])
-                    fine += any(item[:2] == (NAME, name) for item in sides) and any(
-                        type(constant(item)) is int for item in sides
-                    )
-    return uses == fine
-
-
-def _signature_given(functions: list[Function]) -> bool:
-    return any(
-        function.compiled is not None
-        and (
-            function.compiled.call.keyword("input_signature") is not None
-            or function.compiled.call.opaque
-            or len(function.compiled.call.args) > 1
-        )
-        for function in functions
-    )
-
-
-FEW_TRACES = 5
-"""So many values of a number are traced without a word: TensorFlow warns when 5 calls in a row are traced anew (TensorFlow 2.21,
-`tensorflow/python/eager/polymorphic_function/polymorphic_function.py`, `FREQUENT_TRACING_WARNING_THRESHOLD`)."""
-
-
-def _counters(program: Program, scope: Scope, block: int) -> set[str]:
-    """Return the names that loops around a block count in Python, over `range` or `enumerate`, for more than a few turns."""
-    found: set[str] = set()
-    loops = {number for number in scope.block_numbers(block) if scope.blocks[number].kind == "for"}
-    for event in scope.events():
-        if event.kind != "for" or not event.bodies or event.bodies[0][0] not in loops or event.value is None:
+        loop = innermost_loop(scope, made.block)
+        if loop is None or (id(scope), made.number) in seen or few_turns(program, scope, loop, 10):
             continue
-        if event.value[0] != CALL:
+        test = scope.blocks[loop].test
+        if test is not None and test[0] == ITEMS:
             continue
-        func = scope.calls[event.value[1]].func
-        target = event.targets[0]
-        if func[0] == NAME and func[1] == "range" and target[0] == NAME:
-            if not few_turns(program, scope, event.bodies[0][0], FEW_TRACES - 1):
-                found.add(target[1])
-        elif (
-            func[0] == NAME
-            and func[1] == "enumerate"
-            and target[0] == "t"
-            and target[2]
-            and target[2][0][0] == NAME
+        owner = program.owner(target.scope)
+        assert owner is not None
+        if not any(
+            isinstance(value, Instance) and owner in program.bases(value.scope)[0]
+            for item in program.flow.within(scope)
+            if item.call is made
+            for value in alternatives(item.result)
         ):
-            found.add(target[2][0][1])
-    # What the loop's body binds again, as `i = tf.constant(i)` does, is no longer the counter.
-    return {name for name in found if all(event.kind == "for" for event in scope.binding(name))}
+            continue
+        seen.add((id(scope), made.number))
+        yield Hit(
+            scope,
+            made.name_place,
+            made.block,
+            {
+                "loop_line": scope.blocks[loop].line,
+                "name": owner.name,
+                "method": target.scope.name,
+                "line": target.scope.place[0],
+            },
+            needs=((scope, site.call.block),),
+            related=(
+                Step(target.scope, target.scope.place, 0, "compiled for each object by itself"),
+                Step(scope, site.call.name_place, site.call.block, "called here"),
+            ),
+        )
 
 
-def _changing_number(expr: Expr, scope: Scope, counters: set[str]) -> str | None:
-    if expr[0] == NAME and expr[1] in counters:
-        return "the loop's counter"
-    if expr[0] == "b" and expr[1] in ("+", "-", "*", "/", "//"):
-        return _changing_number(expr[2], scope, counters) or _changing_number(expr[3], scope, counters)
-    return None
+def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
+    """Return the call in a loop around another one that makes the object which that is called on, where the object is not kept."""
+    if receiver[0] == CALL:
+        found: Call = scope.calls[receiver[1]]
+        return found
+    bound = [event for event in scope.binding(receiver[1]) if event.place[:2] < call.place[:2]]
+    last = bound[-1] if bound else None
+    if last is None or last.kind != "assign" or last.value is None or last.value[0] != CALL:
+        return None
+    loop = innermost_loop(scope, last.block)
+    if loop is None or not inside(scope, call.block, loop):
+        return None
+    for item in scope.block_chain(last.block):
+        if item.kind in ("if", "except"):
+            return None
+    if any(
+        other.method in ("append", "add", "put", "extend", "setdefault")
+        and inside(scope, other.block, loop)
+        and any(part[:2] == receiver[:2] for given in other.args for part in walk(given, scope))
+        for other in scope.calls
+    ):
+        return None
+    for event in scope.events():
+        if (
+            event.kind == "assign"
+            and event.value is not None
+            and event.value[:2] == receiver[:2]
+            and inside(scope, event.block, loop)
+        ):
+            return None
+    return scope.calls[last.value[1]]
+
+
+_OF_SHAPES = frozenset({"numpy.prod", "numpy.shape", "numpy.ndim", "numpy.size"})
+_ARRAYS = re.compile(r"(?:numpy|scipy\.[\w.]+|sklearn\.metrics|skimage\.metrics)\.\w+(?:\.\w+)?")
+_LOSS_CLASSES = frozenset({"keras.losses.Loss", "keras.metrics.Metric"})
+_LOSS_METHODS = frozenset({"call", "update_state"})
+
+
+def array_call(program: Program) -> Iterator[Hit]:
+    """A function of NumPy for a tensor, in a loss or metric that Keras compiles or in a compiled function."""
+    if fits_eagerly(program) or may_fit_eagerly(program):
+        return
+    seen: set[tuple[int, int]] = set()
+    for scope, tensors, what, kept in _where_symbolic(program):
+        if in_tests(scope) or kept_eager(program, scope.module) or id(scope) in kept:
+            continue
+        for here, call, name, path in _arrays_of(program, scope, tensors, 2):
+            key = id(here), call.number
+            if key in seen or _eager_guard(here, call.block) or _guarded_type(here, call.block, call.place):
+                continue
+            if any(
+                item.kind == "if" and item.test is not None and _ASKS_MODE.search(text(item.test, here))
+                for item in here.block_chain(call.block)
+            ):
+                continue
+            seen.add(key)
+            yield Hit(
+                here,
+                call.name_place,
+                call.block,
+                {"call": text(call.func, here), "name": name, "what": what},
+                flow=tuple(
+                    Step(item.scope, item.call.name_place, item.call.block, "calls it") for item in path
+                ),
+                severity="info" if _conditional(here, call.block) else None,
+            )
+
+
+def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, set[int]]]:
+    """Yield functions that are certainly traced, the parameters that are tensors, who traces them, and what is run eagerly."""
+    eager = {
+        id(function.scope)
+        for site in program.flow.named(*PY_FUNCTIONS)
+        for function in functions_of(site.argument(0, "func"))
+    }
+    for site in program.flow.named("keras.Model.compile", "keras.Sequential.compile"):
+        for position, name in ((1, "loss"), (3, "metrics"), (2, "metrics")):
+            value = site.argument(position, name)
+            for item in alternatives(value):
+                for given in item.items if isinstance(item, Items) else (item,):
+                    for function in functions_of(given):
+                        names = {item[0] for item in function.scope.params[function.partial :]}
+                        if function.receiver is not None and function.scope.params:
+                            names.discard(function.scope.params[0][0])
+                        yield function.scope, names, f"compile in line {site.call.name_place[0]}", eager
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind != "class" or not program.is_subclass(owner, _LOSS_CLASSES):
+                continue
+            for method in _LOSS_METHODS & owner.children.keys():
+                scope = module.summary.scopes[owner.children[method]]
+                names = {item[0] for item in scope.params[1:3]}
+                yield scope, names, f"Keras's {owner.name}", eager
+    for scope, reach in _scopes(program):
+        if _compiled_for_sure(reach) and not reach.path:
+            yield scope, set(), reach.via, eager
+
+
+def _arrays_of(
+    program: Program, scope: Scope, tensors: set[str], depth: int
+) -> Iterator[tuple[Scope, Call, str, tuple[Site, ...]]]:
+    """Yield the calls of NumPy that a function makes for tensors, itself or in the functions that it hands them to."""
+    sites = {site.call.number: site for site in program.flow.within(scope)}
+    computed = set(tensors)
+
+    def holds(expr: Expr) -> bool:
+        pending = [expr]
+        while pending:
+            part = pending.pop()
+            if _static_shape(part, scope) or _is_type(part, scope):
+                continue
+            if part[0] == NAME and part[1] in computed:
+                return True
+            if part[0] == ATTRIBUTE and part[2] in ("shape", "dtype", "name", "ndim", "rank"):
+                continue
+            if part[0] == CALL:
+                site = sites.get(part[1])
+                if site is not None and site.name.startswith(_COMPUTES):
+                    return True
+                if scope.calls[part[1]].method in ("numpy", "get_shape", "as_list"):
+                    continue
+            pending.extend(children(part, scope))
+        return False
+
+    for _ in range(3):
+        for event in scope.events():
+            if event.kind in ("assign", "augment") and event.value is not None and holds(event.value):
+                if event.value[0] == CALL and (
+                    (found := sites.get(event.value[1])) is not None and _ARRAYS.fullmatch(found.name)
+                ):
+                    continue
+                for target in event.targets:
+                    for part in target[2] if target[0] == ITEMS else (target,):
+                        if part[0] == NAME:
+                            computed.add(part[1])
+    for site in program.flow.within(scope):
+        call = site.call
+        if _ARRAYS.fullmatch(site.name) and site.name not in _OF_SHAPES and not site.targets:
+            if any(holds(item) for item in (*call.args, *(value for _, value in call.keywords))):
+                yield scope, call, site.name, ()
+        elif site.targets and depth and not site.name.startswith("tensorflow."):
+            for target in site.targets:
+                if target.compiled is not None or target.scope is scope or call.opaque:
+                    continue
+                offset = int(target.receiver is not None) + target.partial
+                names = [item[0] for item in target.scope.params[offset:]]
+                given = {name for name, item in zip(names, call.args, strict=False) if holds(item)}
+                given |= {name for name, item in call.keywords if name in names and holds(item)}
+                if given:
+                    for here, inner, name, path in _arrays_of(program, target.scope, given, depth - 1):
+                        yield here, inner, name, (site, *path)
+
+
+_COMPUTES = (
+    "tensorflow.reduce_",
+    "tensorflow.math.",
+    "tensorflow.nn.",
+    "tensorflow.matmul",
+    "tensorflow.cast",
+    "tensorflow.square",
+    "tensorflow.abs",
+    "tensorflow.sqrt",
+    "tensorflow.exp",
+    "tensorflow.reshape",
+    "tensorflow.concat",
+    "tensorflow.random.normal",
+    "tensorflow.random.uniform",
+    "keras.losses.",
+    "keras.backend.mean",
+    "keras.backend.sum",
+    "keras.ops.",
+)
+"""Operations whose result is a tensor of the graph."""
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -31,7 +31,7 @@ from cfgfix.code.model.summary import (
     Scope,
 )
 from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
-from cfgfix.code.tensorflow.cluster import UNKNOWN, judge
+from cfgfix.code.tensorflow.cluster import UNKNOWN, cluster_faults
 
 NEEDLES = (b"TF_CONFIG", b"Strategy")
 
@@ -173,7 +173,7 @@ def cluster_in_code(program: Program) -> Iterator[Hit]:
                         fault.values.get("problem")
                         or f"it names a cluster but no {fault.values.get('missing')}"
                     )
-                    for fault in judge(content)
+                    for fault in cluster_faults(content)
                 ]
             for problem in faults[:1]:
                 yield Hit(
@@ -541,13 +541,19 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
             seen.add(key)
             yield hit_at(
                 batch,
-                values={"line": made[0].call.name_place[0], "user": user.call.method or "the step"},
+                # A program that may run on other devices as well leaves no example out there.
+                severity="info" if all(_chosen(site) for site in made) else None,
+                values={"line": made[0].call.name_place[0]},
                 needs=((made[0].scope, made[0].call.block),),
                 related=(at(made[0], label="the TPUs"), at(user, label="gets the batches")),
                 rewrites=(Rewrite("keyword", batch.scope, batch.call.place, "True", "drop_remainder"),)
                 if dropped is None or batch.call.keyword("drop_remainder") is not None
                 else (),
             )
+
+
+def _chosen(site: Site) -> bool:
+    return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
 
 
 def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:

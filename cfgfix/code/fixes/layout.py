@@ -127,7 +127,9 @@ def _indent(offsets: Offsets, place: Place) -> str:
 
 
 def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
-    """Return the offsets of a statement's whole lines, decorators and a comment at its end included.
+    """Return the offsets of a statement's whole lines.
+
+    Decorators and a comment at its end are included.
 
     Raises:
         CannotRewriteError: Other code stands on them.
@@ -263,5 +265,8 @@ def suite_of(scope: Scope, place: Place) -> list[Event] | None:
 
 
 def siblings(scope: Scope, place: Place) -> int:
-    """Return how many statements the suite of a statement has; the summary leaves some kinds out, so few is safe."""
+    """Return how many statements the suite of a statement has.
+
+    The summary leaves some kinds out, so few is safe.
+    """
     return len(suite_of(scope, place) or (place,))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cfgfix.code.fixes.lossless import OtherMeaningError, same_outside
+from cfgfix.code.model.comment_tokens import comment_tokens
 from cfgfix.code.model.positions import Offsets
 from cfgfix.core.edits import Edit, ProofError, ReplaceText, splice
 
@@ -17,7 +18,9 @@ __all__ = ["ProofError", "prove"]
 
 
 def prove(before: str, edits: Sequence[ReplaceText]) -> str:
-    """Return the text with the edits applied, proven: it parses, only edited statements differ, comments are kept.
+    """Return the text with the edits applied, proven.
+
+    It parses, only edited statements differ, comments are kept.
 
     Raises:
         ProofError: One of these does not hold.
@@ -146,6 +149,22 @@ def _moved(edits: Sequence[ReplaceText]) -> list[tuple[int, int]]:
     return found
 
 
+def prove_comments(before: str, after: str) -> None:
+    """Show that two texts are the same program but for comments.
+
+    Raises:
+        ProofError: They are not.
+    """
+    import ast
+
+    try:
+        same = ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ProofError("parse", "the text is not Python") from error
+    if not same:
+        raise ProofError("meaning", "the program would be another one")
+
+
 def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast: Any) -> None:
     """Hold two suites against each other: statements come, go or move only as a whole, within edits."""
     was, now = sides
@@ -195,17 +214,9 @@ def _same_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
 
 def _comments(text: str) -> list[tuple[int, str]]:
     """Return the comments of a text with the offsets at which they start."""
-    import io
     import tokenize
 
-    starts = [0]
-    for row in text.split("\n"):
-        starts.append(starts[-1] + len(row) + 1)
     try:
-        return [
-            (starts[token.start[0] - 1] + token.start[1], token.string)
-            for token in tokenize.generate_tokens(io.StringIO(text).readline)
-            if token.type == tokenize.COMMENT
-        ]
+        return list(comment_tokens(text))
     except (tokenize.TokenError, SyntaxError) as error:
         raise ProofError("parse", "the result cannot be read token by token") from error

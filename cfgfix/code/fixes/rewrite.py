@@ -30,7 +30,10 @@ def smallest_call(scope: Scope, place: Place) -> Call | None:
 
 
 def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
-    """Tell whether the text has at a place what was found there: the name of a call, an expression, or a statement's head."""
+    """Tell whether the text has at a place what was found there.
+
+    The name of a call, an expression, or a statement's head.
+    """
     start, end = offsets.span(place)
     text = offsets.text[start:end]
     call = smallest_call(scope, place)

@@ -35,7 +35,10 @@ class _Text:
         return self._offsets.offset(node.end_lineno, node.end_col_offset) - 1
 
     def marks(self, start: int, end: int) -> Iterator[tuple[int, str]]:
-        """Yield the letters between two parts that are neither blank nor in a comment; a comment is one `#`."""
+        """Yield the letters between two parts that are neither blank nor in a comment.
+
+        A comment is one `#`.
+        """
         position = start
         while position < end:
             letter = self.text[position]
@@ -49,7 +52,10 @@ class _Text:
             position += 1
 
     def bracketed_start(self, node: Any, start: int) -> tuple[int, int]:
-        """Return where a part begins with its own brackets, and how many they are; nothing else opens behind `start`."""
+        """Return where a part begins with its own brackets, and how many they are.
+
+        Nothing else opens behind `start`.
+        """
         opened = [place for place, letter in self.marks(start, self.start(node)) if letter == "("]
         return (opened[0] if opened else self.start(node)), len(opened)
 
@@ -67,7 +73,9 @@ class _Text:
 
 
 def tree_of(text: str) -> Any:
-    """Return the tree of an expression that may span lines, as if it stood in brackets.
+    """Return the tree of an expression that may span lines.
+
+    It is read as if it stood in brackets.
 
     Raises:
         CannotRewriteError: It is not one expression.
@@ -198,7 +206,7 @@ def _entries(text: str) -> _List:
 
 
 def renamed(text: str, name: str) -> Edit:
-    """Return the edit that gives a dotted expression, or a call of one, another last name.
+    """Return the edit that changes the last name of a dotted expression or of a call.
 
     Raises:
         CannotRewriteError: There is no name at its end.
@@ -237,7 +245,9 @@ def unchained(text: str) -> Edit:
 
 
 def with_keyword(text: str, name: str, value: str) -> Edit:
-    """Return the edit that gives a call a keyword: another value for the one it has, or one more, laid out like the others.
+    """Return the edit that gives a call a keyword.
+
+    Another value for the one it has, or one more, laid out like the others.
 
     Raises:
         CannotRewriteError: There is no call, its keywords are hidden in `**`, or a comment stands behind the last one.
@@ -297,7 +307,9 @@ def with_named_argument(text: str, position: int, name: str) -> Edit:
 
 
 def without_keyword(text: str, name: str) -> Edit:
-    """Return the edit that takes a keyword from a call; what is left ends as it ended before.
+    """Return the edit that takes a keyword from a call.
+
+    What is left ends as it ended before.
 
     Raises:
         CannotRewriteError: It has no such keyword, or a comment stands beside it.
@@ -307,7 +319,9 @@ def without_keyword(text: str, name: str) -> Edit:
 
 
 def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[Edit, Edit]:
-    """Return the edits that make one argument of two keywords, where the first one stands.
+    """Return the edits that make one argument of two keywords.
+
+    It stands where the first one stood.
 
     Raises:
         CannotRewriteError: One of them is missing, or a comment stands beside the second.

@@ -160,7 +160,7 @@ class Follower:
 
     # Values
 
-    def of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Atoms:
+    def atoms_of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Atoms:
         """Return what an expression may be."""
         if expr is None:
             return _UNKNOWN
@@ -171,7 +171,7 @@ class Follower:
         if kind == NAME:
             return self._remember(("n", id(scope), expr[1]), lambda: self._name(expr[1], scope, depth + 1))
         if kind == ATTRIBUTE:
-            found = self.of(expr[1], scope, depth + 1)
+            found = self.atoms_of(expr[1], scope, depth + 1)
             result: set[Atom] = set()
             for atom in found:
                 result |= self._attribute(atom, expr[2], depth + 1)
@@ -183,7 +183,7 @@ class Follower:
         if kind == SUBSCRIPT:
             key = constant(expr[2])
             result = set()
-            for atom in self.of(expr[1], scope, depth + 1):
+            for atom in self.atoms_of(expr[1], scope, depth + 1):
                 result |= self._item(atom, key)
             return frozenset(result)
         if kind == BOOLEAN:
@@ -191,9 +191,9 @@ class Follower:
         if kind == CHOICE:
             return self._union((expr[2], expr[3]), scope, depth)
         if kind == ASSIGNED:
-            return self.of(expr[2], scope, depth + 1)
+            return self.atoms_of(expr[2], scope, depth + 1)
         if kind == STARRED:
-            return self.of(expr[1], scope, depth + 1)
+            return self.atoms_of(expr[1], scope, depth + 1)
         if kind == ITEMS:
             return self._container(expr[2], scope, depth)
         if kind == MAPPING:
@@ -208,7 +208,7 @@ class Follower:
     def _union(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
         result: set[Atom] = set()
         for item in items:
-            result |= self.of(item, scope, depth + 1)
+            result |= self.atoms_of(item, scope, depth + 1)
         return frozenset(result)
 
     def _remember(self, key: tuple[Any, ...], make: Callable[[], Atoms]) -> Atoms:
@@ -364,14 +364,14 @@ class Follower:
 
     def _bound(self, value: Expr, how: str, scope: Scope, depth: int) -> Atoms:
         if how == "=":
-            return self.of(value, scope, depth + 1)
+            return self.atoms_of(value, scope, depth + 1)
         if how == "with":
-            managers = self.of(value, scope, depth + 1)
+            managers = self.atoms_of(value, scope, depth + 1)
             return _OTHER if managers and all(atom[0] in ("x", "o") for atom in managers) else _UNKNOWN
         if how == "for":
             if value[0] == ITEMS:
                 return self._union(value[2], scope, depth)
-            items = self.of(value, scope, depth + 1)
+            items = self.atoms_of(value, scope, depth + 1)
             return _OTHER if items <= _OTHER or all(atom[0] in ("x", "o") for atom in items) else _UNKNOWN
         return _UNKNOWN
 
@@ -442,10 +442,10 @@ class Follower:
                     if event.kind == "annotate" and event.extra is not None:
                         result |= self._annotated(event.extra, owner) or _UNKNOWN
                     if event.value is not None:
-                        result |= self.of(event.value, owner, depth + 1)
+                        result |= self.atoms_of(event.value, owner, depth + 1)
         for value, where in self.stores(name, scope):
             known = True
-            result |= self.of(value, where, depth + 1)
+            result |= self.atoms_of(value, where, depth + 1)
         if not known:
             return _UNKNOWN
         return frozenset(result)
@@ -460,7 +460,7 @@ class Follower:
                     found.append((value, where))
                 continue
             # What is stored through another name than `self` may be stored in this class too.
-            atoms = self.of(whose, where)
+            atoms = self.atoms_of(whose, where)
             if not atoms or any(
                 atom == UNKNOWN
                 or (atom[0] == "i" and (atom[1] in classes or owner in self.program.bases(atom[1])[0]))
@@ -548,7 +548,7 @@ class Follower:
             return _UNKNOWN
         result: set[Atom] = set()
         if param[2] is not None and param[2] != (CONSTANT, None) and constant(param[2]) is not None:
-            result |= self.of(param[2], outer, depth + 1)
+            result |= self.atoms_of(param[2], outer, depth + 1)
         names = [scope.name]
         bound = 0
         if owner is not None and "staticmethod" not in decorators:
@@ -565,11 +565,11 @@ class Follower:
                 seen = True
                 if call.opaque:
                     value = call.keyword(name)
-                    result |= self.of(value, where, depth + 1) if value is not None else _UNKNOWN
+                    result |= self.atoms_of(value, where, depth + 1) if value is not None else _UNKNOWN
                     continue
                 value = call.argument(position - bound, name)
                 if value is not None:
-                    result |= self.of(value, where, depth + 1)
+                    result |= self.atoms_of(value, where, depth + 1)
         if owner is None or scope.name != "__init__":
             passed = scope.name in self.referenced()
         else:
@@ -689,7 +689,7 @@ class Follower:
 
     def _call(self, call: Call, scope: Scope, depth: int) -> Atoms:
         result: set[Atom] = set()
-        for atom in self.of(call.func, scope, depth + 1):
+        for atom in self.atoms_of(call.func, scope, depth + 1):
             result |= self._result(atom, call, scope, depth)
         return frozenset(result) or _UNKNOWN
 
@@ -726,7 +726,7 @@ class Follower:
         if name in YAML_LOADS:
             return frozenset({("m", ())})
         if name in AS_DICT:
-            found = self.of(call.args[0], scope, depth + 1) if call.args else _UNKNOWN
+            found = self.atoms_of(call.args[0], scope, depth + 1) if call.args else _UNKNOWN
             return frozenset(
                 ("d", atom[1]) if atom[0] == "c" else OTHER if atom[0] in ("x", "o") else UNKNOWN
                 for atom in found
@@ -739,7 +739,7 @@ class Follower:
         if name == "getattr" and len(call.args) >= 2:
             key = constant(call.args[1])
             result: set[Atom] = set()
-            for atom in self.of(call.args[0], scope, depth + 1):
+            for atom in self.atoms_of(call.args[0], scope, depth + 1):
                 result |= self._attribute(atom, key, depth + 1) if isinstance(key, str) else _UNKNOWN
             return frozenset(result)
         if name in (
@@ -776,7 +776,7 @@ class Follower:
         result: set[Atom] = set()
         for event in scope.events():
             if event.kind == "return" and event.value is not None:
-                result |= self.of(event.value, scope, depth + 1)
+                result |= self.atoms_of(event.value, scope, depth + 1)
         return frozenset(result) or _OTHER
 
 

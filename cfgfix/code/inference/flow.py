@@ -1083,6 +1083,13 @@ class Flow:
             return base.items[index]
         if isinstance(base, Element):
             return base
+        if (
+            type(base) is Made
+            and base.name == "tfds.splits"
+            and isinstance(index, str)
+            and base.site is not None
+        ):
+            return self._constructed(base.site, "tfds.load")
         return SYMBOLIC if is_symbolic(base) else UNKNOWN
 
     # Calls
@@ -1328,6 +1335,9 @@ class Flow:
             data = self._constructed(site, "tfds.load")
         elif isinstance(value, (list, tuple)):
             data = Items(tuple(self._constructed(site, "tfds.load") for _ in value))
+        elif split is None and site.call.argument(1, "split") is None and not site.call.opaque:
+            # All splits, by their names.
+            data = Made("tfds.splits", site)
         else:
             return UNKNOWN
         info = site.call.keyword("with_info")

@@ -24,7 +24,7 @@ from cfgfix.code.model.summary import (
 )
 
 _READY = re.compile(
-    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|i[ns]_eager|eager_(?:execution|mode)|version|compat|legacy|type_checking|theano|cntk"
+    r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|i[ns]_eager|eager_(?:execution|mode)|version(?!_base\b)|compat|legacy|type_checking|theano|cntk"
     r"|(?:tf|tensorflow|keras)_?[123](?![0-9])|(?:^|[^a-z0-9])v[12](?![0-9a-z])",
     re.IGNORECASE,
 )

@@ -16,7 +16,7 @@ from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.program import Module, Program, absolute
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence, load
-from cfgfix.code.tensorflow.requirements import NOTHING
+from cfgfix.code.tensorflow.requirements import NOTHING, Requirement
 from cfgfix.core.records import dataclass
 
 IMPORTS = (
@@ -64,6 +64,11 @@ def api(program: Program) -> Api:
         requirement = program.facts.get("requirement", NOTHING)
         found = program.facts["api"] = load(requirement)
     return found
+
+
+def requirement_of(program: Program) -> Requirement:
+    """Return what the project of a program asks for, as far as its files and imports tell."""
+    return api(program).requirement
 
 
 def references(program: Program) -> list[Reference]:
@@ -488,7 +493,7 @@ def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
     return found
 
 
-def shown(name: str) -> str:
+def public_name(name: str) -> str:
     """Return a name of the table as people write it."""
     if name.startswith("keras"):
         return "tf." + name
@@ -500,7 +505,7 @@ def values_of(table: Api, reference: Reference) -> dict[str, object]:
     presence = reference.presence
     end, seen = table.end(presence.mask)
     return {
-        "name": shown(presence.name),
+        "name": public_name(presence.name),
         "fate": "does not exist in",
         "gone": table.since(presence.mask),
         "end": end,
@@ -521,14 +526,14 @@ def asked_for(table: Api) -> str:
     if table.requirement.text:
         return f"{table.requirement.path} asks for {table.requirement.text}"
     if table.requirement.whatever:
-        return f"{table.requirement.path} asks for TensorFlow of any release"
+        return f"{table.requirement.path} asks for TensorFlow of any release, and pip installs the newest"
     if table.requirement.keras:
         return f"{table.requirement.path} asks for {table.requirement.keras}"
-    if table.requirement.below:
-        return "no requirement found for all of it says which release is meant"
     if table.requirement.computed:
         return f"which release {table.requirement.path} asks for only running it tells"
-    return "no requirement found says which release is meant"
+    if table.requirement.contradicts:
+        return "what is asked for does not go together, and says no release"
+    return "nothing here pins a release, and pip installs the newest"
 
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
@@ -538,21 +543,26 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     if presence.mask & table.admitted == table.admitted:
         return None
     if not presence.mask & table.admitted:
-        return (where_known(table, "error"), "medium") if presence.mask else ("error", "high")
+        return (where_known(table, "error") or "error", "medium") if presence.mask else ("error", "high")
     if presence.mask & table.newest:
         # Only older releases lack it: the requirement is too wide, which is another matter.
         return None
-    return where_known(table, "warning"), "medium"
+    return where_known(table, "warning") or "error", "medium"
 
 
-def where_known(table: Api, severity: str) -> str:
-    """Return a severity, or info where no requirement says which release is meant: some have the name, and one of them may be."""
+def where_known(table: Api, severity: str) -> str | None:
+    """Return a severity for what some of the releases asked for have; None, the rule's own, where nothing says which is meant.
+
+    What `pip install tensorflow` gives today is meant then. What the code only imports beside TensorFlow is a guess: info.
+    """
+    if table.requirement.open:
+        return None
     return severity if table.requirement.known else "info"
 
 
-def where_keras_known(table: Api, severity: str) -> str:
-    """Return a severity of what Keras lacks, or info where nothing says which release of TensorFlow, or of Keras, is meant."""
-    return severity if table.requirement.known or table.requirement.keras else "info"
+def where_keras_known(table: Api, severity: str) -> str | None:
+    """Return the same for what Keras lacks, which a release of Keras that is asked for decides as well."""
+    return severity if table.requirement.keras else where_known(table, severity)
 
 
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
@@ -971,8 +981,8 @@ def _of_the_copy(program: Program, module: Module) -> bool:
 def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:
     """Return the severity of what only Keras 3 refuses in a file; None where no Keras 3 comes to it.
 
-    The severity is None, the rule's own, where every release that is asked for has Keras 3; a warning where another may be
-    meant too, and info where nothing says which.
+    The severity is None, the rule's own, where every release that is asked for has Keras 3, or nothing says which is meant; a
+    warning where another may be meant too.
     """
     three = keras_three(program)
     if (

@@ -339,7 +339,7 @@ class Uses:
             return None
         found = self.access(expr, scope)
         if found is not None:
-            paths = self.paths_of(self.follower.of(found[0], scope))
+            paths = self.paths_of(self.follower.atoms_of(found[0], scope))
             if paths:
                 return (*min(paths), found[1])
         if expr[0] == CALL:
@@ -357,7 +357,7 @@ class Uses:
                 return self.key_of(given[0][0][0], given[1], depth + 1)
             return None
         if expr[0] == ATTRIBUTE and expr[1][0] == NAME:
-            atoms = self.follower.of(expr[1], scope)
+            atoms = self.follower.atoms_of(expr[1], scope)
             if len(atoms) == 1:
                 atom = next(iter(atoms))
                 if atom[0] == "i":
@@ -476,14 +476,14 @@ class Uses:
             if not call.args or scope.name in STORING:
                 continue
             if last in _TAKING_APART:
-                found.append((self.follower.of(call.args[0], scope), None, expr, scope))
+                found.append((self.follower.atoms_of(call.args[0], scope), None, expr, scope))
             elif func[:2] == (NAME, "getattr") and len(call.args) > 1 and call.args[1][0] != CONSTANT:
                 names = self.names_in_loop(call.args[1], scope)
                 known = frozenset(names) if names is not None else None
-                found.append((self.follower.of(call.args[0], scope), known, expr, scope))
+                found.append((self.follower.atoms_of(call.args[0], scope), known, expr, scope))
         for expr, scope in self.loads.attributes.get("__dict__", ()):
             if scope.name not in STORING:
-                found.append((self.follower.of(expr[1], scope), None, expr, scope))
+                found.append((self.follower.atoms_of(expr[1], scope), None, expr, scope))
         return found
 
     def names_in_loop(self, name: Expr, scope: Scope) -> list[str] | None:
@@ -551,7 +551,7 @@ class Uses:
             name = (dotted(func[1]) or "").rsplit(".", 1)[-1].lower()
             if any(name.endswith(word) for word in _LOG_WORDS):
                 return True
-        names = {atom[1] for atom in self.follower.of(func, scope) if atom[0] == "x"}
+        names = {atom[1] for atom in self.follower.atoms_of(func, scope) if atom[0] == "x"}
         return bool(names) and all(
             name in _PRINTING or name.startswith(("logging.", "absl.logging.")) for name in names
         )
@@ -569,7 +569,7 @@ class Uses:
             elif event.kind in ("assign", "augment") and len(event.targets) == 1:
                 target = self.access(event.targets[0], scope)
                 if target is not None:
-                    paths = self.paths_of(self.follower.of(target[0], scope))
+                    paths = self.paths_of(self.follower.atoms_of(target[0], scope))
                     if paths and all((*path, target[1]) == origin for path in paths):
                         continue
             elif event.kind in ("if", "for") and all(
@@ -618,7 +618,7 @@ class Uses:
                     continue
                 if func[0] == ATTRIBUTE and (func[1][0] in (CONSTANT, FORMAT) or func[2] in _PLAIN_METHODS):
                     continue
-                names = {atom[1] if atom[0] == "x" else "?" for atom in self.follower.of(func, scope)}
+                names = {atom[1] if atom[0] == "x" else "?" for atom in self.follower.atoms_of(func, scope)}
                 if not names or not names <= _PASSING:
                     return False
             elif part[0] in (YIELD, NOT_KEPT):
@@ -773,7 +773,7 @@ class _Trace:
             return
         found = self.uses.access(target, scope)
         if found is not None and kind in (ATTRIBUTE, SUBSCRIPT):
-            atoms = self.follower.of(found[0], scope)
+            atoms = self.follower.atoms_of(found[0], scope)
             paths = self.uses.paths_of(atoms)
             if paths:
                 own = all((*path, found[1]) == self.origin for path in paths)
@@ -801,7 +801,7 @@ class _Trace:
 
     def owners(self, base: Expr, scope: Scope) -> list[Scope]:
         """Return the classes whose object something may be; empty where that is not known."""
-        atoms = self.follower.of(base, scope)
+        atoms = self.follower.atoms_of(base, scope)
         if atoms and all(atom[0] == "i" for atom in atoms):
             return [atom[1] for atom in atoms]
         return []
@@ -846,7 +846,7 @@ class _Trace:
             if not owners:
                 self.end(USED, scope, expr, guards)
             return False
-        atoms = self.follower.of(func, scope)
+        atoms = self.follower.atoms_of(func, scope)
         names = {atom[1] for atom in atoms if atom[0] == "x"}
         if names:
             # None stands for a module that is not installed.
@@ -926,7 +926,7 @@ class _Trace:
         texts = self.loads.texts.get(name, ())
         read = bool(opened)
         for expr, where in self.loads.attributes.get(name, ()):
-            atoms = self.follower.of(expr[1], where)
+            atoms = self.follower.atoms_of(expr[1], where)
             mine = [
                 atom
                 for atom in atoms
@@ -961,7 +961,7 @@ class _Trace:
             self.slot(("a", owner, scope.name), guards)
             return
         for where, call in self.follower.callers(scope.name):
-            atoms = self.follower.of(call.func, where)
+            atoms = self.follower.atoms_of(call.func, where)
             if atoms and not any(
                 atom == UNKNOWN
                 or (atom[0] == "f" and atom[1] is scope)

@@ -8,7 +8,10 @@ from cfgfix.code.model.summary import Scope
 
 
 def above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[str]:
-    """Yield the lines right above a line that begin with one of some signs, the nearest first, without their indentation."""
+    """Yield the comment lines right above a line, the nearest first.
+
+    They begin with one of some signs and lose their indentation.
+    """
     lines = scope.module.source_file().text.splitlines()
     number = line - 2
     while 0 <= number < len(lines) and lines[number].lstrip().startswith(signs):
@@ -17,6 +20,9 @@ def above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[
 
 
 def behind(scope: Scope, first: int, last: int) -> list[str]:
-    """Return what stands behind the `#` of some lines, both ends included; empty text for those without one."""
+    """Return what stands behind the `#` of some lines, both ends included.
+
+    Empty text for those without one.
+    """
     lines = scope.module.source_file().text.splitlines()
     return [line.partition("#")[2] for line in lines[first - 1 : last]]

@@ -47,7 +47,10 @@ def dotted(expr: Expr) -> str | None:
 
 
 def constant(expr: Expr | None) -> Any:
-    """Return the value of a constant expression, tuples and lists of constants included, else `MISSING`."""
+    """Return the value of a constant expression, else `MISSING`.
+
+    Tuples and lists of constants are constant, too.
+    """
     if expr is None:
         return MISSING
     if expr[0] == CONSTANT:
@@ -82,7 +85,10 @@ def place_of(expr: Expr, scope: Scope) -> Place | None:
 
 
 def children(expr: Expr, scope: Scope) -> Sequence[Expr]:
-    """Return the direct parts of an expression; for a call its callee and its arguments."""
+    """Return the direct parts of an expression.
+
+    For a call its callee and its arguments.
+    """
     kind = expr[0]
     if kind in (NAME, CONSTANT):
         return ()
@@ -125,7 +131,10 @@ def walk(expr: Expr, scope: Scope) -> Iterator[Expr]:
 
 
 def text(expr: Expr | None, scope: Scope, depth: int = 6) -> str:
-    """Return an expression as short Python-like text, for messages and to compare guards."""
+    """Return an expression as short text like Python.
+
+    For messages, and to compare guards.
+    """
     if expr is None or depth < 0:
         return "..."
     kind = expr[0]

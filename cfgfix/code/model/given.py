@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 
 from cfgfix.code.model.expressions import place_of
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CONSTANT, Call, Expr, Place, Scope
+from cfgfix.code.model.summary import CONSTANT, Call, Event, Expr, Place, Scope
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 
@@ -38,18 +38,18 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """An argument that a value was put in the place of.
+    """What a value of a config was put in the place of: an argument, or an `if` that it decides.
 
     Attributes:
-        scope: The scope of its call.
-        call: The call.
-        place: Where it is written.
+        scope: The scope that it stands in.
+        place: Where it is written; for an `if` nowhere.
+        around: The call or the `if`.
         given: The value.
     """
 
     scope: Scope
-    call: Call
-    place: Place
+    place: Place | None
+    around: Place
     given: Given
 
 
@@ -60,24 +60,24 @@ class UnderConfigs:
     Attributes:
         configs: Their paths.
         calls: For each call its arguments, by position or name.
+        branches: For each `if` that they decide whether it is taken, with the value that decides it.
     """
 
     configs: tuple[str, ...]
     calls: Mapping[CallPlace, Mapping[int | str, Given]]
+    branches: Mapping[CallPlace, tuple[bool, Given]]
 
     @property
     def question(self) -> object:
         """What tells one from another, as text."""
-        return repr(
-            (
-                self.configs,
-                sorted((place, sorted(map(repr, given.items()))) for place, given in self.calls.items()),
-            )
-        )
+        calls = sorted((place, sorted(map(repr, given.items()))) for place, given in self.calls.items())
+        return repr((self.configs, calls, sorted(map(repr, self.branches.items()))))
 
 
 def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] = ()) -> list[Replaced]:
-    """Put the values in place of the arguments, in a program whose flow was not followed yet.
+    """Put values in place of the arguments of a program.
+
+    Its flow was not followed yet.
 
     Args:
         program: The program.
@@ -87,7 +87,7 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
     Returns:
         What was replaced.
     """
-    paths = {path for path, _ in under.calls}
+    paths = {path for path, _ in (*under.calls, *under.branches)}
     replaced: list[Replaced] = []
     for module in program.modules:
         whole = os.path.abspath(module.path)
@@ -98,8 +98,30 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
                 for argument, given in under.calls.get((whole, call.place), {}).items():
                     place = _replace(call, argument, given.value, scope)
                     if place is not None:
-                        replaced.append(Replaced(scope, call, place, given))
+                        replaced.append(Replaced(scope, place, call.place, given))
+            if under.branches:
+                _take(scope.body, scope, whole, under, replaced)
     return replaced
+
+
+def _take(
+    events: list[Event], scope: Scope, path: str, under: UnderConfigs, replaced: list[Replaced]
+) -> None:
+    """Put the side of each decided `if` in its place, as if it stood in no condition."""
+    for number in range(len(events) - 1, -1, -1):
+        event = events[number]
+        for _, body in event.bodies or ():
+            _take(body, scope, path, under, replaced)
+        decided = under.branches.get((path, event.place)) if event.kind == "if" else None
+        if decided is None:
+            continue
+        taken, given = decided
+        replaced.append(Replaced(scope, None, event.place, given))
+        side = next((body for body in event.bodies if scope.blocks[body[0]].branch is taken), None)
+        if side is not None:
+            scope.blocks[side[0]].test = None
+        tested = Event("expr", event.block, event.place, value=event.value)
+        events[number : number + 1] = [tested, *(side[1] if side is not None else ())]
 
 
 def _replace(call: Call, argument: int | str, value: Any, scope: Scope) -> Place | None:

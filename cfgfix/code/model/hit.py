@@ -102,7 +102,10 @@ class Calls:
         return steps_to(self._site.scope, self._site.through)
 
     def ways(self, block: int, place: Place) -> Iterator[Way]:
-        """Yield each way as steps; the function was run with the same values for all of them."""
+        """Yield each way as steps.
+
+        The function was run with the same values for all of them.
+        """
         del block, place
         for path in ways_to(self._site):
             yield Way(steps_to(self._site.scope, path))
@@ -165,7 +168,10 @@ def at(site: Site, *, label: str = "", whole: bool = False) -> Step:
 
 
 def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
-    """Return a hit at a call; unless its flow or entry is given, the calls it was reached through are its ways."""
+    """Return a hit at a call.
+
+    Unless its flow or entry is given, the calls it was reached through are its ways.
+    """
     step = at(site, whole=whole)
     if fields.get("flow") is None and fields.get("entry") is None:
         fields["entry"] = Calls(site)
@@ -173,7 +179,9 @@ def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
 
 
 def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:
-    """Return the calls on the way to a scope as steps, each named by the function that is really entered there.
+    """Return the calls on the way to a scope as steps.
+
+    Each is named by the function that is really entered there.
 
     A call may enter one of several functions; the scope that the next call stands in says which one this way takes.
     """

@@ -29,8 +29,9 @@ from cfgfix.code.model.summary import (
     summarise,
     unpack,
 )
-from cfgfix.code.model.summary_cache import SummaryStore, digest, dump, undump
+from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
+from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.source_file import SourceFile
 
@@ -70,7 +71,10 @@ _FOLDS = (
 
 @functools.lru_cache(maxsize=16_384)
 def fold(name: str) -> str:
-    """Return the canonical form of a full dotted name: compatibility prefixes and moved modules folded away."""
+    """Return the canonical form of a full dotted name.
+
+    Compatibility prefixes and moved modules folded away.
+    """
     if name.startswith(("tensorflow", "keras", "tf_keras")):
         if name in ("tensorflow.keras", "tf_keras"):
             return "keras"
@@ -133,7 +137,10 @@ class Module:
             scope.module = self
 
     def stores(self) -> list[tuple[Scope, Event, Expr]]:
-        """Return the assignments to attributes, `a.b = value`: scope, statement, target; listed once."""
+        """Return the assignments to attributes, `a.b = value`.
+
+        Scope, statement, target; listed once.
+        """
         found = self._stores
         if found is None:
             found = self._stores = [
@@ -163,7 +170,10 @@ class Module:
         return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", self.path)
 
     def cell(self, line: int) -> str | None:
-        """Return in words where in a notebook a line of the joined text stands; None for a plain file."""
+        """Return in words where in a notebook a line of the joined text stands.
+
+        None for a plain file.
+        """
         cells = self.summary.cells
         if not cells:
             return None
@@ -231,7 +241,7 @@ class Program:
         self._heads: dict[tuple[int, str], str | None] = {}
 
     def scan(self, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
-        """Read the bytes of every file that is not known yet, and summarise those that matter.
+        """Read every file that is not known yet, and summarise those that matter.
 
         With several jobs and enough to read, other processes do the reading; what comes out is the same.
 
@@ -337,7 +347,9 @@ class Program:
         return self._loaded[key]
 
     def all_modules(self, bits: int = 0, words: tuple[bytes, ...] = ()) -> Iterator[Module]:
-        """Yield every module whose bytes hold all of `bits`, summarising what is not yet: for whole-project questions.
+        """Yield every module whose bytes hold all of `bits`, summarising what is not yet.
+
+        For whole-project questions.
 
         Where there are words, a file that is not summarised yet must hold one of them.
         """
@@ -372,12 +384,15 @@ class Program:
         return names
 
     def module(self, name: str, importer: Module | None = None) -> Module | None:
-        """Return the project's module of that dotted name, or None; relative names start with dots."""
+        """Return the project's module of that dotted name, or None.
+
+        Relative names start with dots.
+        """
         key = self._key_of(name, importer)
         return self._load(key) if key is not None else None
 
     def path_of(self, name: str, importer: Module | None = None) -> str | None:
-        """Return the path of the project's module of that dotted name without reading it, or None."""
+        """Return the path of the module of a dotted name, unread, or None."""
         key = self._key_of(name, importer)
         return self.files[key].path if key is not None else None
 
@@ -399,7 +414,10 @@ class Program:
         return b"" if isinstance(data, str) else data
 
     def find(self, name: str, importer: Module | None = None) -> Value:
-        """Return what a dotted import source stands for: a module, class or function of the project, or an external."""
+        """Return what a dotted import source stands for.
+
+        A module, class or function of the project, or an external.
+        """
         key = (name, id(importer))
         known = self._found.get(key)
         if known is None:
@@ -472,7 +490,7 @@ class Program:
         return ClassValue(scope) if scope.kind == "class" else Function(scope)
 
     def imported(self, scope: Scope, name: str) -> Value | None:
-        """Return what a name stands for through an import that this scope or one around it makes, or None."""
+        """Return what an import in scope makes a name stand for, or None."""
         here: Scope | None = scope
         while here is not None:
             source = here.imports.get(name)
@@ -482,7 +500,9 @@ class Program:
         return None
 
     def static_name(self, expr: Expr, scope: Scope) -> str | None:
-        """Return the full dotted name an expression has by imports alone, such as `tensorflow.keras.Model`; or None.
+        """Return the full dotted name that imports alone give an expression, or None.
+
+        For example `tensorflow.keras.Model`.
 
         A name that a scope on the way binds otherwise gives None.
         """
@@ -504,7 +524,10 @@ class Program:
     # Classes
 
     def bases(self, scope: Scope) -> tuple[list[Scope], list[str]]:
-        """Return a class with its project base classes, nearest first, and the canonical names of external bases."""
+        """Return a class with its project bases, and its external bases by name.
+
+        The nearest base comes first.
+        """
         known = self._mro.get(id(scope))
         if known is not None:
             return known
@@ -523,7 +546,7 @@ class Program:
         return classes, outside
 
     def static_value(self, expr: Expr, scope: Scope) -> Value | None:
-        """Return what a dotted expression stands for by definitions and imports alone, or None."""
+        """Return what definitions and imports make of a dotted expression, or None."""
         text = dotted(expr)
         if text is None:
             return None
@@ -568,7 +591,10 @@ class Program:
         return None
 
     def is_subclass(self, owner: Scope, names: frozenset[str]) -> bool:
-        """Tell whether a class has one of some external classes (canonical names) among its bases."""
+        """Tell whether a class has one of some external classes among its bases.
+
+        Those are given by their canonical names.
+        """
         return any(name in names for name in self.bases(owner)[1])
 
     def owner(self, scope: Scope) -> Scope | None:
@@ -663,7 +689,7 @@ def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
 
 
 def dotted_name(path: str, root: str) -> tuple[str, bool]:
-    """Return the dotted name of a file below an import root, and whether it is a package's `__init__.py`."""
+    """Return a file's dotted name below a root, and whether it is an `__init__.py`."""
     if root == ".":
         inner = path
     elif root and path.startswith(root + os.sep) and ".." not in path:

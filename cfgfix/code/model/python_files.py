@@ -97,7 +97,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
             if ignored:
                 # What is committed is part of the project, whatever a pattern says: git itself sees it so.
                 if tracked is None:
-                    tracked = _Tracked.around(folder)
+                    tracked = _Tracked.in_repository_of(folder)
                 if not tracked.holds(path, folder=is_folder):
                     continue
             if is_folder:
@@ -264,7 +264,7 @@ class _Tracked:
                 above = above.rpartition("/")[0]
 
     @classmethod
-    def around(cls, folder: str) -> _Tracked:
+    def in_repository_of(cls, folder: str) -> _Tracked:
         here = os.path.abspath(folder)
         while not os.path.exists(os.path.join(here, ".git")):
             above = os.path.dirname(here)
@@ -332,7 +332,10 @@ _PACKAGES: dict[str, bool] = {}
 
 
 def package_root(path: str) -> str:
-    """Return the folder that must be on the import path for a file: the first one above it that is no package."""
+    """Return the folder that must be on the import path for a file.
+
+    The first one above it that is no package.
+    """
     here = os.path.dirname(path)
     for _ in range(40):
         known = _PACKAGES.get(here)
@@ -345,7 +348,10 @@ def package_root(path: str) -> str:
 
 
 def clear_package_cache() -> None:
-    """Forget which folders are packages: a long-lived process calls it before each run."""
+    """Forget which folders are packages.
+
+    A long-lived process calls it before each run.
+    """
     _PACKAGES.clear()
 
 
@@ -379,7 +385,10 @@ def read_bytes(path: str) -> bytes | str:
 
 
 def decode(data: bytes, path: str) -> tuple[str, tuple[tuple[int, int], ...]] | str:
-    """Return the text of a Python file or notebook and, for a notebook, where its cells begin; or what is wrong."""
+    """Return the text of a Python file or notebook, or what is wrong with it.
+
+    For a notebook, where its cells begin comes with it.
+    """
     if path.endswith(".ipynb"):
         return _notebook(data)
     if data.startswith(b"\xef\xbb\xbf"):

@@ -36,9 +36,6 @@ from cfgfix.code.tensorflow.numpy_names import GONE
 Expr = tuple[Any, ...]
 Place = tuple[int, int, int, int]
 
-VERSION = 13
-"""Part of every cache key: raised whenever a summary of the same text would come out differently."""
-
 NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
 BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
@@ -156,12 +153,18 @@ class Call:
 
     @property
     def method(self) -> str | None:
-        """The attribute that is called, such as `map` of `ds.map(f)`; None for a plain name."""
+        """The attribute that is called, such as `map` of `ds.map(f)`.
+
+        None for a plain name.
+        """
         return self.func[2] if self.func[0] == ATTRIBUTE else None
 
     @property
     def name_place(self) -> Place:
-        """The span of the callee's last name: the part of a fluent chain that is this call's own."""
+        """The span of the callee's last name.
+
+        The part of a fluent chain that is this call's own.
+        """
         func = self.func
         if func[0] == ATTRIBUTE:
             _, _, end_line, end_column = func[3]
@@ -274,7 +277,10 @@ class Scope:
         self._bound: dict[str, list[Event]] | None = None
 
     def events(self) -> list[Event]:
-        """Return all statements of the scope in order, those in nested blocks included; listed once."""
+        """Return all statements of the scope in order, those of inner blocks included.
+
+        The list is made once.
+        """
         found = self._events
         if found is None:
             found = []
@@ -291,7 +297,10 @@ class Scope:
         return found
 
     def binding(self, name: str) -> list[Event]:
-        """Return the statements that bind a name by assignment, as a loop's variable or by import, in order."""
+        """Return the statements that bind a name, in order.
+
+        By assignment, as a loop's variable, or by import.
+        """
         bound = self._bound
         if bound is None:
             bound = self._bound = {}
@@ -858,7 +867,10 @@ class _Builder:
     # Statements
 
     def statements(self, nodes: list[Any], block: int) -> list[Event]:
-        """Return the statements of one suite; what follows `if c: return` gets a block of its own."""
+        """Return the statements of one suite.
+
+        What follows `if c: return` gets a block of its own.
+        """
         outer = self.block
         self.block = block
         events: list[Event] = []

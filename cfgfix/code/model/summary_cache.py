@@ -1,7 +1,7 @@
-"""Summaries and results, kept between runs in the user's cache folder.
+"""Summaries of files, kept between runs in the user's cache folder.
 
 A file that looks unchanged (size, time, inode) is not read; one that was only touched is recognised by the hash of
-its bytes. A whole tree that is unchanged, asked the same question, is answered without looking at any summary.
+its bytes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
-from cfgfix.code.model.summary import VERSION
 from cfgfix.core import cache as caching
-
-try:
-    # `hashlib` has the same function, and loads OpenSSL beside it, which takes longer than all other imports of this file.
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
 
 MAX_ENTRIES = 60_000
 """Most files of one store; beyond it the store is begun anew."""
@@ -31,11 +24,6 @@ _MAGIC = b"cfgfix-1"
 _HEAD = len(_MAGIC) + 8
 _LEFT_BEHIND = 3600
 """Seconds after which a store that is still being written is taken for one that nobody writes any more."""
-
-
-def digest(data: bytes) -> bytes:
-    """Return a short, collision-free name for some bytes."""
-    return blake2b(data, digest_size=16).digest()
 
 
 class SummaryStore:
@@ -69,7 +57,7 @@ class SummaryStore:
         self, name: str, needles: Sequence[bytes], *, enabled: bool = True, writes: bool = True
     ) -> None:
         self._name = f"source-{name}.summaries"
-        self._key: Any = ("source", VERSION, tuple(needles), _makers() if enabled else ())
+        self._key: Any = tuple(needles)
         self._entries: dict[str, _Entry] = {}
         self._fresh: set[str] = set()
         self._changed = False
@@ -103,7 +91,10 @@ class SummaryStore:
         return entry[2]
 
     def packed(self, path: str, stamp: Stamp) -> bytes | None:
-        """Return the packed summary of a file that looks unchanged, or None where there is none of it."""
+        """Return the packed summary of a file that looks unchanged.
+
+        None where there is none of it.
+        """
         entry = self._entries.get(path)
         if entry is None or entry[0] != stamp or entry[3] < 0:
             return None
@@ -156,7 +147,7 @@ class SummaryStore:
                     self._new.write(packed)
                     self._end += length
                 entries[path] = (*entry[:3], start, length)
-            self._new.write(marshal.dumps((caching.FORMAT, self._key, entries)))
+            self._new.write(marshal.dumps((caching.made_by(), self._key, entries)))
             self._new.seek(0)
             self._new.write(_MAGIC + self._end.to_bytes(8, "little"))
             self._new.close()
@@ -185,8 +176,8 @@ class SummaryStore:
             head = stream.read(_HEAD)
             if head.startswith(_MAGIC):
                 stream.seek(int.from_bytes(head[len(_MAGIC) :], "little"))
-                found_format, found_key, entries = marshal.loads(stream.read())  # noqa: S302 - from the user's own cache folder
-                if found_format == caching.FORMAT and found_key == self._key and isinstance(entries, dict):
+                maker, found_key, entries = marshal.loads(stream.read())  # noqa: S302 - from the user's own cache folder
+                if maker == caching.made_by() and found_key == self._key and isinstance(entries, dict):
                     self._entries, self._old, stream = entries, stream, None
         except (OSError, ValueError, EOFError, TypeError, OverflowError):
             pass
@@ -242,15 +233,6 @@ class SummaryStore:
             self._drop_new()
 
 
-def _makers() -> tuple[tuple[str, int, int], ...]:
-    """Return what tells whether the code that makes summaries has changed: name, time and size of each of its files."""
-    with os.scandir(os.path.dirname(os.path.abspath(__file__))) as scan:
-        files = [
-            entry for entry in scan if entry.name.partition(".")[0] in ("program", "python_files", "summary")
-        ]
-        return tuple(sorted((entry.name, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in files))
-
-
 def _sweep(place: str) -> None:
     """Remove what a run that was killed while it wrote has left behind."""
     with os.scandir(place) as scan:
@@ -259,16 +241,6 @@ def _sweep(place: str) -> None:
                 with contextlib.suppress(OSError):
                     if entry.stat().st_mtime < time.time() - _LEFT_BEHIND:
                         os.unlink(entry.path)
-
-
-def load_result(name: str, key: object) -> Any:
-    """Return the kept result for a tree and a question, or None."""
-    return caching.load(f"scan-{name}.marshal", ("scan", VERSION, key))
-
-
-def store_result(name: str, key: object, result: Any) -> None:
-    """Keep the result for a tree and a question."""
-    caching.store(f"scan-{name}.marshal", ("scan", VERSION, key), result)
 
 
 def dump(value: Any) -> bytes:

@@ -255,7 +255,10 @@ class Site:
         self.result: Value = UNKNOWN
 
     def argument(self, position: int, name: str) -> Value | None:
-        """Return the value of an argument given by position or by name, or None where it is not given."""
+        """Return the value of an argument given by position or by name.
+
+        None where it is not given.
+        """
         if name in self.keywords:
             return self.keywords[name]
         given = self.expanded or self.call.argument(position, name) is not None
@@ -330,7 +333,10 @@ _NUMBER = operator.attrgetter("number")
 
 
 def ways_to(site: Site) -> Iterator[tuple[Site, ...]]:
-    """Yield every way by which a site's scope is entered as it was for the site, that of the site first; `()` for a run on its own."""
+    """Yield every way by which a site's scope is entered as it was for the site.
+
+    That of the site comes first; `()` is a run on its own.
+    """
     if not site.through:
         yield ()
         return

@@ -98,7 +98,9 @@ class Signature:
     orders: tuple[tuple[int, tuple[str, ...]], ...]
 
     def takes(self, parameter: str, releases: int) -> bool | None:
-        """Tell whether all of some releases take a parameter by name: None where only some do, or the table cannot tell.
+        """Tell whether all of some releases take a parameter by name.
+
+        None where only some do, or the table cannot tell.
 
         False means that a call with it raises in each of the releases.
         """
@@ -115,7 +117,10 @@ class Signature:
         return bool(self.ignored.get(parameter, 0) & releases)
 
     def positions(self, release: int) -> tuple[str, ...]:
-        """Return the parameters that go by position in a release, given by its bit; nothing where the table cannot tell."""
+        """Return the parameters that go by position in a release, given by its bit.
+
+        Nothing where the table cannot tell.
+        """
         return next((order for mask, order in self.orders if mask & release), ())
 
 
@@ -179,11 +184,17 @@ class Api:
 
     @property
     def silent(self) -> bool:
-        """Whether nothing can be said of names that some releases have: none is asked for, or only running a file tells which."""
+        """Whether nothing can be said of names that some releases have.
+
+        None is asked for, or only running a file tells which.
+        """
         return self.computed or not self.admitted
 
     def presence(self, raw: str) -> Presence | None:
-        """Return in which releases a dotted name is there; None where the table cannot tell."""
+        """Return in which releases a dotted name is there.
+
+        None where the table cannot tell.
+        """
         parts = raw.split(".")
         if parts[0] != "tensorflow" or len(parts) < 2:
             return None
@@ -241,7 +252,10 @@ class Api:
         return Presence(name, everywhere, before, "")
 
     def has_now(self, name: str) -> bool:
-        """Tell whether all releases the project asks for have a name; without a requirement, the newest one."""
+        """Tell whether all releases the project asks for have a name.
+
+        Without a requirement, the newest one.
+        """
         found = self.presence(name)
         return bool(
             self.wanted and found is not None and not found.rest and found.mask & self.wanted == self.wanted
@@ -257,7 +271,10 @@ class Api:
         return frozenset(name for name, mask in self._names.get(package, {}).items() if mask & self.newest)
 
     def member(self, owner: str, name: str) -> int | None:
-        """Return in which releases a class has a member, or None where the table does not have the class."""
+        """Return in which releases a class has a member.
+
+        None where the table does not have the class.
+        """
         known = self._members.get(owner)
         return None if known is None else known.get(name, 0)
 
@@ -323,7 +340,10 @@ class Api:
         return tuple(self._file_names[name])
 
     def accepts(self, name: str, parameter: str) -> int | None:
-        """Return in which releases a callable takes a parameter; None where the table cannot tell for the newest one."""
+        """Return in which releases a callable takes a parameter.
+
+        None where the table cannot tell for the newest one.
+        """
         entry = self._parameters.get(name)
         if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
             return None
@@ -344,7 +364,9 @@ class Api:
         return every if found is None else found.open | every & ~found.known
 
     def constructor(self, name: str) -> Signature | None:
-        """Return what a class's constructor, a function or a method takes; None where the table does not have it.
+        """Return what a class's constructor, a function or a method takes.
+
+        None where the table does not have it.
 
         Args:
             name: A public name as the program's values have it, `keras.optimizers.Adam` or `tensorflow.data.Dataset.batch`; with
@@ -395,7 +417,7 @@ class Api:
             if found.takes(key, self.newest) is False
         )
 
-    def words(self, kind: str, releases: int | None = None) -> frozenset[str]:
+    def accepted_words(self, kind: str, releases: int | None = None) -> frozenset[str]:
         """Return the texts that Keras 3 takes for an object of a kind in some of the releases; all releases of Keras 3 where none are given.
 
         Args:

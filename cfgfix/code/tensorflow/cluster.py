@@ -40,8 +40,11 @@ def _problem(check: str, steps: tuple[str, ...], problem: str) -> Fault:
     return Fault(check, steps, {"problem": problem})
 
 
-def judge(content: Any, *, whole: bool = True) -> Iterator[Fault]:
-    """Yield what is wrong with the data of a cluster; `whole` tells that it is all of TF_CONFIG."""
+def cluster_faults(content: Any, *, whole: bool = True) -> Iterator[Fault]:
+    """Yield what is wrong with the data of a cluster.
+
+    `whole` tells that it is all of TF_CONFIG.
+    """
     if not isinstance(content, dict):
         yield _problem("tf_config_json", (), f"it is {_kind(content)}, no object with `cluster` and `task`")
         return

@@ -20,7 +20,9 @@ class Objects:
         self._class_of = {name: family for family, names in gives.items() for name in names}
 
     def class_of(self, name: str) -> str | None:
-        """Return the class of the object that a call gives, such as `keras.Model`, or None where it is not known.
+        """Return the class of the object that a call gives, such as `keras.Model`.
+
+        None where it is not known.
 
         Args:
             name: What is called, as a run names it: methods follow each other, as in `tensorflow.data.Dataset.range.batch`.

@@ -49,8 +49,11 @@ class Refusals:
         """Return what is known of a parameter, or None."""
         return self.values.parameter(callable, name, inherited=True)
 
-    def of(self, parameter: Parameter, value: Any) -> Refusal | None:
-        """Return why a parameter does not take a plain value, or None where it does or nothing is known."""
+    def refusal_of(self, parameter: Parameter, value: Any) -> Refusal | None:
+        """Return why a parameter does not take a plain value.
+
+        None where it does or nothing is known.
+        """
         newest = self.api.newest
         if not parameter.known & newest:
             return None
@@ -67,15 +70,25 @@ class Refusals:
             return None
         if is_word and not parameter.kind and len(parameter.words) == 1 and not meant:
             return None
-        releases = parameter.known & (self.api.wanted or parameter.known)
-        if not self.api.requirement.known:
-            releases = parameter.known
-        always, _ = parameter.refusal(kind, releases)
-        return Refusal(is_word, meant, error, takes, always == releases, kind)
+        return Refusal(is_word, meant, error, takes, self._always(parameter, kind), kind)
+
+    def _always(self, parameter: Parameter, kind: str) -> bool:
+        """Tell whether all releases that may be meant refuse a class of values; one tried release stands for all of its Keras."""
+        every = (1 << len(self.api.versions)) - 1
+        three = self.api.words_known
+        asked = self.api.wanted if self.api.requirement.known else every
+        for group in (three, every & ~three):
+            tried = parameter.known & group
+            if asked & group and (not tried or parameter.refusal(kind, tried)[0] != tried):
+                return False
+        return True
 
     def class_name(self, kind: str, word: str) -> Refusal | None:
-        """Return why Keras has no class of this name for objects of a kind, or None where it has, or nothing is known."""
-        known = self.words(kind) if kind else frozenset()
+        """Return why Keras has no class of this name for objects of a kind.
+
+        None where it has, or nothing is known.
+        """
+        known = self.accepted_words(kind) if kind else frozenset()
         if not known or word in known or word.lower() in known or self._is_custom(word):
             return None
         if self.api.constructor(f"keras.{kind}.{word}") is not None:
@@ -83,9 +96,12 @@ class Refusals:
         classes = [item for item in known if item[:1].isupper()] or [item.capitalize() for item in known]
         return Refusal(True, near_word(word, sorted(classes)), "ValueError", "", True, "text")
 
-    def words(self, kind: str) -> frozenset[str]:
-        """Return the texts of a kind in the project's newest release; those of Keras 3 stand for those of Keras 2."""
-        return self.api.words(kind, self.api.newest & self.api.words_known or None)
+    def accepted_words(self, kind: str) -> frozenset[str]:
+        """Return the texts of a kind in the project's newest release.
+
+        Those of Keras 3 stand for those of Keras 2.
+        """
+        return self.api.accepted_words(kind, self.api.newest & self.api.words_known or None)
 
     def _knows(self, parameter: Parameter, word: str) -> bool:
         newest = self.api.newest
@@ -94,7 +110,7 @@ class Refusals:
             return True
         if not parameter.kind:
             return False
-        known = self.words(parameter.kind)
+        known = self.accepted_words(parameter.kind)
         if word in known or (parameter.kind == "optimizers" and word.lower() in known):
             return True
         return self._is_custom(word)
@@ -104,12 +120,15 @@ class Refusals:
         if other:
             return other
         return near_word(
-            word, sorted({*parameter.words, *(self.words(parameter.kind) if parameter.kind else ())})
+            word, sorted({*parameter.words, *(self.accepted_words(parameter.kind) if parameter.kind else ())})
         )
 
 
 def near_word(word: str, words: Iterable[str]) -> str:
-    """Return the text that is most likely meant, or nothing; of several spellings the one in letters of the same size."""
+    """Return the text that is most likely meant, or nothing.
+
+    Of several spellings the one in letters of the same size.
+    """
     every = tuple(words)
     alike = tuple(item for item in every if item.islower() == word.islower())
     found = closest(word, alike, limit=1) or closest(word, every, limit=1)

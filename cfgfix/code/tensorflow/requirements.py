@@ -157,6 +157,7 @@ class Requirement:
         keras: What is asked for of standalone Keras where nothing is said of TensorFlow, and Keras 3 is among it.
         numpy: What is asked for of NumPy beside it, such as `numpy<1.24`; empty where nothing is.
         installed: Whether it is not asked for but installed, in the environment that `path` names.
+        contradicts: Whether files ask for releases that do not go together.
         below: Folders between the files and their common folder with requirements of their own, such as the projects of a
             collection: folder and what it asks for.
     """
@@ -172,12 +173,23 @@ class Requirement:
     keras: str = ""
     numpy: str = ""
     installed: bool = False
+    contradicts: bool = False
     below: tuple[tuple[str, Requirement], ...] = ()
 
     @property
     def known(self) -> bool:
         """Whether it is known what may be installed: a release is asked for, or any."""
         return bool(self.text) or self.whatever
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing says which release is meant, so that what `pip install tensorflow` gives today is."""
+        return not (self.text or self.computed or self.keras or self.contradicts)
+
+    @property
+    def unpinned(self) -> bool:
+        """Whether no file pins a release: nothing is said, or only what is installed here says it."""
+        return self.open or self.installed
 
     def admits(self, version: Version) -> bool:
         """Tell whether a version is one the project asks for."""
@@ -189,11 +201,17 @@ class Requirement:
         return [version for minor in minors for version in asked.get(minor, ())]
 
     def reaches_below(self, minor: int) -> bool:
-        """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for; not where nothing is."""
+        """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for.
+
+        Not where nothing is.
+        """
         return bool(self.text) and any(self.admits((2, number, 0)) for number in range(minor))
 
     def admits_one(self) -> bool:
-        """Tell whether TensorFlow 1 may be meant: what is installed on a machine does not say so."""
+        """Tell whether TensorFlow 1 may be meant.
+
+        What is installed on a machine does not say so.
+        """
         if self.computed:
             return not self.two
         if self.installed:
@@ -280,7 +298,9 @@ def setting(text: str, path: str | None = None) -> str:
 
 
 def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
-    """Return what the project of some files asks for: the nearest file at or above them that names TensorFlow.
+    """Return what the project of some files asks for.
+
+    The nearest file at or above them that names TensorFlow.
 
     Args:
         paths: The files.
@@ -298,7 +318,9 @@ def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
     here = top = os.path.commonpath(folders)
     looked: list[str] = []
     found = NOTHING
+    guides: list[str] = []
     for _ in range(MAX_LEVELS):
+        guides.append(here)
         said = _said_by(here, looked)
         found = said or found
         above = os.path.dirname(here)
@@ -309,9 +331,14 @@ def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
         ):
             break
         here = above
+    if found.open and not found.whatever:
+        # Prose is the weakest witness: it counts where no file for a tool and no command says anything.
+        found = next((told for folder in guides if (told := _told_by(folder, looked))), None) or found
     below = []
     for folder in sorted(_between(folders, top)):
         said = _said_by(folder, looked)
+        if said is None and found.open and not found.whatever:
+            said = _told_by(folder, looked)
         if said is not None:
             below.append((folder, said))
     if asked == AUTO and not (found.known or found.computed or below):
@@ -440,8 +467,6 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         place = os.path.join(folder, name)
         looked.append(place)
         one = _said_in(place, installs=True)
-        if name == GUIDE and (one is None or not one.text):
-            one = _listed_in(place) or one
         if one is not None and (one.text or one.keras):
             said.append((place, _Said(one.text, two=one.two, keras=one.keras)))
     if not any(
@@ -455,8 +480,21 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         one = _said_in(place)
         if one is not None and one.keras_2:
             said.append((place, _Said(keras_2=True)))
-    if not said:
+    return _made(folder, said, looked) if said else None
+
+
+def _told_by(folder: str, looked: list[str]) -> Requirement | None:
+    """Return what a folder's guide says in a list or a sentence; None where it says no release."""
+    place = os.path.join(folder, GUIDE)
+    looked.append(place)
+    one = _listed_in(place)
+    if one is None or not (one.text or one.keras):
         return None
+    return _made(folder, [(place, _Said(one.text, two=one.two, keras=one.keras))], looked)
+
+
+def _made(folder: str, said: list[tuple[str, _Said]], looked: list[str]) -> Requirement:
+    """Return what the files of one folder come to together."""
     # The first file that says which release counts, and beside it what any of them asks for in company.
     place, first = min(said, key=lambda item: (not (item[1].text or item[1].computed), not item[1].whatever))
     shown = os.path.relpath(place)
@@ -479,7 +517,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     beside, keras = next(((where, one.keras) for where, one in said if one.keras), ("", ""))
     if keras and beside != place and made.text and not made.admits_one() and not _goes_with_two(keras):
         # One file asks for TensorFlow 2 and another for a Keras that is too old for it: nothing says which is meant.
-        return replace(made, text="", path="")
+        return replace(made, text="", path="", contradicts=True)
     if made.text or made.whatever or made.computed:
         return _with_keras(made, keras) if keras else made
     if not keras:
@@ -841,7 +879,10 @@ of their wheels)."""
 
 
 def asked_in(line: str, package: str = "tensorflow") -> str:
-    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`; empty where it says nothing of the package's release."""
+    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`.
+
+    Empty where it says nothing of the package's release.
+    """
     if package not in line:
         return ""
     in_table, in_list = _patterns(package)

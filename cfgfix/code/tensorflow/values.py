@@ -122,7 +122,10 @@ def _parameter(name: str, entry: Mapping[str, Any]) -> Parameter:
 
 
 def class_of(value: Any) -> str:
-    """Return the class of values that a plain value is of, as the table has them; empty for others."""
+    """Return the class of values that a plain value is of, as the table has them.
+
+    Empty for others.
+    """
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[Document, tuple[Edit, ...]]:
-    """Return the document as a command line's overrides would make it, and the edits that made it so.
+    """Return the document under a command line's overrides, and the edits for it.
 
     Raises:
         CfgfixError: A key path is wrong or cannot be set.
@@ -71,7 +71,7 @@ def _override_value(text: str) -> Any:
 
 
 def shifted(finding: Finding, edits: Sequence[Edit], source: SourceFile) -> Finding:
-    """Return a finding with its places in the file as it is, not as the overrides made it."""
+    """Return a finding with its places in the file without overrides."""
     ordered = sorted(edits, key=lambda edit: edit.start)
 
     def back(offset: int, *, end: bool) -> int:

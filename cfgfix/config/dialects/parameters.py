@@ -25,16 +25,22 @@ class Meaning:
         counted: The concepts of how many items a parameter is given.
         facts: Concepts that the call itself gives a value.
         element: The concepts of the bytes of an element that comes to it.
+        samples: The concepts of the number of samples that come to it in one pass.
     """
 
     parameters: Mapping[str, tuple[str, ...]]
     counted: Mapping[str, tuple[str, ...]]
     facts: Mapping[str, Any]
     element: tuple[str, ...]
+    samples: tuple[str, ...]
 
 
 ELEMENT = "an element"
 """Stands for a parameter where the bytes of an element are told that comes to a call."""
+
+
+SAMPLES = "samples"
+"""Stands for a parameter where the number of samples is told that come to a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,28 @@ class Reached:
     def shown(self) -> str:
         """The call and its parameter as a reader knows them: `Dataset.batch(batch_size)`."""
         name = self.call.removeprefix("tensorflow.data.").removeprefix("tensorflow.").removeprefix("keras.")
+        if self.parameter == SAMPLES:
+            return f"{name}(), where {self.value} samples come"
         if self.parameter == ELEMENT:
-            return f"{self.value:,} bytes an element come to {name}()"
+            return f"elements of {self.value} bytes come to {name}()"
         return f"{name}({self.parameter})" if self.parameter else f"{name}()"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An `if` of the code that the values of a config decide.
+
+    Attributes:
+        module: The file.
+        place: Its lines and columns in the syntax tree.
+        taken: Whether its condition holds.
+        path: The key that decides it.
+    """
+
+    module: str
+    place: tuple[int, int, int, int]
+    taken: bool
+    path: KeyPath
 
 
 def meaning_of(call: str) -> Meaning | None:
@@ -99,7 +124,7 @@ def _loaded() -> dict[str, Meaning]:
     if _LOADED is None:
         names = compiled.namespace(
             "parameters",
-            lambda: [source_file(), os.path.abspath(__file__)],
+            lambda: [source_file()],
             lambda: render(compiled.data_folder("schemas")),
             {},
         )
@@ -118,10 +143,11 @@ def render(folder: str) -> str:
 
     calls = {
         call: (
-            concepts(entry, "parameters"),
+            concepts(entry, "parameters") | concepts(entry, "attributes"),
             concepts(entry, "counted"),
             dict(entry.get("facts", {})),
             tuple(entry.get("element", ())),
+            tuple(entry.get("samples", ())),
         )
         for call, entry in data["calls"].items()
     }
@@ -175,7 +201,8 @@ def told(reached: Iterable[Reached]) -> Told:
                 values.setdefault(concept, []).append((value, item))
         for concept in meaning.element if item.parameter == ELEMENT else ():
             values.setdefault(concept, []).append((item.value, item))
-        for concept in meaning.parameters.get(item.parameter, ()):
+        named = meaning.samples if item.parameter == SAMPLES else meaning.parameters.get(item.parameter, ())
+        for concept in named:
             if item.path is not None and item.unchanged:
                 known = keys.get((concept, item.path))
                 if known is None or (item.always and not known.always):

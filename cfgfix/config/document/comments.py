@@ -6,7 +6,7 @@ from cfgfix.config.document.compose import ALIAS, BREAKS, MAPPING, SCALAR, Docum
 
 
 def comments(document: Document) -> list[tuple[int, str]]:
-    """Return every comment of a parsed document as (offset, text), in the order of the text."""
+    """Return every comment of a parsed document as (offset, text), in order."""
     text = document.source.text
     found: list[tuple[int, str]] = []
     position = 0

@@ -158,7 +158,7 @@ class Document:
         return self._breaks
 
     def places(self, mapping: Node, name: str) -> Sequence[int]:
-        """Return the indices of the entries of a mapping whose keys read `name`, in the order of the text."""
+        """Return the indices of a mapping's entries of one name, in text order."""
         known = self._places.get(id(mapping))
         if known is None:
             known = self._places[id(mapping)] = {}
@@ -167,7 +167,9 @@ class Document:
         return known.get(name, ())
 
     def find(self, path: KeyPath, document: int = 0) -> tuple[Node | None, Node] | None:
-        """Return the key node and the value node at a key path, or None where there is no such entry.
+        """Return the key node and the value node at a key path.
+
+        None where there is no such entry.
 
         Of equal keys the last one wins, as PyYAML has it. Aliases on the way are followed, and so are merge keys:
         a written entry wins over a merged one. The value is returned as written; `deref` leads from an alias to
@@ -179,7 +181,10 @@ class Document:
         return (steps[-1].key, steps[-1].value) if steps else None
 
     def trace(self, path: KeyPath, document: int = 0) -> list[Step] | None:
-        """Return every step to the entry at `path`, outermost first; None where there is no such entry."""
+        """Return every step to the entry at `path`, outermost first.
+
+        None where there is no such entry.
+        """
         if document >= len(self.roots):
             return None
         node = self.roots[document]
@@ -204,7 +209,9 @@ class Document:
         return enter(parent, name, self.source)
 
     def walk(self) -> Iterator[tuple[KeyPath, Node | None, Node, Node, int]]:
-        """Yield every entry: its path, key node (None in sequences), value node, parent and document number.
+        """Yield every entry with its place.
+
+        That is path, key node (None in sequences), value node, parent and document number.
 
         Entries come in the order of the text, each once: an alias is yielded, what it stands for is not entered
         again. A merge key is yielded as the key `<<`. A key that is itself a collection appears in the path as
@@ -224,7 +231,9 @@ class Document:
                     stack.pop()
 
     def data(self, loader: Loader, document: int = 0) -> Any:
-        """Return plain Python data as `loader` would give it; None for a stream without documents.
+        """Return plain Python data as `loader` would give it.
+
+        None for a stream without documents.
 
         Dictionaries keep the loader's key order (merged keys first). Values under tags that are not YAML's own
         become `Tagged`; no tag constructor runs.
@@ -239,7 +248,9 @@ class Document:
 
 
 def value_of(node: Node, loader: Loader, document: Document) -> Any:
-    """Return what `loader` makes of one node, as `Document.data` does for a whole document.
+    """Return what `loader` makes of one node.
+
+    `Document.data` does the same for a whole document.
 
     Raises:
         DataError: The loader refuses it.
@@ -248,7 +259,9 @@ def value_of(node: Node, loader: Loader, document: Document) -> Any:
 
 
 def compose(source: SourceFile, *, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """Parse a file into nodes; a file that is no YAML gives a document whose `problem` says why.
+    """Parse a file into nodes.
+
+    A file that is no YAML gives a document whose `problem` says why.
 
     Never raises on bad input: syntax, undefined aliases and exceeded limits are all told in `problem`.
     """

@@ -106,7 +106,9 @@ _MAX_PLAIN_KEY = 128
 
 
 def spell(value: object) -> str:
-    """Return YAML for a value that every loader in `LOADERS` reads as that value, on one line.
+    """Return YAML on one line that every loader reads as a value.
+
+    The loaders are those in `LOADERS`.
 
     Floats get a dot and a signed exponent (`1.0e-4`); text is quoted where any loader would read it otherwise;
     lists and dictionaries are written in flow style. The result is valid in block and flow context.
@@ -246,7 +248,10 @@ class _Text:
         return breaks[index] if index < len(breaks) else len(self.text)
 
     def after_break(self, offset: int) -> int:
-        """The offset behind the line break at `offset`; the offset itself at the end of the text."""
+        """The offset behind the line break at `offset`.
+
+        The offset itself at the end of the text.
+        """
         if self.text.startswith("\r\n", offset):
             return offset + 2
         return min(offset + 1, len(self.text))
@@ -449,7 +454,10 @@ class _Plan:
             self.edits.append(Edit(node.value_start, node.end, text))
 
     def require_parted_properties(self, node: Node, shown: str) -> None:
-        """An anchor of libyaml ends at the colon in `&a:b`; another text there would become part of its name."""
+        """An anchor of libyaml ends at the colon in `&a:b`.
+
+        Another text there would become part of its name.
+        """
         glued = node.start < node.value_start < node.end
         if glued and self.text[node.value_start - 1] not in " \t" + BREAKS:
             raise Refusal(RefusalReason.LAYOUT, f"no space parts {shown} from its anchor or tag")
@@ -487,7 +495,10 @@ class _Plan:
             )
 
     def replace_block_scalar(self, node: Node, text: str, shown: str) -> None:
-        """Put a scalar in the place of a literal or folded one; a comment on its first line stays."""
+        """Put a scalar in the place of a literal or folded one.
+
+        A comment on its first line stays.
+        """
         header_end = min(self.at.line_end(node.value_start), node.end)
         indicator_end = node.value_start
         while indicator_end < header_end and self.text[indicator_end] not in " \t#":
@@ -664,7 +675,10 @@ class _Plan:
         return max(value.end, item[0].end) if node.kind is MAPPING else value.end
 
     def delete_in_block(self, node: Node, index: int, deleted: set[int]) -> None:
-        """Delete one entry of several in a block collection: its lines, with the comment on the last of them."""
+        """Delete one entry of several in a block collection.
+
+        Its lines, with the comment on the last of them.
+        """
         at = self.at
         start, end = self.entry_start(node, index), self.entry_end(node, index)
         if not at.rest_is_comment(end):
@@ -682,7 +696,10 @@ class _Plan:
         self.edits.append(Edit(start, following, ""))
 
     def delete_all_of_block(self, group: _Group) -> None:
-        """Delete the only entries of a block collection: an empty one in flow style takes their place."""
+        """Delete the only entries of a block collection.
+
+        An empty one in flow style takes their place.
+        """
         at = self.at
         node = group.node
         empty = "{}" if node.kind is MAPPING else "[]"
@@ -722,7 +739,10 @@ class _Plan:
         return False
 
     def owner_end(self, group: _Group) -> int | None:
-        """Where the value of a block collection could begin on its owner's line; None for a bare root."""
+        """Where the value of a block collection could begin on its owner's line.
+
+        None for a bare root.
+        """
         node = group.node
         if node.start != node.value_start:
             return self.properties_end(node)
@@ -988,7 +1008,10 @@ class _Plan:
         return newline
 
     def insert_into_nothing(self, group: _Group) -> None:
-        """Write the first keys of a mapping whose place is empty: `section:` and nothing behind it."""
+        """Write the first keys of a mapping whose place is empty.
+
+        `section:` and nothing behind it.
+        """
         at = self.at
         node = group.node
         if any(change.after is not None for change in group.inserted):
@@ -1017,7 +1040,10 @@ class _Plan:
         return next(index for index, pair in enumerate(step.parent.items) if pair[1] is step.value)
 
     def indentation_step(self) -> int:
-        """By how much the file indents its first nested mapping; two spaces where it has none."""
+        """By how much the file indents its first nested mapping.
+
+        Two spaces where it has none.
+        """
         for _, key, value, parent, _ in self.document.walk():
             if key is None or value.kind is not MAPPING or value.flow or parent.flow or not value.items:
                 continue

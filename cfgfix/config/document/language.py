@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 
+from cfgfix.config.document.comments import comments
 from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.document.editor import Refusal, plan
 from cfgfix.config.document.proof import prove
@@ -59,8 +60,21 @@ class Yaml:
         """Return the document after edits, proven; see `documents.proof`."""
         return self._keep(prove(before, after, changes, edits, self._loader))
 
+    def comments(self, parsed: Document) -> list[tuple[int, str]]:
+        """Return the comments of a document."""
+        return comments(parsed)
+
+    def prove_comments(
+        self, before: Document, after: str, changes: Sequence[Change], edits: Sequence[Edit]
+    ) -> Document:
+        """Return the document after edits that write comments, proven like any other."""
+        return self.prove(before, after, changes, edits)
+
     def identity(self, parsed: Document, finding: Finding) -> Hashable:
-        """Return the rule and the key path of a finding, with the document of the file it is in."""
+        """Return what tells a finding from others.
+
+        That is its rule, its key path, and the document of the file it is in.
+        """
         if finding.key_path is None:
             return finding.rule, finding.message
         # The bounds lie one behind the other.

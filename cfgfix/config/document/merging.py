@@ -72,7 +72,10 @@ def installed_order() -> Order:
 
 
 def order_of(loader: Loader) -> Order:
-    """Return the order of a loader; the ones for YAML 1.1 all rest on the installed PyYAML."""
+    """Return the order of a loader.
+
+    The ones for YAML 1.1 all rest on the installed PyYAML.
+    """
     return installed_order() if loader.yaml_version == "1.1" else Order.LISTS_REVERSED
 
 
@@ -94,7 +97,9 @@ class Flattener:
         self._depth = 0
 
     def flatten(self, mapping: Any) -> list[Written]:
-        """Return what a mapping holds, merged entries first; of equal keys the last one counts.
+        """Return what a mapping holds, merged entries first.
+
+        Of equal keys the last one counts.
 
         A circle of merges ends as it does in PyYAML: a mapping that is being flattened gives what it has so far.
         """

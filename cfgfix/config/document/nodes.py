@@ -90,7 +90,7 @@ def deref(node: Node) -> Node:
 
 
 def entries(node: Node, source: SourceFile) -> Iterator[tuple[str | int, Node | None, Node]]:
-    """Yield path step, key node and value node of every entry of a collection, in the order of the text."""
+    """Yield step, key node and value node of each entry of a collection, in order."""
     if node.kind is MAPPING:
         for key, value in node.items:
             yield key_text(key, source), key, value
@@ -100,7 +100,10 @@ def entries(node: Node, source: SourceFile) -> Iterator[tuple[str | int, Node | 
 
 
 def key_text(key: Node, source: SourceFile) -> str:
-    """Return a key as it stands in key paths: a scalar's text, else the source text of the key."""
+    """Return a key as it stands in key paths.
+
+    A scalar's text, else the source text of the key.
+    """
     key = deref(key)
     return key.text if key.kind is SCALAR else source.text[key.start : key.end]
 
@@ -113,7 +116,9 @@ def is_merge(key: Node) -> bool:
 
 
 def has_braces(text: str, node: Node, inner: list[Node]) -> bool:
-    """Tell whether a mapping in flow style has braces of its own; the one in `[a: 1]` has none.
+    """Tell whether a mapping in flow style has braces of its own.
+
+    The one in `[a: 1]` has none.
 
     `inner` are its keys and values in order; the first is enough.
     """

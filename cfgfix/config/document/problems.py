@@ -45,7 +45,7 @@ def limit(source: SourceFile, offset: int, message: str) -> Problem:
 
 
 def undefined_alias(source: SourceFile, offset: int, name: str | None) -> Problem:
-    """An alias without its anchor."""
+    """Explain an alias without its anchor."""
     return problem(
         source,
         offset,

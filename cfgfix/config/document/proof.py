@@ -77,7 +77,10 @@ class _Intent:
         return self.slots
 
     def count_references(self) -> None:
-        """Count from how many places each collection is reached: more than one means an alias."""
+        """Count from how many places each collection is reached.
+
+        More than one means an alias.
+        """
         waiting = list(self.slots)
         while waiting:
             tree = waiting.pop().value
@@ -260,7 +263,7 @@ def _difference(first: list[Slot], second: list[Slot]) -> str | None:
                 )
                 waiting.append(((*path, step), one.value, other.value))
         elif isinstance(before, Tree) or isinstance(after, Tree) or not _same_scalar(before, after):
-            return f"{format_key_path(path) or 'the document'} is {_shown(after)} where {_shown(before)} is meant"
+            return f"{format_key_path(path) or 'the document'} is {_value_text(after)} where {_value_text(before)} is meant"
     return None
 
 
@@ -269,7 +272,7 @@ def _same_scalar(first: object, second: object) -> bool:
     return type(first) is type(second) and repr(first) == repr(second)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, Tree):
         return "a mapping" if value.mapping else "a list"
     text = repr(value)
@@ -452,7 +455,9 @@ def prove(
     shared: bool = False,
     whole: bool = False,
 ) -> Document:
-    """Return the document after an edit, once it is shown to be what `changes` mean and nothing else.
+    """Return the document after an edit, proven to be what was meant.
+
+    It is what `changes` mean, and nothing else.
 
     Args:
         before: The document the edit was planned on.

@@ -25,7 +25,10 @@ class Step:
 
 
 def enter(parent: Node, name: str | int, source: SourceFile) -> Step | None:
-    """Return one step of a path below `parent`, merge keys followed; None where there is no such entry."""
+    """Return one step of a path below `parent`, merge keys followed.
+
+    None where there is no such entry.
+    """
     if parent.kind is SEQUENCE:
         if isinstance(name, int) and 0 <= name < len(parent.items):
             return Step(parent, None, parent.items[name])

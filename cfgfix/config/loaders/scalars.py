@@ -157,7 +157,10 @@ def _pattern(source: str) -> re.Pattern[str]:
 
 
 def float_rule_pattern(loader: Loader) -> re.Pattern[str] | None:
-    """Return the pattern of a loader's own float rule, anchored for PyYAML's `add_implicit_resolver`, or None."""
+    """Return the pattern of a loader's own float rule, or None.
+
+    It is anchored for PyYAML's `add_implicit_resolver`.
+    """
     source = {"omegaconf": _FLOAT_OMEGACONF, "model-garden": _FLOAT_MODEL_GARDEN}.get(loader.float_rule)
     return re.compile(f"^(?:{source})$", re.VERBOSE) if source is not None else None
 
@@ -235,7 +238,9 @@ _ARTICLES = {"int": "an integer", "float": "a float", "bool": "a boolean", "time
 
 
 def construct_scalar(tag: str, text: str, loader: Loader) -> object:
-    """Return the value a loader gives a scalar whose tag is settled, written (`!!float 5e-4`) or resolved.
+    """Return the value a loader gives a scalar whose tag is settled.
+
+    The tag is written (`!!float 5e-4`) or resolved.
 
     Raises:
         ValueError, OverflowError, KeyError, IndexError: The loader fails on the text; which of them says nothing.

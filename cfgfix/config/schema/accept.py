@@ -83,7 +83,10 @@ _DISTINCT = 256
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Tell whether two values are the same JSON value: 1 equals 1.0, but true is not 1."""
+    """Tell whether two values are the same JSON value.
+
+    1 equals 1.0, but true is not 1.
+    """
     if first is second:
         return True
     if isinstance(first, bool) or isinstance(second, bool):
@@ -115,7 +118,7 @@ class Accept:
         self._root = loaded.root
 
     def verdict(self, data: object) -> Verdict:
-        """Return True when `data` is surely valid, False when surely not, None when this cannot tell."""
+        """Tell whether data is valid: True, False, or None where it is not certain."""
         return self.verdict_at(self._root, data)
 
     def verdict_at(self, node: Node, data: object) -> Verdict:

@@ -27,11 +27,11 @@ from cfgfix.config.document.data import Builder
 from cfgfix.config.document.merging import Flattener, order_of, written_in
 from cfgfix.config.loaders.scalars import LOADERS, Loader, resolve
 from cfgfix.config.schema.accept import equal
+from cfgfix.config.schema.descriptions import choices, describe, state, value_text
 from cfgfix.config.schema.failures import OPAQUE, no_multiple, repeated
 from cfgfix.config.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.config.schema.load import Node as SchemaNode
 from cfgfix.config.schema.problem import SchemaProblem
-from cfgfix.config.schema.words import choices, shown, state, words
 from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import KeyPath, format_key_path
@@ -51,7 +51,10 @@ if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
         machinery: object
 
         def accepts(self, node: SchemaNode, value: object) -> bool | None:
-            """Return whether a subschema takes a value; None where it takes jsonschema to tell."""
+            """Return whether a subschema takes a value.
+
+            None where it takes jsonschema to tell.
+            """
 
         def failures(self, instance: object) -> list[Failure] | None:
             """Return what plain data breaks; None where it takes jsonschema to tell."""
@@ -184,7 +187,10 @@ class _Machinery:
 def explain(
     schema: Schema, document: Document, root: Node, loader: Loader, limit: int
 ) -> list[SchemaProblem]:
-    """Return the problems of one YAML document in the order of its text; see `Schema.problems`."""
+    """Return the problems of one YAML document in text order.
+
+    See `Schema.problems`.
+    """
     return _Explainer(schema, document, root, loader, limit).run()
 
 
@@ -209,7 +215,7 @@ class _Explainer:
     def run(self) -> list[SchemaProblem]:
         found: dict[tuple[int, int, str, str], SchemaProblem] = {}
         notes: list[str] = [
-            f"the pattern {shown(text)} of the schema is not checked, because {reason}"
+            f"the pattern {value_text(text)} of the schema is not checked, because {reason}"
             for text, reason in self.loaded.unchecked[:3]
         ]
         if len(self.loaded.unchecked) > 3:
@@ -246,7 +252,10 @@ class _Explainer:
     # Data
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node, bool]]:
-        """The entries of a mapping as the program sees them: key text to key, value, and whether it was merged in."""
+        """The entries of a mapping as the program sees them.
+
+        Key text to key, value, and whether it was merged in.
+        """
         known = self.entries_of.get(id(mapping))
         if known is not None:
             return known
@@ -264,7 +273,10 @@ class _Explainer:
         return found
 
     def instance(self, node: Node) -> Any:
-        """Return the data of a node as JSON knows it: keys as written, custom tags as `OPAQUE`."""
+        """Return the data of a node as JSON knows it.
+
+        Keys as written, custom tags as `OPAQUE`.
+        """
         node = deref(node)
         if id(node) in self.built:
             return self.built[id(node)]
@@ -317,7 +329,10 @@ class _Explainer:
         return key, node, shared
 
     def span(self, key: Node | None, value: Node) -> tuple[int, int]:
-        """What to underline for a wrong value: the value, or its key when the value is empty or spans lines."""
+        """What to underline for a wrong value.
+
+        The value, or its key when the value is empty or spans lines.
+        """
         start, end = value.value_start, value.end
         line_end = _line_end(self.text, start)
         if start < end <= line_end:
@@ -336,7 +351,7 @@ class _Explainer:
             return self.root.start, self.root.start
         return self.span(found[0], found[1])
 
-    def around(self, path: KeyPath) -> tuple[int, int]:
+    def mapping_span(self, path: KeyPath) -> tuple[int, int]:
         """What to underline when something is missing in the mapping at `path`."""
         found = self.find(path) if path else None
         if found is None:
@@ -415,7 +430,7 @@ class _Explainer:
     ) -> SchemaProblem:
         """A value that is wrong in itself."""
         found = self.find(path)
-        expected = words(self.loaded, schema)
+        expected = describe(self.loaded, schema)
         value = error.instance
         spelling = self.spelling(found, value, schema)
         suggestion: str | None = None
@@ -431,7 +446,7 @@ class _Explainer:
         if expected:
             message += f"; expected {expected}"
         if suggestion is not None:
-            message += f"; did you mean {shown(suggestion)}?"
+            message += f"; did you mean {value_text(suggestion)}?"
         start, end = self.place(path)
         return SchemaProblem(
             keyword,
@@ -451,7 +466,10 @@ class _Explainer:
     def spelling(
         self, found: tuple[Node | None, Node, bool] | None, value: Any, schema: SchemaNode
     ) -> str | None:
-        """Return which YAML trap explains a wrong value, or None: the value a reader would see there is right."""
+        """Return which YAML trap explains a wrong value, or None.
+
+        The value a reader would see there is right.
+        """
         if found is None:
             return None
         node = deref(found[1])
@@ -489,7 +507,7 @@ class _Explainer:
         whole = (*path, name)
         found = self.find(whole)
         if found is None or found[0] is None:
-            start, end = self.around(path)
+            start, end = self.mapping_span(path)
             return SchemaProblem(
                 "unknown-key", "unknown-key", whole, start, end, f"{self.holder(path)} has no key `{name}`"
             )
@@ -594,7 +612,10 @@ class _Explainer:
         )
 
     def held_back(self, path: KeyPath, value: Node, meant: Sequence[KeyPath], *, shared: bool) -> str | None:
-        """Return why an unknown key stays although something is named for it; None where nothing is."""
+        """Return why an unknown key stays although something is named for it.
+
+        None where nothing is.
+        """
         if not meant:
             return None
         if shared:
@@ -617,7 +638,10 @@ class _Explainer:
         )
 
     def move(self, source: KeyPath, target: KeyPath, value: Node) -> tuple[Change, ...]:
-        """The changes that bring an entry to the mapping where it belongs; none where that is not plain."""
+        """The changes that bring an entry to the mapping where it belongs.
+
+        None where that is not plain.
+        """
         section = self.find(target[:-1]) if len(target) > 1 else (None, self.root, False)
         if section is None or section[2] or section[1].kind is not Kind.MAPPING:
             return ()
@@ -639,7 +663,7 @@ class _Explainer:
         if scalar.kind is not Kind.SCALAR or scalar.style or scalar.tag is not None:
             return None
         read = resolve(scalar.text, self.loader)
-        return None if read.error is not None or isinstance(read.value, str) else shown(read.value)
+        return None if read.error is not None or isinstance(read.value, str) else value_text(read.value)
 
     def value_at(self, path: KeyPath) -> Node:
         found = self.find(path) if path else None
@@ -647,10 +671,10 @@ class _Explainer:
 
     def missing_keys(self, path: KeyPath, error: Error) -> Iterator[SchemaProblem]:
         instance = error.instance
-        start, end = self.around(path)
+        start, end = self.mapping_span(path)
         for name in islice((each for each in error.validator_value if each not in instance), self.limit + 1):
             schema = self.schema.nodes((*path, name))
-            expected = words(self.loaded, schema[0]) if schema else None
+            expected = describe(self.loaded, schema[0]) if schema else None
             where = f" in `{format_key_path(path)}`" if path else ""
             message = f"the key `{name}` is missing{where}" + (f"; expected {expected}" if expected else "")
             near = (
@@ -672,7 +696,7 @@ class _Explainer:
         for name, partners in error.validator_value.items():
             for partner in partners if name in instance else ():
                 if partner not in instance:
-                    start, end = self.around((*path, name))
+                    start, end = self.mapping_span((*path, name))
                     yield SchemaProblem(
                         "dependentRequired",
                         "missing-key",
@@ -693,15 +717,18 @@ class _Explainer:
 
     def bad_name(self, path: KeyPath, error: Error) -> SchemaProblem:
         name = str(error.instance)
-        start, end = self.around((*path, name))
-        expected = words(self.loaded, error.schema)
-        message = f"the key {shown(name)} is not allowed as a name"
+        start, end = self.mapping_span((*path, name))
+        expected = describe(self.loaded, error.schema)
+        message = f"the key {value_text(name)} is not allowed as a name"
         if expected:
             message += f"; expected {expected}"
         return SchemaProblem("propertyNames", "unknown-key", (*path, name), start, end, message, expected)
 
     def alternatives(self, path: KeyPath, error: Error) -> Iterator[SchemaProblem]:
-        """Of several alternatives: the branch that was probably meant, or all of them where none is nearer."""
+        """Of several alternatives.
+
+        The branch that was probably meant, or all of them where none is nearer.
+        """
         schema = error.schema
         if not error.context:
             start, end = self.place(path)
@@ -743,7 +770,7 @@ class _Explainer:
         pair = repeated(value)
         first, second = pair if pair is not None else (0, 0)
         start, end = self.place((*path, second))
-        message = f"{self.subject(path)} holds {shown(value[second])} twice; expected different items"
+        message = f"{self.subject(path)} holds {value_text(value[second])} twice; expected different items"
         related = ((*self.place((*path, first)), "the first one"),)
         return SchemaProblem(
             "uniqueItems",
@@ -758,7 +785,7 @@ class _Explainer:
 
     def rejected(self, path: KeyPath, error: Error) -> SchemaProblem:
         start, end = self.place(path)
-        inner = words(self.loaded, error.validator_value)
+        inner = describe(self.loaded, error.validator_value)
         expected = f"anything but {inner}" if inner else None
         message = f"{self.subject(path)} is {state(error.instance)}, which is not allowed here"
         if expected:
@@ -775,7 +802,7 @@ class _Explainer:
             message = f"{self.subject(path)} has {len(error.instance):,} items; expected at most {allowed}"
             return SchemaProblem(keyword, "violation", path, start, end, message, f"at most {allowed} items")
         if keyword == "contains":
-            inner = words(self.loaded, error.validator_value)
+            inner = describe(self.loaded, error.validator_value)
             message = f"{self.subject(path)} must hold at least one item" + (
                 f" that is {inner}" if inner else " of a kind it lacks"
             )

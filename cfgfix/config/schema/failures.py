@@ -115,7 +115,9 @@ class _GiveUp(Exception):  # noqa: N818  (a signal inside this module, not an er
 
 
 def failures(loaded: Loaded, accept: Accept, instance: object) -> list[Failure] | None:
-    """Return what `instance` breaks, as jsonschema would tell it, or None where only jsonschema can tell.
+    """Return what `instance` breaks, as jsonschema would tell it.
+
+    None where only jsonschema can tell.
 
     Args:
         loaded: The schema.
@@ -218,7 +220,10 @@ def _limit(keyword: str, broken: Callable[[Any, Any], bool]) -> Handler:
 
 
 def no_multiple(value: Any, step: Any) -> bool:
-    """Tell whether a number is no multiple of another one, also where floats cannot be divided: infinity, huge integers."""
+    """Tell whether a number is no multiple of another one.
+
+    Also where floats cannot be divided: infinity, huge integers.
+    """
     if isinstance(value, float) and not math.isfinite(value):
         return True
     if not isinstance(step, float):
@@ -259,7 +264,10 @@ def _unique(search: _Search, expected: Any, value: Any, node: dict[str, Any], pl
 
 
 def repeated(values: list[Any]) -> tuple[int, int] | None:
-    """Return the positions of the first two equal items, or None where all differ; linear in their size."""
+    """Return the positions of the first two equal items, or None where all differ.
+
+    Linear in their size.
+    """
     seen: dict[object, int] = {}
     for index, value in enumerate(values):
         earlier = seen.setdefault(_canonical(value), index)

@@ -334,7 +334,10 @@ class _Builder:
         return value
 
     def sanitise(self, copy: dict[str, object]) -> None:
-        """Take patterns out that cannot be run safely; what they judged is then left open, and told."""
+        """Take patterns out that cannot be run safely.
+
+        What they judged is then left open, and told.
+        """
         pattern = copy.get("pattern")
         if isinstance(pattern, str) and not self.pattern(pattern):
             del copy["pattern"]
@@ -347,7 +350,10 @@ class _Builder:
                 copy.pop("additionalProperties", None)
 
     def pattern(self, text: str, length: int = 1) -> bool:
-        """Tell whether a pattern can be run on texts of `length` characters; note it where not."""
+        """Tell whether a pattern can be run on texts of `length` characters.
+
+        Note it where not.
+        """
         from cfgfix.config.schema.patterns import read_pattern
 
         read = self.loaded.patterns.get(text) or read_pattern(text)
@@ -365,7 +371,10 @@ class _Builder:
     def resolve(
         self, name: str, pointer: str, node: dict[str, Any], reference: str, base: str
     ) -> Node | None:
-        """Return the schema that `reference` in document `name` leads to; None where only jsonschema can tell."""
+        """Return the schema that `reference` in document `name` leads to.
+
+        None where only jsonschema can tell.
+        """
         here = pointer
         address, _, fragment = reference.partition("#")
         if not address and name in self.nested:

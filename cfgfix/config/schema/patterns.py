@@ -354,14 +354,20 @@ class Pattern:
     """The longest text, in code points, for which the search stays within `MAX_STEPS`."""
 
     def search(self, subject: str) -> bool | None:
-        """Tell whether the pattern is found in `subject`; None when `subject` is too long to be searched."""
+        """Tell whether the pattern is found in `subject`.
+
+        None when `subject` is too long to be searched.
+        """
         if len(subject) > self.max_length:
             return None
         return self.compiled.search(subject) is not None
 
 
 def read_pattern(text: str) -> Pattern | str:
-    """Return the pattern, ready to run, or the reason why it is not run, to follow "because"."""
+    """Return the pattern, ready to run, or why it is not run.
+
+    The reason follows "because".
+    """
     import re
     import warnings
 

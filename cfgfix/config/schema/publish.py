@@ -15,7 +15,7 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
 def published(dialect: Dialect) -> dict[str, Any]:
-    """Return a JSON Schema with descriptions, and with defaults where the program has any that are known.
+    """Return a JSON Schema with descriptions and known defaults.
 
     A dialect without a schema of its own gets one that describes the keys whose meaning is known and allows all others.
     """

@@ -48,7 +48,9 @@ def major_of_code(imports: Iterable[tuple[str, str | None]], *, configured: bool
 
 
 def major_asked(folder: str, looked: list[str]) -> int | None:
-    """Return the release that the project's files ask for; None where they take both or name none.
+    """Return the release that the project's files ask for.
+
+    None where they take both or name none.
 
     Args:
         folder: Where the class stands; the folders above are looked in up to the repository's.

@@ -113,7 +113,7 @@ class Schema:
     def problems(
         self, document: Document, root: Node, loader: Loader, *, limit: int = MAX_PROBLEMS
     ) -> list[SchemaProblem]:
-        """Return everything in one YAML document that breaks the schema, in the order of the text.
+        """Return everything in one document that breaks the schema, in text order.
 
         The document is judged as `loader` reads it. One that the loader refuses as a whole gives no problems here:
         what the loader trips over is told elsewhere.
@@ -129,7 +129,10 @@ class Schema:
         return explain(self, document, root, loader, limit)
 
     def accepts(self, node: SchemaNode, value: object) -> bool | None:
-        """Return whether a subschema of this schema takes a plain value; None where it takes jsonschema to tell."""
+        """Return whether a subschema of this schema takes a plain value.
+
+        None where it takes jsonschema to tell.
+        """
         return self._accept.verdict_at(node, value)
 
     def failures(self, instance: object) -> list[Failure] | None:
@@ -139,7 +142,9 @@ class Schema:
         return failures(self.loaded, self._accept, instance)
 
     def expected_types(self, path: KeyPath) -> frozenset[str] | None:
-        """Return the JSON Schema types allowed at `path`, or None where the schema does not know or restrict it.
+        """Return the JSON Schema types allowed at `path`.
+
+        None where the schema does not know or restrict it.
 
         `number` covers whole numbers, `integer` is listed where only they are allowed.
         """
@@ -182,7 +187,7 @@ class Schema:
         return found
 
     def places(self, name: str) -> list[KeyPath]:
-        """Return the paths of all keys called `name` that the schema knows, outermost first."""
+        """Return the paths of all keys of one name in the schema, outermost first."""
         if self._index is None:
             self._index = self._build_index()
         return self._index.get(name, [])
@@ -200,7 +205,7 @@ class Schema:
         nodes = self.nodes(path)
         if not nodes:
             return None
-        from cfgfix.config.schema.words import words
+        from cfgfix.config.schema.descriptions import describe
 
         def first(keyword: str) -> Any:
             return next((node[keyword] for node in nodes if keyword in node), None)
@@ -218,7 +223,7 @@ class Schema:
             text=first("description"),
             types=self.expected_types(path),
             unit=_text(first("x-unit")),
-            expected=words(self.loaded, nodes[0]),
+            expected=describe(self.loaded, nodes[0]),
             enum=self.enum(path),
             examples=tuple(first("examples") or ()),
             default=self.default(path),
@@ -228,7 +233,10 @@ class Schema:
         )
 
     def nodes(self, path: KeyPath) -> list[dict[str, Any]]:
-        """Return the subschemas that speak about `path`, the plainest first; alternatives are all included."""
+        """Return the subschemas that speak about `path`, the plainest first.
+
+        Alternatives are all included.
+        """
         current = self._expand([self.loaded.root])
         for step in path:
             current = self._below(current, step)

@@ -29,7 +29,10 @@ _ESCAPE = "starts an escape that YAML does not have"
 
 
 def problems(context: Context) -> Iterator[tuple[str, Hit]]:
-    """Yield what is found in a file that does not load: at most one finding, for the first fault."""
+    """Yield what is found in a file that does not load.
+
+    At most one finding, for the first fault.
+    """
     document = context.document
     problem = document.problem
     assert problem is not None
@@ -131,7 +134,10 @@ class _Repair:
         return None if best is None else (best, single)
 
     def rest(self, edits: list[Edit]) -> tuple[list[Edit], bool] | None:
-        """Return the edits with those that mend the remaining faults, or None where one cannot be mended."""
+        """Return the edits with those that mend the remaining faults.
+
+        None where one cannot be mended.
+        """
         safe = True
         while True:
             document = self.load(edits)
@@ -302,7 +308,10 @@ def _quoted_span(text: str, at: int) -> tuple[tuple[int, int], str, bool] | None
 
 
 def structural_tabs(document: Document) -> list[tuple[int, int]]:
-    """Return the runs of tabs outside of quoted text, block scalars and comments, as spans of the text."""
+    """Return the runs of tabs that YAML takes for structure, as spans.
+
+    Those in quoted text, block scalars and comments are none.
+    """
     text = document.source.text
     at = text.find("\t")
     if at < 0:
@@ -353,7 +362,10 @@ def _line_end(text: str, at: int) -> int:
 
 
 def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:
-    """YML008 in a file that libyaml reads: tabs between tokens, which the parser of `yaml.safe_load` refuses."""
+    """Find YML008 in a file that libyaml reads.
+
+    Tabs between tokens, which the parser of `yaml.safe_load` refuses.
+    """
     document = context.document
     spans = structural_tabs(document)
     if context.loader.yaml_version == "1.2":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cfgfix.code.tensorflow.cluster import judge
+from cfgfix.code.tensorflow.cluster import cluster_faults
 from cfgfix.config.document.compose import DataError, Node, deref, value_of
 from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.values.hit import Context, Hit
@@ -172,7 +172,7 @@ def _judge(spec: Spec) -> Iterator[tuple[str, Hit]]:
     if spec.fault is not None:
         yield "tf_config_json", hit((), {"problem": spec.fault})
         return
-    for fault in judge(spec.content, whole=spec.whole):
+    for fault in cluster_faults(spec.content, whole=spec.whole):
         yield fault.check, hit(fault.steps, fault.values)
 
 

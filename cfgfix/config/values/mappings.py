@@ -23,7 +23,10 @@ _MISSING = object()
 
 
 def identity(key: Node, context: Context) -> object:
-    """Return what a dict would compare a key by: the loaded value, or a marker for keys that are no scalars."""
+    """Return what a dict would compare a key by.
+
+    The loaded value, or a marker for keys that are no scalars.
+    """
     if key.kind != NodeKind.SCALAR or (key.tag is not None and not key.tag.endswith(":str")):
         return _MISSING
     if key.style or key.tag is not None:
@@ -33,7 +36,10 @@ def identity(key: Node, context: Context) -> object:
 
 
 def duplicates(mapping: Node, context: Context) -> dict[object, list[int]]:
-    """Return the positions of entries with equal keys, for keys that occur more than once."""
+    """Return the positions of entries with equal keys.
+
+    Only for keys that occur more than once.
+    """
     places: dict[object, list[int]] = {}
     for position, (key, _value) in enumerate(mapping.items):
         same = identity(key, context)
@@ -45,7 +51,9 @@ def duplicates(mapping: Node, context: Context) -> dict[object, list[int]]:
 def duplicate_key(
     mapping: Node, positions: list[int], context: Context, path: KeyPath, document: int
 ) -> tuple[str, Hit]:
-    """YML007: one finding for all occurrences of a key, at the last one, whose value counts.
+    """Find keys that occur more than once (YML007).
+
+    One finding for all occurrences, at the last one, whose value counts.
 
     A program sees the key where it stands first, with the value that stands last. A safe fix keeps both; a section
     that says what the last one does not is never removed.
@@ -267,7 +275,10 @@ def _holds_anchor(node: Node) -> bool:
 
 
 def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hit]]:
-    """YML011: several merge keys in one mapping, values that releases differ in, or a merged section that is replaced."""
+    """Find merge keys that go wrong (YML011).
+
+    Several in one mapping, values that releases differ in, or a merged section that is replaced.
+    """
     entries = [(key, value) for key, value in mapping.items if is_merge(key)]
     if not entries:
         return []
@@ -277,7 +288,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
     found = _shallow(mapping, entries[0], context, path)
     if differing:
         key = entries[0][0]
-        values: dict[str, object] = {"loader": context.loader.title, "problem": _told(differing)}
+        values: dict[str, object] = {"loader": context.loader.title, "problem": _difference_text(differing)}
         no_fix = "write the value that is meant beside the `<<`"
         hit = Hit(key.start, key.end, (*path, "<<"), values, no_fix=no_fix)
         found.insert(0, ("merge_key_pitfall", hit))
@@ -334,7 +345,7 @@ def _value_text(value: Node, text: str) -> str:
     return text[value.start : value.end].strip()
 
 
-def _told(differing: list[tuple[str, str, str]]) -> str:
+def _difference_text(differing: list[tuple[str, str, str]]) -> str:
     name, old, new = differing[0]
     more = f", and {len(differing) - 1} more such" if len(differing) > 1 else ""
     return f"`{name}` is {old} to PyYAML up to 6.0.3 and {new} to PyYAML 6.0.4{more}"
@@ -355,7 +366,7 @@ def _several(
     elif context.ruamel:
         effect = "; ruamel.yaml, which is used here too, refuses the file"
     elif differing:
-        effect = "; " + _told(differing)
+        effect = "; " + _difference_text(differing)
     else:
         effect = ", where YAML allows a key once; PyYAML merges them all"
         severity = "info"

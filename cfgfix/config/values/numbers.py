@@ -21,7 +21,9 @@ _NEVER_BOOL = names.REQUIRED_NUMBERS | {
 
 
 def respell(text: str) -> str | None:
-    """Return the float in `text` spelled so that every loader reads it as that float, changing as little as possible.
+    """Return the float in `text` spelled so that every loader reads it.
+
+    As little as possible changes.
 
     Sign and digits stay: `5E-04` becomes `5.0e-04`, `1e4` becomes `1.0e+4`, `-.5` becomes `-0.5`. None where the text
     is no finite number.
@@ -52,7 +54,10 @@ def _is_float(text: str, value: float, loader: str) -> bool:
 
 
 def whole(text: str) -> str | None:
-    """Return the whole number in `text` in digits, or None where it is none or a float cannot hold it exactly."""
+    """Return the whole number in `text` in digits.
+
+    None where it is none or a float cannot hold it exactly.
+    """
     value = number(text)
     if value is None or not value.is_integer() or abs(value) > MAX_WHOLE:
         return None
@@ -60,7 +65,7 @@ def whole(text: str) -> str | None:
 
 
 def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """YML001: text that is spelled like a float."""
+    """Find YML001: text that is spelled like a float."""
     need = place.need
     text = place.node.text
     signed = "." in text or "-" in text[1:] or "+" in text[1:]
@@ -126,7 +131,7 @@ def _among_texts(place: Place) -> bool:
 
 
 def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML005: a time or a ratio that becomes a count of seconds or minutes."""
+    """Find YML005: a time or a ratio that becomes a count of seconds or minutes."""
     need = place.need
     values: dict[str, object] = {
         "loader": place.loader,
@@ -153,7 +158,7 @@ def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML006: leading zeros that loaders disagree about."""
+    """Find YML006: leading zeros that loaders disagree about."""
     need = place.need
     text = place.node.text
     own = reading.own
@@ -194,7 +199,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML013: true or false where a number is taken."""
+    """Find YML013: true or false where a number is taken."""
     types = place.types
     if types is not None:
         if names.BOOLEAN in types or names.TEXT in types or not place.need.number:
@@ -213,7 +218,7 @@ def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML017 for versions, else YML014: a whole float where an integer is taken."""
+    """Find YML017 for versions, else YML014: a whole float where an integer is taken."""
     text = place.node.text
     value = reading.own.value
     assert isinstance(value, float)
@@ -266,7 +271,7 @@ def _version(place: Place, value: float) -> tuple[str, Hit] | None:
 
 
 def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML015: a whole number as learning rate."""
+    """Find YML015: a whole number as learning rate."""
     types = place.types
     if place.in_list or (types is not None and (names.NUMBER not in types or names.TEXT in types)):
         return None
@@ -294,7 +299,7 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """YML016: a number as people write it, where a number is taken."""
+    """Find YML016: a number as people write it, where a number is taken."""
     need = place.need
     if not need.sure or not need.number or need.text or not need.types.isdisjoint({"array", "object"}):
         return None
@@ -330,7 +335,10 @@ def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def unquoted(text: str, place: Place, reading: Reading) -> tuple[object, str] | None:
-    """Return value and spelling of a quoted number for a place that takes one, or None where it is none."""
+    """Return value and spelling of a quoted number for a place that takes one.
+
+    None where it is none.
+    """
     need = place.need
     if reading.kind == Kind.INT:
         value = reading.own.value

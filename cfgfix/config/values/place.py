@@ -150,7 +150,10 @@ class Place:
         return self.context.loader.title
 
     def takes(self) -> str:
-        """Return what the place takes as the end of a sentence, empty where nothing is known."""
+        """Return what the place takes as the end of a sentence.
+
+        Empty where nothing is known.
+        """
         need = self.need
         if not need.types or not self.key:
             return ""

@@ -171,7 +171,10 @@ class Human:
 
 
 def parse_human(text: str) -> Human | None:
-    """Return what a person means by a text such as `1,000`, `50%`, `8 GB`, `0.1f` or `(1, 2)`, or None."""
+    """Return what a person means by a text such as `1,000` or `8 GB`, or None.
+
+    Also `50%`, `0.1f` and `(1, 2)`.
+    """
     # Few texts are looked at, and building six patterns takes longer than reading a config: the mark of each comes first.
     import re
 

@@ -11,7 +11,7 @@ import gc
 
 from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.document.compose import Node, is_merge
-from cfgfix.config.values import mappings, texts, words
+from cfgfix.config.values import lookalike_words, mappings, texts
 from cfgfix.config.values import numbers as numeric
 from cfgfix.config.values import setting_names as names
 from cfgfix.config.values.hit import Context, Hit
@@ -29,14 +29,14 @@ CHECKS = frozenset({
 
 _PLAIN = {
     Kind.NUMBER_TEXT: numeric.number_text,
-    Kind.BOOL_WORD: words.bool_word,
-    Kind.BOOL_WORD_TEXT: words.bool_word_text,
+    Kind.BOOL_WORD: lookalike_words.bool_word,
+    Kind.BOOL_WORD_TEXT: lookalike_words.bool_word_text,
     Kind.BOOL: numeric.boolean,
     Kind.BASE_60: numeric.base_60,
     Kind.OCTAL: numeric.octal,
     Kind.FLOAT: numeric.floating,
     Kind.INT: numeric.integer,
-    Kind.NULL_WORD: words.null_word,
+    Kind.NULL_WORD: lookalike_words.null_word,
     Kind.HUMAN: numeric.human,
 }
 _INT = Kind.INT
@@ -50,7 +50,7 @@ _SCALAR, _MAPPING, _SEQUENCE = NodeKind.SCALAR, NodeKind.MAPPING, NodeKind.SEQUE
 
 
 def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
-    """Return the hits of the wanted checks by check name, each list in the order of the text.
+    """Return the hits of the wanted checks by check name, in text order.
 
     A file that does not load gives only what is known about its fault. Nothing is raised for bad input.
     """
@@ -88,7 +88,10 @@ class _Walk:
             hits.append(hit)
 
     def file(self) -> None:
-        """Look at the whole file: its fault if it does not load, else its tabs and every document in it."""
+        """Look at the whole file.
+
+        Its fault if it does not load, else its tabs and every document in it.
+        """
         document = self.context.document
         if document.problem is not None:
             from cfgfix.config.values import broken
@@ -186,7 +189,10 @@ class _Walk:
         return key_text(key, self.context.document.source)
 
     def keys(self, node: Node) -> set[int]:
-        """Look for duplicate, merge and bool keys; return the positions of entries that a later one overrides."""
+        """Look for duplicate, merge and bool keys.
+
+        Return the positions of entries that a later one overrides.
+        """
         overridden: set[int] = set()
         path: KeyPath = tuple(self.path)
         for positions in mappings.duplicates(node, self.context).values():
@@ -200,7 +206,9 @@ class _Walk:
                 continue
             reading = self.readings[key.text]
             if reading is not None and reading.kind == Kind.BOOL_WORD:
-                self.add(*words.bool_key(self.context, key, (*path, key.text), reading, self.document))
+                self.add(
+                    *lookalike_words.bool_key(self.context, key, (*path, key.text), reading, self.document)
+                )
         return overridden
 
     def scalar(self, node: Node, parent: Node, key: Node | None) -> None:
@@ -218,7 +226,7 @@ class _Walk:
                 return
             place = Place(self.context, node, tuple(self.path), parent, self.document)
             if kind == Kind.EMPTY:
-                result = words.empty(place, key) if key is not None else None
+                result = lookalike_words.empty(place, key) if key is not None else None
             elif kind == Kind.EQUALS:
                 result = texts.equals_sign(place)
             else:
@@ -232,7 +240,7 @@ class _Walk:
             place = Place(self.context, node, tuple(self.path), parent, self.document)
             result = texts.escaped_path(place) if escaped else None
             if result is None and reading is not None:
-                result = words.quoted(place, reading)
+                result = lookalike_words.quoted(place, reading)
         else:
             return
         if result is not None:

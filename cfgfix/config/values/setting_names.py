@@ -131,7 +131,10 @@ _LANGUAGE_ENDS = (
 
 
 def plain_name(key: str) -> str:
-    """Return a key in lower case with underscores, so that `Batch-Size` and `batchSize` compare equal."""
+    """Return a key in lower case with underscores.
+
+    So `Batch-Size` and `batchSize` compare equal.
+    """
     out: list[str] = []
     previous = ""
     for char in key.strip():
@@ -156,7 +159,9 @@ def _ends(name: str, ends: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def kind_by_name(key: str) -> str | None:
-    """Return `integer`, `number` or `string` where the name says what the setting takes, else None.
+    """Return the kind of number that a setting's name speaks of, else None.
+
+    `integer`, `number` or `string`.
 
     Counts are looked up first: `sample_rate` and `decay_steps` are whole numbers although other rates and
     decays are not.
@@ -192,7 +197,10 @@ def is_file_mode(key: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_language(key: str) -> bool:
-    """Tell whether a key names a language or country, for which `no` is Norway or Norwegian."""
+    """Tell whether a key names a language or country.
+
+    There `no` is Norway or Norwegian.
+    """
     return _ends(plain_name(key), _LANGUAGE_ENDS)
 
 
@@ -204,6 +212,9 @@ def is_learning_rate(key: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def may_be_rate(key: str) -> bool:
-    """Tell whether a dialect may keep a learning rate under such a key; a cheap test before the dialect is asked."""
+    """Tell whether a dialect may keep a learning rate under such a key.
+
+    A cheap test before the dialect is asked.
+    """
     name = key.lower()
     return "lr" in name or "rate" in name or name in ("alpha", "eta")

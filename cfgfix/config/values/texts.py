@@ -24,7 +24,7 @@ _SHOWN = {"\t": "a tab", "\n": "a line break", "\b": "a backspace", "\a": "a bel
 
 
 def escaped_path(place: Place) -> tuple[str, Hit] | None:
-    """YML018: a path in double quotes whose backslashes are escapes."""
+    """Find YML018: a path in double quotes whose backslashes are escapes."""
     node = place.node
     raw = place.context.document.source.text[node.value_start : node.end]
     if "\\" not in raw or "\n" in raw or not looks_like_path(raw[1:-1], place.key):
@@ -46,7 +46,10 @@ def escaped_path(place: Place) -> tuple[str, Hit] | None:
 
 
 def looks_like_path(body: str, key: str) -> bool:
-    r"""Tell whether the inside of double quotes is a Windows path: `C:\...`, or one step after a key that names a path."""
+    r"""Tell whether the inside of double quotes is a Windows path.
+
+    `C:\...`, or one step after a key that names a path.
+    """
     if body.endswith(("\\n", "\\")):
         return False
     if body[1:3] == ":\\" and body[0].isascii() and body[0].isalpha():
@@ -55,7 +58,10 @@ def looks_like_path(body: str, key: str) -> bool:
 
 
 def single_quoted(body: str) -> tuple[str, str] | None:
-    r"""Return the text with its backslashes kept, and its spelling in single quotes; doubled backslashes become one."""
+    r"""Return the text with its backslashes kept, and its single-quoted spelling.
+
+    Doubled backslashes become one.
+    """
     text = body.replace("\\\\", "\0").replace('\\"', '"').replace("\0", "\\")
     if any(ord(char) < 32 for char in text):
         return None
@@ -63,7 +69,7 @@ def single_quoted(body: str) -> tuple[str, str] | None:
 
 
 def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] | None:
-    """YML019: a tag that asks PyYAML for a Python object."""
+    """Find YML019: a tag that asks PyYAML for a Python object."""
     assert node.tag is not None
     kind = node.tag[len(PYTHON_TAG) :]
     plain = kind in _READ_BY_FULL_LOADER
@@ -92,7 +98,7 @@ def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] |
 
 
 def equals_sign(place: Place) -> tuple[str, Hit]:
-    """YML020: a bare `=`, which YAML 1.1 has a type for and PyYAML no constructor."""
+    """Find YML020: a bare `=`, a type of YAML 1.1 that PyYAML cannot make."""
     node = place.node
     values: dict[str, object] = {
         "loader": place.loader,

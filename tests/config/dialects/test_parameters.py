@@ -27,9 +27,13 @@ def api() -> Api:
 @pytest.mark.parametrize("call", CALLS)
 def test_every_entry_is_true(api: Api, call: str) -> None:
     entry = CALLS[call]
-    assert set(entry) <= {"source", "parameters", "counted", "facts", "element"}
+    assert set(entry) <= {"source", "parameters", "counted", "facts", "element", "samples", "attributes"}
     assert entry["source"]
-    named = [concepts for kind in ("parameters", "counted") for concepts in entry.get(kind, {}).values()]
+    named = [
+        concepts
+        for kind in ("parameters", "attributes", "counted")
+        for concepts in entry.get(kind, {}).values()
+    ]
     concepts = {concept for listed in named for concept in listed} | set(entry.get("facts", {}))
     assert concepts <= set(MEANINGS)
     signature = api.constructor(call)

@@ -15,7 +15,7 @@ from cfgfix.config.document.language import Yaml
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.fix_loop import Fixed, fix_file
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.rule_cases import case_check
+from cfgfix.lint.config_cases import case_check
 from cfgfix.rules.catalogue import read_folder
 
 RULE = next(

@@ -185,6 +185,8 @@ def enter(call: Call, function: FunctionObject) -> Value:
     run.running[id(scope)] = count + 1
     try:
         signal = run.suite(inner, scope.body)
+        if signal == RAISE:
+            run.left_early.add(id(scope))
     finally:
         run.running[id(scope)] = count
     if scope.generator:

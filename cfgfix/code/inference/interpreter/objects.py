@@ -392,19 +392,26 @@ class Made(Value):
         name: Full dotted name of what was called.
         args, keywords: What it was called with.
         spot: Where.
+        receiver: What it was called on, where it is a method.
         attributes: Attributes that the program has set on it.
     """
 
-    __slots__ = ("args", "attributes", "keywords", "name", "spot")
+    __slots__ = ("args", "attributes", "keywords", "name", "receiver", "spot")
 
     def __init__(
-        self, name: str, args: tuple[Value, ...], keywords: dict[str, Value], spot: Spot | None
+        self,
+        name: str,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        spot: Spot | None,
+        receiver: Value | None = None,
     ) -> None:
         super().__init__()
         self.name = name
         self.args = args
         self.keywords = keywords
         self.spot = spot
+        self.receiver = receiver
         self.attributes: dict[str, Value] = {}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, METHODS_OF
-from cfgfix.code.inference.interpreter.models.options import FLAGS, command_argument, flag
+from cfgfix.code.inference.interpreter.models.options import FLAGS, command_argument, flag, note_holder
 from cfgfix.code.inference.interpreter.models.os_functions import environment
 from cfgfix.code.inference.interpreter.models.paths import path_attribute
 from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE
@@ -75,9 +75,12 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
         if owner.access in (ATTRIBUTES, EITHER):
             found = owner.entries.get(name)
             if found is not None:
+                _note_option(run, owner, name, spot)
                 return run.taken(found, spot)
             if name in METHODS_OF.get(owner.flavour, DICT_METHODS):
                 return Method(owner, name)
+            if name == "__dict__" and owner.access == ATTRIBUTES:
+                return Mapping(owner.entries, key=owner.key, open=owner.open, sections=owner.sections)
             if name.startswith("__"):
                 return UNKNOWN
             absent = owner.absent
@@ -86,12 +89,22 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
             return lacking(frame, owner, name, spot, absent, default)
         return Method(owner, name)
     if isinstance(owner, Made):
+        if owner.name == "absl.flags.FlagHolder":
+            note_holder(run, owner, spot)
         found = owner.attributes.get(name)
         return found if found is not None else Method(owner, name)
     if isinstance(owner, FilePath):
         return path_attribute(owner, name)
     run.asked_of_unknown(owner, name)
     return Method(owner, name)
+
+
+def _note_option(run: Run, owner: Mapping, name: Any, spot: Spot) -> None:
+    """Note that an option is read, also where nothing is known of its value."""
+    if run.option_section in owner.sections:
+        option = run.options.get(name)
+        if option is not None:
+            option.key.reads.append(spot)
 
 
 def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, default: Value | None) -> Value:
@@ -194,6 +207,10 @@ def item(
         if run.every_way and index.origins and owner.key is None and not owner.sections and owner.entries:
             return choice(owner.entries.values())
         if found is not None:
+            if index.origins and owner.key is not None:
+                # The config itself says which of a section's entries is meant: each is there to be chosen.
+                run.walk(owner, spot)
+            _note_option(run, owner, name, spot)
             return run.taken(found, spot)
         return lacking(frame, owner, name, spot, owner.absent if absent == "" else absent, default)
     if isinstance(owner, Sequence):

@@ -126,6 +126,7 @@ class Option:
         many: Whether it takes several values.
         key: What notes where its value is read.
         spot: Where it is declared.
+        choices: The values that it takes; None where any may do or they are not known.
     """
 
     names: tuple[str, ...]
@@ -137,6 +138,7 @@ class Option:
     many: bool
     key: ConfigKey
     spot: Spot
+    choices: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,9 @@ class Call:
         self.run.escape(self.frame, self.values, self.spot)
 
 
+OPTIONS = "<options>"
+"""The source that the keys of command-line options have."""
+
 Model = Callable[[Call], "Value | None"]
 """What a function or method outside the project does: what its call gives, or None where that is not modelled."""
 
@@ -247,13 +252,18 @@ class Run:
         loadings: Files that were turned into values.
         options: Options of the command line, by their attribute.
         parsers: Options by the identity of the parser that declares them; those of `absl` under 0.
+        open_parsers: Parsers that may declare more than is known, by identity.
+        parsed: Calls that parse the command line: the parser's identity, the method, and where.
+        option_section: What notes what becomes of the options as a whole.
         kept: Objects whose identity something is kept by.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
         config_conditions: Conditions that the values of a config decide, as they are written.
+        branches: For each `if` whether its condition holds, None where that is not the same each time, and the keys that decide it.
         of_unknown: Names that were asked of values of which nothing is known.
         assumed: What must hold for the run to be where it is, where that is not known.
         entered: Scopes that were run, by identity.
+        left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
         times_entered: How many times a scope was entered, by its identity.
         short: Whether a scope that was entered often is short and has no loops, by its identity.
@@ -275,13 +285,18 @@ class Run:
         self.loadings: list[Loading] = []
         self.options: dict[str, Option] = {}
         self.parsers: dict[int, list[Option]] = {}
+        self.open_parsers: set[int] = set()
+        self.parsed: list[tuple[int, str, Spot]] = []
+        self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
         self.config_conditions: set[str] = set()
+        self.branches: dict[tuple[Scope, Place], tuple[bool | None, frozenset[ConfigKey]]] = {}
         self.of_unknown: set[str] = set()
         self.assumed: list[str] = []
         self.entered: dict[int, Scope] = {}
+        self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
         self.times_entered: dict[int, int] = {}
         self.short: dict[int, bool] = {}
@@ -345,15 +360,19 @@ class Run:
         """Whether the run is certainly where it is."""
         return not self.assumed
 
-    def holds(self, test: Value, spot: Spot) -> bool | None:
-        """Tell whether a condition holds, or None where both ways are taken."""
+    def ask_truth(self, test: Value, by: str, spot: Spot) -> None:
+        """Note that a text of a config which says no is asked whether it is true."""
         if (
             type(test) is Scalar
             and test.key is not None
             and isinstance(test.value, str)
             and test.value.lower() in SAYS_NO
         ):
-            self.refuse("text-truth", test.key, "the condition", spot, value=test.value)
+            self.refuse("text-truth", test.key, by, spot, value=test.value)
+
+    def holds(self, test: Value, spot: Spot) -> bool | None:
+        """Tell whether a condition holds, or None where both ways are taken."""
+        self.ask_truth(test, "the condition", spot)
         if id(test) in self._decided:
             return truth(test)
         in_accessor = spot.scope.name in ACCESSORS and not test.origins and key_of(test) is None
@@ -364,6 +383,16 @@ class Run:
         ):
             return None
         return truth(test)
+
+    def note_branch(self, test: Value, holds: bool | None, spot: Spot) -> None:
+        """Note which way an `if` takes, and the config keys that decide it."""
+        key = key_of(test)
+        origins = test.origins if key is None else frozenset({key})
+        known = self.branches.get((spot.scope, spot.place))
+        if known is None:
+            self.branches[spot.scope, spot.place] = (holds, origins)
+        elif known[0] is not holds:
+            self.branches[spot.scope, spot.place] = (None, known[1])
 
     def decide(self, test: Value) -> None:
         """Note a test of which only one way can be taken, such as one of a value's type."""
@@ -428,6 +457,8 @@ class Run:
         """Note that a library gets functions and objects that it may call."""
         for value in values:
             for item in held(value, 3):
+                if isinstance(item, Made) and id(item) in self.parsers:
+                    self.open_parsers.add(id(item))
                 if isinstance(item, (FunctionObject, Instance, ClassObject)):
                     self.waiting.append((item, frame))
 

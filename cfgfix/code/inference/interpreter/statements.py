@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.expressions import (
@@ -16,6 +17,7 @@ from cfgfix.code.inference.interpreter.models.outside import ENDS
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
     UNKNOWN,
+    Choice,
     ClassObject,
     FunctionObject,
     Instance,
@@ -151,6 +153,10 @@ def _if(frame: Frame, event: Event) -> int:
     spot = frame.spot(event.place, event.block)
     run.use(test, spot)
     holds = run.holds(test, spot)
+    holding, others = _told_apart(frame, event) if holds is None else ({}, {})
+    if holding is None or others is None:
+        holds = holding is not None
+    run.note_branch(test, holds, spot)
     if holds is True:
         return run_suite(frame, event.bodies[0][1])
     if holds is False:
@@ -158,7 +164,57 @@ def _if(frame: Frame, event: Event) -> int:
     shown = run.condition(text(event.value, frame.scope), test)
     bodies = [(shown, event.bodies[0][1])]
     bodies.append((f"not {shown}", event.bodies[1][1] if len(event.bodies) > 1 else []))
-    return _take_every_way(frame, bodies)
+    return _take_every_way(frame, bodies, [holding or {}, others or {}])
+
+
+MAX_ALTERNATIVES = 6
+"""Most values of a name that a condition is tried with."""
+
+
+def _told_apart(frame: Frame, event: Event) -> tuple[dict[str, Value] | None, dict[str, Value] | None]:
+    """Return what a name is bound to where a condition holds, and where it does not: of several values those that fit.
+
+    Returns:
+        The bindings for each of both ways; None for one that none of the values takes.
+    """
+    assert event.value is not None
+    names = {
+        name: value
+        for name in _names_in(event.value)
+        if isinstance(value := frame.names.names.get(name), Choice) and len(value.values) <= MAX_ALTERNATIVES
+    }
+    if len(names) != 1 or frame.run.every_way:
+        return {}, {}
+    ((name, value),) = names.items()
+    spot = frame.spot(event.place, event.block)
+    holding: list[Value] = []
+    others: list[Value] = []
+    for each in value.values:
+        frame.names.names[name] = each
+        holds = frame.run.holds(evaluate(frame, event.value), spot)
+        if holds is not False:
+            holding.append(each)
+        if holds is not True:
+            others.append(each)
+    frame.names.names[name] = value
+    return (
+        {name: choice(holding)} if holding else None,
+        {name: choice(others)} if others else None,
+    )
+
+
+def _names_in(expression: Expr) -> set[str]:
+    """Return the names of variables in an expression."""
+    found: set[str] = set()
+    pending: list[Any] = [expression]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            if len(item) > 1 and item[0] == model.NAME and isinstance(item[1], str):
+                found.add(item[1])
+            else:
+                pending += item
+    return found
 
 
 def _match(frame: Frame, event: Event) -> int:
@@ -170,14 +226,22 @@ def _match(frame: Frame, event: Event) -> int:
     return _take_every_way(frame, [*((shown, body) for _, body in event.bodies), (shown, [])])
 
 
-def _take_every_way(frame: Frame, bodies: list[tuple[str, list[Event]]]) -> int:
-    """Take every way where a condition is not known, and go on with what they have in common."""
+def _take_every_way(
+    frame: Frame, bodies: list[tuple[str, list[Event]]], bindings: list[dict[str, Value]] | None = None
+) -> int:
+    """Take every way where a condition is not known, and go on with what they have in common.
+
+    Args:
+        frame: The run.
+        bodies: The condition of each way, and its statements.
+        bindings: What is known of names on each way, in the same order; none for nothing.
+    """
     run = frame.run
     before = frame.names.names
     ends: list[dict[str, Value]] = []
     signals: list[int] = []
-    for shown, body in bodies:
-        frame.names.names = dict(before)
+    for number, (shown, body) in enumerate(bodies):
+        frame.names.names = {**before, **(bindings[number] if bindings else {})}
         run.assumed.append(shown)
         try:
             signal = run_suite(frame, body) if body else NORMAL

@@ -39,8 +39,11 @@ def choice(values: Iterable[Value]) -> Value:
     """Return a value that may be any of some values."""
     found: list[Value] = []
     for value in values:
-        for item in alternatives(value):
-            if not any(same(item, other) for other in found):
+        for item in value.values if type(value) is Choice else (value,):
+            for other in found:
+                if item is other or same(item, other):
+                    break
+            else:
                 found.append(item)
     if len(found) == 1:
         return found[0]
@@ -76,8 +79,15 @@ def origins_of(values: Iterable[Value]) -> frozenset[ConfigKey]:
     return found
 
 
+_PLAIN = (Scalar, Unknown, External, Method)
+
+
 def held(value: Value, depth: int = 12) -> Iterator[Value]:
     """Yield a value and what it holds: entries, items, attributes."""
+    if type(value) in _PLAIN:
+        # Most values hold nothing.
+        yield value
+        return
     pending = [(value, depth)]
     seen: set[int] = set()
     while pending:

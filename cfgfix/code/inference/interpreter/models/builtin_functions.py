@@ -116,6 +116,7 @@ def _truth(call: Call) -> Value:
     key = call.first.key if isinstance(call.first, Scalar) else None
     if key is not None:
         key.conversions.add("bool")
+    call.run.ask_truth(call.first, "bool()", call.spot)
     call.use(call.args[0])
     holds = truth(call.args[0])
     return Unknown(call.args[0].origins) if holds is None else Scalar(holds, call.args[0].origins)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import reading, writing
 from cfgfix.code.inference.interpreter.models.loading import load
-from cfgfix.code.inference.interpreter.models.options import OPTIONS, SHELL, literal
+from cfgfix.code.inference.interpreter.models.options import SHELL, literal
 from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
@@ -20,7 +20,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model
 from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, wrapped
 from cfgfix.core.records import replace
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
 from cfgfix.code.inference.interpreter.objects import (
     ATTRIBUTES,
     NONE,
@@ -24,14 +25,15 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call, Model, Option, Run
+from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model, Option, Run
 from cfgfix.code.inference.interpreter.values import constant_text, held
 
-OPTIONS = "<options>"
-"""The source that the keys of command-line options have."""
 SHELL = "\x00"
 """What stands in a command's arguments for a part that only the shell knows."""
 ARGUMENT_PARSER, OPTION_PARSER = "argparse.ArgumentParser", "optparse.OptionParser"
+_PARTS = frozenset(
+    {"add_option_group", "add_argument_group", "add_mutually_exclusive_group", "add_parser", "add_subparsers"}
+)
 FLAG_MODULES = frozenset({"absl.flags", "tensorflow.app.flags", "tensorflow.flags", "gflags"})
 
 FLAGS = frozenset(
@@ -58,6 +60,9 @@ def _argument_parser(call: Call) -> Value:
 def add_argument(call: Call, parser: Made) -> Value:
     """Note an option that a parser declares."""
     names = tuple(name for name in map(constant_text, call.args) if name)
+    if not names or len(names) < len(call.args) or call.opaque:
+        # What it declares is not known, or not wholly.
+        call.run.open_parsers.add(id(parser))
     if not names:
         return UNKNOWN
     long_names = [name for name in names if name.startswith("--")] or list(names)
@@ -82,8 +87,9 @@ def add_argument(call: Call, parser: Made) -> Value:
         _kind_of(kind),
         action,
         count in ("*", "+") or isinstance(count, int),
-        ConfigKey(OPTIONS, (attribute,), None),
+        ConfigKey(OPTIONS, (attribute,), call.run.option_section),
         call.spot,
+        _texts_in(call.keywords.get("choices")),
     )
     call.run.parsers.setdefault(id(parser), []).append(option)
     call.run.options[attribute] = option
@@ -105,11 +111,20 @@ def _kind_of(kind: Value | None) -> str:
     return known.get(name, "?") if name is not None else "?" if kind is not None else ""
 
 
+def _texts_in(value: Value | None) -> tuple[Any, ...] | None:
+    """Return the constants that a list holds, or None where they are not all known."""
+    if not isinstance(value, Sequence) or value.open:
+        return None
+    found = [item.value for item in value.items if type(item) is Scalar]
+    return tuple(found) if len(found) == len(value.items) else None
+
+
 def options_given(run: Run, parser: Made) -> Mapping:
     """Return the options of a parser with the values that the command line gives them."""
     options = run.parsers.get(id(parser), [])
     given = run.host.arguments()
-    found = Mapping(access=ATTRIBUTES, absent="AttributeError", flavour="argparse")
+    found = Mapping(access=ATTRIBUTES, absent="AttributeError", flavour="argparse", key=run.option_section)
+    run.option_section.size = max(run.option_section.size, len(options))
     values = _texts_given(options, given) if given is not None else {}
     for option in options:
         if option.attribute in values:
@@ -117,10 +132,10 @@ def options_given(run: Run, parser: Made) -> Mapping:
         elif option.default is not None:
             found.entries[option.attribute] = _default_value(option)
         elif given is not None or not option.required:
-            found.entries[option.attribute] = Scalar(None, frozenset({option.key}), optional=True)
+            found.entries[option.attribute] = Scalar(None, frozenset({option.key}), option.key, optional=True)
         else:
             found.entries[option.attribute] = Unknown(frozenset({option.key}))
-    if not options:
+    if not options or id(parser) in run.open_parsers:
         found.open = True
     return found
 
@@ -130,23 +145,31 @@ def parser_method(call: Call, parser: Made) -> Value:
     name = call.name
     if name in ("add_argument", "add_option"):
         return add_argument(call, parser)
-    if name == "parse_args" and parser.name == OPTION_PARSER:
-        return Sequence([options_given(call.run, parser), Sequence([], open=True)], kind="tuple")
-    if name == "parse_args":
-        return options_given(call.run, parser)
-    if name == "parse_known_args":
-        return Sequence([options_given(call.run, parser), Sequence([], open=True)], kind="tuple")
-    if name in (
-        "add_option_group",
-        "add_argument_group",
-        "add_mutually_exclusive_group",
-        "add_parser",
-        "add_subparsers",
-    ):
+    if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
+        if call.argument(1, "namespace") is not None:
+            call.run.open_parsers.add(id(parser))
+        found = options_given(call.run, parser)
+        call.run.parsed.append((id(parser), name, call.spot))
+        with_rest = name == "parse_known_args" or parser.name == OPTION_PARSER
+        return Sequence([found, Sequence([], open=True)], kind="tuple") if with_rest else found
+    if name in ("error", "exit", "print_help", "print_usage", "format_help", "add_help"):
+        return UNKNOWN
+    dest = call.keywords.get("dest")
+    if name == "add_subparsers" and dest is not None:
+        attribute = constant_text(dest)
+        if attribute is None:
+            call.run.open_parsers.add(id(parser))
+            return parser
+        option = Option(
+            (attribute,), attribute, None, False, "", "?", False,
+            ConfigKey(OPTIONS, (attribute,), call.run.option_section), call.spot,
+        )  # fmt: skip
+        call.run.parsers.setdefault(id(parser), []).append(option)
+        call.run.options[attribute] = option
+    if name in _PARTS:
         return parser
-    if name == "set_defaults":
-        return NONE
-    return UNKNOWN
+    call.run.open_parsers.add(id(parser))
+    return NONE if name == "set_defaults" else UNKNOWN
 
 
 def _default_value(option: Option) -> Value:
@@ -159,18 +182,27 @@ def _default_value(option: Option) -> Value:
                 value = _CONVERSIONS[option.kind](value)
             except ValueError:
                 return Unknown(origins)
-        return Scalar(value, origins | default.origins, optional=True)
+        # A default that a config gives is the config's value.
+        key = option.key if default.key is None else default.key
+        return Scalar(value, origins | default.origins, key, optional=True)
     if isinstance(default, Sequence):
-        return default
-    if isinstance(default, (FilePath, PartialText)):
-        return default
+        return Sequence(default.items, open=default.open, kind=default.kind, key=default.key or option.key)
+    if isinstance(default, PartialText):
+        return PartialText(default.parts, origins | default.origins)
+    if isinstance(default, FilePath):
+        text = default.text
+        return (
+            FilePath(Scalar(text.value, origins | text.origins, optional=True))
+            if type(text) is Scalar
+            else default
+        )
     return Unknown(origins)
 
 
 def _value_given(option: Option, given: list[str]) -> Value:
     origins = frozenset({option.key})
     if option.action in ("store_true", "store_false"):
-        return Scalar(option.action == "store_true", origins)
+        return Scalar(option.action == "store_true", origins, option.key)
     convert = _CONVERSIONS.get(option.kind, str)
     values: list[Value] = []
     for item in given:
@@ -182,7 +214,7 @@ def _value_given(option: Option, given: list[str]) -> Value:
             continue
         try:
             values.append(
-                Scalar(convert(item), origins)
+                Scalar(convert(item), origins, option.key)
                 if option.kind in _CONVERSIONS or not option.kind
                 else Unknown(origins)
             )
@@ -235,12 +267,12 @@ def define_flag(call: Call) -> Value:
     default = call.argument(1, "default")
     option = Option(
         (f"--{name}",), name, default, False, {"DEFINE_integer": "builtins.int", "DEFINE_float": "builtins.float"}.get(kind, ""),
-        "", kind in ("DEFINE_list", "DEFINE_multi_string", "DEFINE_spaceseplist"), ConfigKey(OPTIONS, (name,), None), call.spot,
+        "flag", kind in ("DEFINE_list", "DEFINE_multi_string", "DEFINE_spaceseplist"), ConfigKey(OPTIONS, (name,), call.run.option_section), call.spot,
     )  # fmt: skip
     call.run.options[name] = option
     call.run.parsers.setdefault(0, []).append(option)
     made = Made("absl.flags.FlagHolder", call.args, call.keywords, call.spot)
-    made.attributes["value"] = flag(call.run, name, call.spot)
+    made.attributes["value"] = _flag_value(call.run, option)
     made.attributes["default"] = default if default is not None else NONE
     return made
 
@@ -249,16 +281,31 @@ def flag(run: Run, name: str, spot: Spot) -> Value:
     """Return the value of a flag of `absl`."""
     option = run.options.get(name)
     if option is None:
+        run.asked.append(
+            Asked((run.option_section,), name, REQUIRED, spot, "AttributeError", None, run.conditions)
+        )
         return UNKNOWN
     option.key.reads.append(spot)
+    return _flag_value(run, option)
+
+
+def note_holder(run: Run, holder: Made, spot: Spot) -> None:
+    """Note that a flag is read by its holder: `RATE = DEFINE_float(...)`, then `RATE.value`."""
+    name = constant_text(holder.args[0]) if holder.args else None
+    option = run.options.get(name) if name is not None else None
+    if option is not None:
+        option.key.reads.append(spot)
+
+
+def _flag_value(run: Run, option: Option) -> Value:
     given = run.host.arguments()
     if given is not None:
         values = _texts_given(
             run.parsers.get(0, []),
             [f"-{item}" if item.startswith("-") and not item.startswith("--") else item for item in given],
         )
-        if name in values:
-            return _value_given(option, values[name])
+        if option.attribute in values:
+            return _value_given(option, values[option.attribute])
     return _default_value(option) if option.default is not None else Unknown(frozenset({option.key}))
 
 

@@ -33,6 +33,25 @@ _LOGS = (
     "prettytable.",
 )
 
+_SETTINGS_OF_LOGS = frozenset(
+    {
+        "addHandler",
+        "basicConfig",
+        "configure",
+        "dictConfig",
+        "fileConfig",
+        "FileHandler",
+        "Formatter",
+        "getLogger",
+        "RotatingFileHandler",
+        "setLevel",
+        "set_stderrthreshold",
+        "set_verbosity",
+        "simplefilter",
+        "StreamHandler",
+    }
+)
+"""What sets up a log: a value given to it has an effect."""
 _DUMPS = (
     "yaml.dump",
     "yaml.safe_dump",
@@ -74,9 +93,11 @@ def note(call: Call, name: str) -> None:
 
 def _only_tells(name: str) -> bool:
     """Tell whether a call only prints, logs or writes down what it is given."""
+    last = name.rpartition(".")[2]
+    if last in _SETTINGS_OF_LOGS:
+        return False
     if name.startswith(_LOGS) or name in _DUMPS:
         return True
-    last = name.rpartition(".")[2]
     return last in _TELLING and ("logg" in name or "print" in last or "logging.getLogger" in name)
 
 
@@ -100,4 +121,4 @@ def library_call(call: Call, name: str) -> Made:
         for value in values:
             run.use(value, spot, deep=True)
         run.hand_over(call.frame, values)
-    return Made(name, call.args, call.keywords, spot)
+    return Made(name, call.args, call.keywords, spot, call.receiver)

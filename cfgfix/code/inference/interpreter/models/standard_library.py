@@ -19,6 +19,8 @@ def _copy_shallow(call: Call) -> Value:
 def _partial(call: Call) -> Value:
     if isinstance(call.first, FunctionObject):
         return call.first.given(call.args[1:], call.keywords)
+    for value in call.values:
+        call.use(value)
     return Made("functools.partial", call.args, call.keywords, call.spot)
 
 

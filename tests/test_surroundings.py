@@ -154,8 +154,8 @@ def test_it_stops_at_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     files = {"train.py": "import hydra\n\n" + HYDRA, "inner/.git/HEAD": "", "inner/conf/a.yaml": CONFIG}
     written(tmp_path, files)
     monkeypatch.chdir(tmp_path)
-    assert not Surroundings().of("inner/conf/a.yaml").omegaconf
-    assert Surroundings().of("conf/a.yaml").omegaconf
+    assert not Surroundings().code_near("inner/conf/a.yaml").omegaconf
+    assert Surroundings().code_near("conf/a.yaml").omegaconf
 
 
 def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     files = {f"{folder}/m{number}.py": PLAIN for folder in "abcdefgh" for number in range(4)}
     monkeypatch.chdir(written(tmp_path, {"a.yaml": CONFIG, **files}))
     surroundings = Surroundings()
-    surroundings.of("a.yaml")
+    surroundings.code_near("a.yaml")
     assert sum(path.endswith(".py") for path in surroundings.looked) <= 5
     assert sum(not path.endswith(".py") for path in surroundings.looked) <= 3
 
@@ -176,7 +176,7 @@ def test_long_runs_of_nothing_take_no_time(tmp_path: Path, monkeypatch: pytest.M
         for number, run in enumerate(("\n", " ", "\t\n", " \n", "float(", "config_path=", "yaml."))
     }
     monkeypatch.chdir(written(tmp_path, {"a.yaml": CONFIG, "requirements.txt": "\n" * 250_000, **files}))
-    assert not Surroundings().of("a.yaml").elsewhere
+    assert not Surroundings().code_near("a.yaml").elsewhere
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
@@ -187,13 +187,13 @@ def test_links_and_pipes_are_not_followed(tmp_path: Path, monkeypatch: pytest.Mo
     (folder / "train.py").symlink_to(outside / "train.py")
     os.mkfifo(folder / "pipe.py")
     monkeypatch.chdir(folder)
-    assert not Surroundings().of("conf/a.yaml").omegaconf
+    assert not Surroundings().code_near("conf/a.yaml").omegaconf
     written(outside, {"conf/b.yaml": CONFIG})
     (folder / "linked").symlink_to(outside)
     (folder / "conf/b.yaml").symlink_to(outside / "conf/b.yaml")
     (folder / ".git").mkdir()
     for path in ("linked/conf/b.yaml", "conf/b.yaml"):
-        assert not Surroundings().of(path).omegaconf
+        assert not Surroundings().code_near(path).omegaconf
 
 
 def test_an_answer_is_given_anew_once_the_code_around_changes(tmp_path: Path) -> None:

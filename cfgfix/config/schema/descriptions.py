@@ -36,7 +36,7 @@ _PLURALS = {
 }
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a value as a reader would write it, cut where it is long."""
     if value is None:
         return "null"
@@ -52,7 +52,9 @@ def shown(value: object) -> str:
         return value.isoformat()
     if isinstance(value, list):
         return (
-            "[]" if not value else f"[{', '.join(map(shown, value[:4]))}{', ...' if len(value) > 4 else ''}]"
+            "[]"
+            if not value
+            else f"[{', '.join(map(value_text, value[:4]))}{', ...' if len(value) > 4 else ''}]"
         )
     if isinstance(value, dict):
         return (
@@ -68,18 +70,18 @@ def state(value: object) -> str:
     if value is None:
         return "empty (null)"
     if isinstance(value, bool):
-        return shown(value)
+        return value_text(value)
     if isinstance(value, str):
-        return f"the text {shown(value)}" if value else "empty text"
+        return f"the text {value_text(value)}" if value else "empty text"
     if isinstance(value, (dt.date, dt.datetime)):
-        return f"the date {shown(value)}"
+        return f"the date {value_text(value)}"
     if isinstance(value, bytes):
         return "binary data"
     if isinstance(value, list):
         return "an empty list" if not value else f"a list of {_count(len(value), 'item')}"
     if isinstance(value, dict):
         return "an empty mapping" if not value else f"a mapping of {_count(len(value), 'key')}"
-    return shown(value)
+    return value_text(value)
 
 
 def choices(values: list[Any]) -> str:
@@ -87,15 +89,18 @@ def choices(values: list[Any]) -> str:
     if not values:
         return "nothing (the list of allowed values is empty)"
     if len(values) == 1:
-        return shown(values[0])
-    some = [shown(value) for value in values[:MAX_CHOICES]]
+        return value_text(values[0])
+    some = [value_text(value) for value in values[:MAX_CHOICES]]
     if len(values) > MAX_CHOICES:
         return f"one of {', '.join(some)} or {len(values) - MAX_CHOICES:,} more"
     return f"one of {', '.join(some[:-1])} or {some[-1]}"
 
 
-def words(loaded: Loaded, node: Node, depth: int = 0) -> str | None:
-    """Return what a schema takes, in words with range and unit; None where it takes anything or words fail."""
+def describe(loaded: Loaded, node: Node, depth: int = 0) -> str | None:
+    """Return what a schema takes, in words with range and unit.
+
+    None where it takes anything or words fail.
+    """
     if isinstance(node, bool) or depth > 4:
         return None
     text = _words(loaded, node, depth)
@@ -107,7 +112,7 @@ def words(loaded: Loaded, node: Node, depth: int = 0) -> str | None:
 
 def _words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
     if "const" in node:
-        return shown(node["const"])
+        return value_text(node["const"])
     if "enum" in node:
         return choices(node["enum"])
     kinds = node.get("type")
@@ -119,7 +124,7 @@ def _words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
     for keyword in ("anyOf", "oneOf"):
         branches = node.get(keyword)
         if branches:
-            texts = [words(loaded, branch, depth + 1) for branch in branches]
+            texts = [describe(loaded, branch, depth + 1) for branch in branches]
             known = list(dict.fromkeys(text for text in texts if text))
             if known and len(texts) == len([text for text in texts if text]):
                 either = _either(known)
@@ -127,9 +132,9 @@ def _words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
     if own is None:
         target = loaded.targets.get(id(node))
         for other in ([target] if target is not None else []) + list(node.get("allOf", ())):
-            own = own or words(loaded, other, depth + 1)
+            own = own or describe(loaded, other, depth + 1)
     if own is None and "not" in node:
-        inner = words(loaded, node["not"], depth + 1)
+        inner = describe(loaded, node["not"], depth + 1)
         own = f"anything but {inner}" if inner else None
     return own
 
@@ -157,12 +162,15 @@ def _with_limits(name: str, node: dict[str, Any], depth: int) -> str:
         if inner and depth < 2:
             text = f"a list of {choices(inner).removeprefix('one of ')}"
     elif name == "string" and "pattern" in node:
-        text = f"text like {shown(node['pattern'])}"
+        text = f"text like {value_text(node['pattern'])}"
     return text
 
 
 def range_words(node: dict[str, Any]) -> str | None:
-    """Return the limits of a number in words, such as `at least 1` or `from 0 to below 1`; None without limits."""
+    """Return the limits of a number in words, or None.
+
+    Such as `at least 1` or `from 0 to below 1`.
+    """
     low, high = node.get("minimum"), node.get("maximum")
     above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
     start = above is None or (low is not None and low > above)

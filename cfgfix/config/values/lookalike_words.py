@@ -18,7 +18,10 @@ _RAISING = names.TF_DATA_COUNTS | names.KERAS_RATES
 
 
 def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML002, or YML003 in a list of texts, or YML013 where a number is taken: a word such as `yes` that is a bool."""
+    """Find YML002, or YML003 in a list of texts, or YML013 where a number is taken.
+
+    A word such as `yes` that is a bool.
+    """
     number_hit = boolean(place, reading)
     if number_hit is not None:
         return number_hit
@@ -85,7 +88,10 @@ def _beside_texts(place: Place) -> bool:
 
 
 def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """YML002 under a loader that reads the word as text, where a bool is taken: the text is always true."""
+    """Find YML002 under a loader that reads the word as text, where a bool is taken.
+
+    The text is always true.
+    """
     need = place.need
     if not need.sure or names.BOOLEAN not in need.types or need.text:
         return None
@@ -114,7 +120,7 @@ def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, document: int) -> tuple[str, Hit]:
-    """YML004: a key that is a bool."""
+    """Find YML004: a key that is a bool."""
     loaded = repr(reading.own.value)
     values: dict[str, object] = {"loader": context.loader.title, "loaded": loaded, "word": key.text}
     change = RenameKey(path, key.text, quote=True, document=document)
@@ -122,7 +128,7 @@ def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, docum
 
 
 def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """YML009: `None`, `nan` or `inf`, which are text."""
+    """Find YML009: `None`, `nan` or `inf`, which are text."""
     need = place.need
     text = place.node.text
     if not need.sure or text in place.context.enum(place.path):
@@ -168,7 +174,7 @@ def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
-    """YML010: a key without a value where null is not taken."""
+    """Find YML010: a key without a value where null is not taken."""
     need = place.need
     if place.in_list:
         return None
@@ -187,7 +193,7 @@ def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
 
 
 def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """YML012: a bool or a number in quotes where one without quotes is taken."""
+    """Find YML012: a bool or a number in quotes where one without quotes is taken."""
     need = place.need
     if not need.sure or need.text:
         return None

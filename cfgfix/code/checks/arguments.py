@@ -1,0 +1,147 @@
+"""Values written in the code that no release asked for takes: texts that TensorFlow does not know, types and ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.checks.api import head, of_others, overridden
+from cfgfix.code.inference.custom_objects import refusals
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    api,
+    as_written,
+    asked_for,
+    bound_twice,
+    keras_is_two,
+    keras_of_release,
+    where_keras_known,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.code.model.expressions import place_of, text
+from cfgfix.code.model.hit import Calls, Hit
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import CONSTANT, ITEMS, UNARY, Expr
+from cfgfix.code.model.values import Site
+from cfgfix.code.tensorflow.objects import Objects, load
+from cfgfix.code.tensorflow.refusals import Refusal
+
+NEEDLES = IMPORTS
+_ABSENT: Any = object()
+
+
+def passed_over(program: Program, _: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    return with_other_releases(program)
+
+
+def refused_value(program: Program) -> Iterator[Hit]:
+    """A constant that the parameter it is given for does not take: `Dense(4, activation="rleu")`, `Dropout(1.5)`, `batch(0)`."""
+    table = api(program)
+    if table.silent:
+        return
+    objects: Objects = program.facts.get("objects") or load()
+    program.facts["objects"] = objects
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        place = (id(site.scope), site.call.number)
+        if not site.name.startswith(("tensorflow.", "keras.")) or site.targets or place in seen:
+            continue
+        if ".compat.v1." in site.raw:
+            continue
+        seen.add(place)
+        name = objects.canonical(site.name)
+        found = list(_refused(program, site, name))
+        if found and _counts(program, site):
+            for parameter, expr, refusal in found:
+                yield Hit(
+                    site.scope,
+                    place_of(expr, site.scope) or site.call.place,
+                    site.call.block,
+                    entry=Calls(site),
+                    values={
+                        "name": as_written(program, site.scope, name)
+                        if name.startswith("keras.")
+                        else name.replace("tensorflow.", "tf.", 1),
+                        "argument": parameter,
+                        "value": text(expr, site.scope),
+                        "says": says(refusal),
+                        "asked": asked_for(table),
+                    },
+                    severity="error" if refusal.always else where_keras_known(table, "warning"),
+                )
+
+
+def says(refusal: Refusal) -> str:
+    """Return in words what happens and what is meant."""
+    if refusal.is_word:
+        meant = f" (did you mean '{refusal.meant}'?)" if refusal.meant else ""
+        return f"no text that it knows{meant}: {refusal.error}"
+    return f"{refusal.error}, it takes {refusal.takes}" if refusal.takes else refusal.error
+
+
+def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Refusal]]:
+    """Yield the arguments of a call that are constants and refused."""
+    table, judge = api(program), refusals(program)
+    signature = table.constructor(name)
+    if signature is None:
+        return
+    call = site.call
+    order = () if call.opaque else signature.positions(table.newest)
+    given: list[tuple[str, Expr]] = list(zip(order, call.args, strict=False))
+    given += [(key, value) for key, value in call.keywords if key is not None]
+    names = {key for key, _ in given}
+    for key, expr in given:
+        parameter = judge.parameter(name, key)
+        if parameter is None or (parameter.beside and names.isdisjoint(parameter.beside)):
+            continue
+        for item in _items(expr) if parameter.kind else (expr,):
+            value = _plain(item)
+            refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
+            # A float for an integer has checks of its own.
+            if refusal is not None and not (
+                isinstance(value, float) and refusal.takes.startswith("an integer")
+            ):
+                yield key, item, refusal
+
+
+def _items(expr: Expr) -> Iterator[Expr]:
+    if expr[0] == ITEMS:
+        for item in expr[2]:
+            yield from _items(item)
+    else:
+        yield expr
+
+
+def _plain(expr: Expr) -> Any:
+    """Return the value of a plain constant, negative numbers included."""
+    if expr[0] == CONSTANT:
+        return expr[1]
+    if (
+        expr[0] == UNARY
+        and expr[1] == "-"
+        and expr[2][0] == CONSTANT
+        and isinstance(expr[2][1], (int, float))
+    ):
+        return -expr[2][1]
+    return _ABSENT
+
+
+def _counts(program: Program, site: Site) -> bool:
+    """Tell whether the releases asked for are what a call is for, and nothing around it is ready for it to raise."""
+    scope, call = site.scope, site.call
+    if site.name.startswith("keras.") and (
+        keras_is_two(program)
+        or not keras_of_release(program, scope)
+        or overridden(program, site)
+        or (site.receiver is not None and of_others(site))
+    ):
+        return False
+    return not (
+        site.open
+        or expects_absence(scope, call.block, call.place)
+        or written_for_one(program, scope)
+        or bound_twice(scope, head(call.func))
+    )

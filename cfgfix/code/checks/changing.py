@@ -1,0 +1,527 @@
+"""Arguments of Python that differ from call to call: numbers that are counted, computed or drawn, and lists that grow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import COMPILED, bound_once, few_turns, in_tests, tensorflow_alias
+from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    COMPARE,
+    COMPREHENSION,
+    CONSTANT,
+    FORMAT,
+    ITEMS,
+    NAME,
+    SUBSCRIPT,
+    UNARY,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Function, Site
+
+NEEDLES = (*COMPILED, *IMPORTS)
+
+FEW_TRACES = 5
+"""So many values of a number are traced without a word: TensorFlow warns when 5 calls in a row are traced anew (TensorFlow 2.21,
+`tensorflow/python/eager/polymorphic_function/polymorphic_function.py`, `FREQUENT_TRACING_WARNING_THRESHOLD`)."""
+COUNTER = "the loop's counter, a Python number"
+_COMPUTED = "computed from what the loop counts, a Python number"
+_ATTRIBUTE = "counted by each turn, a Python number"
+_DRAWN = "drawn anew in each turn, a Python number"
+_READ = "read from a tensor in each turn, a Python number"
+_LONGER = "a list whose length differs from turn to turn"
+_HOLDS = "a list that holds a Python number which differs from turn to turn"
+_TEXT = "a text that differs from turn to turn"
+
+_OPERATORS = frozenset({"+", "-", "*", "/", "//", "**"})
+_PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "pow"})
+_DRAWS = frozenset(
+    {"random", "uniform", "randint", "randrange", "gauss", "normalvariate", "betavariate", "triangular"}
+)
+_SETTINGS = re.compile(
+    r"(?:.*\.)?(?:cfg|config|conf|args|opt|opts|options|flags|hparams|hp|params|settings)", re.IGNORECASE
+)
+_DEPTH = 6
+
+
+def scalar_argument(program: Program) -> Iterator[Hit]:
+    """A Python number that changes with each call of a compiled function: each value is traced anew."""
+    hot = hot_paths(program)
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        compiled = [target for target in site.targets if target.compiled is not None]
+        if len(compiled) != len(site.targets) or _signature_given(compiled):
+            continue
+        for expr in (*site.call.args, *(value for name, value in site.call.keywords if name != "training")):
+            found = changing_argument(program, site.scope, site.call.block, expr)
+            if found is not None:
+                what, way = found
+                yield hit_at(
+                    site,
+                    flow=() if way is None else (at(way, label="called in this loop"),),
+                    values={
+                        "value": text(expr, site.scope),
+                        "what": what,
+                        "each": "length" if "list" in what else "value",
+                        "function": compiled[0].scope.name,
+                    },
+                    **_as_tensor(site, compiled, expr, counted=what == COUNTER),
+                )
+                break
+
+
+def _as_tensor(site: Site, compiled: list[Function], expr: Expr, *, counted: bool) -> dict[str, Any]:
+    """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
+
+    That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
+    """
+    alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
+    if alias is None or place is None or expr[0] != NAME or not counted:
+        return {"no_fix": "what is computed from the counter may be no integer"}
+    function = compiled[0]
+    offset = int(function.receiver is not None) + function.partial
+    parameter = next((name for name, value in site.call.keywords if value is expr), None)
+    if parameter is None and expr in site.call.args:
+        index = site.call.args.index(expr) + offset
+        parameter = function.scope.params[index][0] if index < len(function.scope.params) else None
+    if parameter is None or len(compiled) != 1 or not _takes_tensor(function.scope, parameter):
+        return {"no_fix": f"{function.scope.name} may need it as a Python number"}
+    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr[1]})"),)}
+
+
+def _takes_tensor(scope: Scope, name: str) -> bool:
+    """Tell whether every use of a parameter works alike for a tensor of integers."""
+    if scope.number in (item.parent for item in scope.module.summary.scopes):
+        # A function inside may use it.
+        return False
+    uses = fine = 0
+    for event in scope.events():
+        for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
+            for part in walk(expr, scope) if expr is not None else ():
+                if part[:2] == (NAME, name):
+                    uses += 1
+                elif part[0] == CALL:
+                    call = scope.calls[part[1]]
+                    summary = ".summary." in (dotted(call.func) or "")
+                    step = call.keyword("step") if summary else None
+                    first = call.args[0] if call.method == "cast" and call.args else None
+                    fine += sum(item is not None and item[:2] == (NAME, name) for item in (step, first))
+                elif part[0] == COMPARE and len(part[2]) == 1:
+                    sides = (part[1], part[2][0][1])
+                    fine += any(item[:2] == (NAME, name) for item in sides) and any(
+                        type(constant(item)) is int for item in sides
+                    )
+    return uses == fine
+
+
+def _signature_given(functions: list[Function]) -> bool:
+    return any(
+        function.compiled is not None
+        and (
+            function.compiled.call.keyword("input_signature") is not None
+            or function.compiled.call.opaque
+            or len(function.compiled.call.args) > 1
+        )
+        for function in functions
+    )
+
+
+def changing_argument(
+    program: Program, scope: Scope, block: int, expr: Expr
+) -> tuple[str, Site | None] | None:
+    """Return in words how an argument differs from call to call, and the call in a loop that gives it where that is another one."""
+    found = _Turns(program, scope, block).changing(expr)
+    if found is not None:
+        return found, None
+    if expr[0] != NAME or scope.kind != "function" or scope.binding(expr[1]):
+        return None
+    position = next((number for number, item in enumerate(scope.params) if item[0] == expr[1]), None)
+    if position is None:
+        return None
+    for caller in program.flow.callers(scope):
+        if caller.call.opaque or in_tests(caller.scope):
+            continue
+        offset = int(any(target.receiver is not None for target in caller.targets))
+        given = caller.call.argument(position - offset, expr[1])
+        if given is not None:
+            found = _Turns(program, caller.scope, caller.call.block).changing(given)
+            if found is not None:
+                return found, caller
+    return None
+
+
+class _Turns:
+    """The loops around a place, and what differs in their turns.
+
+    Args:
+        program: The program.
+        scope: The scope of the place.
+        block: Its block.
+    """
+
+    def __init__(self, program: Program, scope: Scope, block: int) -> None:
+        self.program = program
+        self.scope = scope
+        self.loops = [
+            number
+            for number in scope.block_numbers(block)
+            if scope.blocks[number].kind in ("for", "while")
+            and not few_turns(program, scope, number, FEW_TRACES - 1)
+        ]
+        self.block = block
+        self.counters = self._counted() if self.loops else {}
+
+    def changing(self, expr: Expr) -> str | None:
+        """Return in words how an expression differs from turn to turn, or None."""
+        if not self.loops:
+            return None
+        if expr[0] in (ITEMS, COMPREHENSION) or (expr[0] == NAME and expr[1] not in self.counters):
+            found = self._list(expr)
+            if found is not None:
+                return found
+        if expr[0] == FORMAT:
+            return _TEXT if any(self._number(part, _DEPTH) for part in expr[1]) else None
+        found = self._number(expr, _DEPTH)
+        return found or None
+
+    def _within(self, block: int) -> bool:
+        return any(inside(self.scope, block, loop) for loop in self.loops)
+
+    def _counted(self) -> dict[str, str]:
+        """Return the names that loops around the place count in Python."""
+        scope = self.scope
+        found: dict[str, str] = {}
+        names: set[str] = set()
+        for event in scope.events():
+            if event.kind == "for" and event.bodies and event.bodies[0][0] in self.loops:
+                name = _counter(scope, event)
+                if name is not None:
+                    found[name] = COUNTER
+            if event.kind in ("augment", "assign") and self._within(event.block):
+                names |= {target[1] for target in event.targets if target[0] == NAME}
+        # What the loop's body binds again, as `i = tf.constant(i)` does, is no longer the counter.
+        found = {
+            name: what
+            for name, what in found.items()
+            if all(event.kind == "for" for event in scope.binding(name))
+        }
+        for name in names - found.keys():
+            if self._steps(scope.binding(name), name):
+                found[name] = COUNTER
+        return found
+
+    def _steps(self, bound: list[Event], name: str) -> bool:
+        """Tell whether a name is a number of Python that begins with a constant and is raised in a loop around the place."""
+        raised = False
+        for event in bound:
+            value = event.value
+            if event.kind == "augment":
+                if event.extra not in _OPERATORS or not self._constant(value):
+                    return False
+                raised = raised or self._within(event.block)
+            elif (
+                event.kind == "assign" and value is not None and value[0] == BINARY and value[1] in _OPERATORS
+            ):
+                sides = value[2:4]
+                if not any(side[:2] == (NAME, name) for side in sides) or not all(
+                    side[:2] == (NAME, name) or self._constant(side) for side in sides
+                ):
+                    return False
+                raised = raised or self._within(event.block)
+            elif event.kind != "assign" or not self._constant(value):
+                return False
+        return raised
+
+    def _constant(self, expr: Expr | None) -> bool:
+        if expr is None:
+            return False
+        if expr[0] == CONSTANT:
+            return type(expr[1]) in (int, float)
+        if expr[0] == UNARY:
+            return self._constant(expr[2])
+        if expr[0] in (NAME, ATTRIBUTE, SUBSCRIPT):
+            return self._setting(expr)
+        if expr[0] == BINARY:
+            return expr[1] in _OPERATORS and all(map(self._constant, expr[2:4]))
+        return False
+
+    def _setting(self, expr: Expr) -> bool:
+        """Tell whether an expression is a number that is written in the code or in a config."""
+        if expr[0] == NAME:
+            value = Conditions(self.program, None).value(
+                expr, self.scope, before=self.scope.blocks[self.block].line
+            )
+            if type(value) in (int, float):
+                return True
+            bound = bound_once(self.scope, expr[1], self.block)
+            return (
+                bound is not None
+                and bound[1] is self.scope
+                and bound[0][0] in (CONSTANT, SUBSCRIPT, ATTRIBUTE)
+                and (bound[0][0] == CONSTANT or self._setting(bound[0]))
+            )
+        head = expr
+        while head[0] in (ATTRIBUTE, SUBSCRIPT):
+            head = head[1]
+            name = dotted(head)
+            if name is not None and _SETTINGS.fullmatch(name):
+                return True
+        return False
+
+    def _number(self, expr: Expr, depth: int) -> str:
+        """Return how a number of Python differs; empty text for one that does not, or for what may be something else."""
+        return self._kind(expr, depth) or ""
+
+    def _kind(self, expr: Expr, depth: int) -> str | None:
+        """Return the same, with None for what is no number of Python for certain."""
+        if depth < 0:
+            return None
+        if expr[0] == CONSTANT:
+            return "" if type(expr[1]) in (int, float) else None
+        if expr[0] == UNARY:
+            return self._kind(expr[2], depth - 1) if expr[1] in ("-", "+") else None
+        if expr[0] == NAME:
+            if expr[1] in self.counters:
+                return self.counters[expr[1]]
+            bound = [event for event in self.scope.binding(expr[1]) if self._within(event.block)]
+            if bound:
+                if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+                    return None
+                if not any(target[:2] == expr[:2] for target in bound[0].targets):
+                    return None
+                found = self._kind(bound[0].value, depth - 1)
+                return _COMPUTED if found in (COUNTER, _ATTRIBUTE) and bound[0].value[0] != NAME else found
+            return "" if self._setting(expr) else None
+        if expr[0] == ATTRIBUTE and self._own_counter(expr):
+            return _ATTRIBUTE
+        if expr[0] in (ATTRIBUTE, SUBSCRIPT):
+            # What a module offers, such as `math.pi`, is a number as well.
+            return (
+                ""
+                if self._setting(expr) or dotted(expr) in ("math.pi", "math.e", "np.pi", "numpy.pi")
+                else None
+            )
+        if expr[0] == BINARY and expr[1] in _OPERATORS:
+            return self._all([self._kind(side, depth - 1) for side in expr[2:4]])
+        if expr[0] == CALL:
+            return self._called(expr, depth)
+        return None
+
+    @staticmethod
+    def _all(kinds: list[str | None]) -> str | None:
+        if None in kinds:
+            return None
+        found = next((kind for kind in kinds if kind), "")
+        return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
+
+    def _called(self, expr: Expr, depth: int) -> str | None:
+        call = self.scope.calls[expr[1]]
+        name = dotted(call.func) or ""
+        if name.startswith("random.") and name[7:] in _DRAWS and self._imports("random"):
+            return _DRAWN
+        if call.keywords:
+            return None
+        if name.startswith("math.") or name in _PLAIN:
+            kinds = [self._kind(item, depth - 1) for item in call.args]
+            if name == "float" and len(call.args) == 1 and kinds == [None]:
+                if any(
+                    part[0] == CALL and ".random." in f".{dotted(self.scope.calls[part[1]].func) or ''}"
+                    for part in walk(call.args[0], self.scope)
+                ):
+                    return _DRAWN
+                if self._of_turn(call.args[0]):
+                    return _READ
+            return self._all(kinds) if kinds else None
+        if call.method == "item" and not call.args and self._of_turn(call.func[1]):
+            return _READ
+        return self._returned(expr, depth)
+
+    def _returned(self, expr: Expr, depth: int) -> str | None:
+        """Return how the number differs that a function of the project gives for numbers: `rate = schedule(epoch)`."""
+        call = self.scope.calls[expr[1]]
+        target = next(
+            (
+                site.targets[0]
+                for site in self.program.flow.within(self.scope)
+                if site.call is call and len(site.targets) == 1
+            ),
+            None,
+        )
+        if target is None or target.partial or target.compiled is not None or call.opaque or call.keywords:
+            return None
+        scope = target.scope
+        returns = [event for event in scope.events() if event.kind == "return"]
+        if len(returns) != 1 or returns[0].value is None or scope.generator:
+            return None
+        offset = int(target.receiver is not None)
+        kinds = [self._kind(item, depth - 1) for item in call.args]
+        if None in kinds:
+            return None
+        inner = _Turns(self.program, scope, returns[0].block)
+        names = [item[0] for item in scope.params[offset:]]
+        inner.counters = {name: kind or "" for name, kind in zip(names, kinds, strict=False)}
+        found = inner._kind(returns[0].value, depth - 2)
+        return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
+
+    def _imports(self, name: str) -> bool:
+        here: Scope | None = self.scope
+        while here is not None:
+            if name in here.imports:
+                return here.imports[name] == name
+            here = self.program.outer(here)
+        return False
+
+    def _of_turn(self, expr: Expr) -> bool:
+        """Tell whether an expression uses a name that a turn of the loop binds."""
+        return any(
+            part[0] == NAME
+            and any(
+                self._within(event.block) or (event.bodies and event.bodies[0][0] in self.loops)
+                for event in self.scope.binding(part[1])
+            )
+            for part in walk(expr, self.scope)
+        )
+
+    def _own_counter(self, expr: Expr) -> bool:
+        """Tell whether an attribute of the object is a number of Python that a turn of the loop raises, itself or in a method that it calls."""
+        owner = self.program.owner(self.scope)
+        if (
+            owner is None
+            or expr[1][0] != NAME
+            or not self.scope.params
+            or expr[1][1] != self.scope.params[0][0]
+        ):
+            return False
+        known: dict[tuple[int, str], list[tuple[Scope, Event]] | None] = self.program.facts.setdefault(
+            "number attributes", {}
+        )
+        key = id(owner), expr[2]
+        if key not in known:
+            known[key] = self._stores(owner, expr[2])
+        stores = known[key]
+        if stores is None:
+            return False
+        for scope, event in stores:
+            if event.kind != "augment":
+                continue
+            if scope is self.scope and self._within(event.block):
+                return True
+            for site in self.program.flow.within(self.scope):
+                if self._within(site.call.block) and any(target.scope is scope for target in site.targets):
+                    return True
+        return False
+
+    def _stores(self, owner: Scope, name: str) -> list[tuple[Scope, Event]] | None:
+        """Return the statements that set an attribute in a class and its bases; None unless it begins with a number and is only raised."""
+        found: list[tuple[Scope, Event]] = []
+        begins = False
+        for item in self.program.bases(owner)[0]:
+            for number in item.children.values():
+                method = item.module.summary.scopes[number]
+                if method.kind != "function" or not method.params:
+                    continue
+                own = method.params[0][0]
+                for event in method.events():
+                    for target in event.targets:
+                        if target[0] != ATTRIBUTE or target[2] != name or target[1][:2] != (NAME, own):
+                            continue
+                        plain = event.value is not None and event.value[0] == CONSTANT
+                        if not plain or type(event.value[1] if event.value else None) not in (int, float):
+                            return None
+                        begins = begins or event.kind in ("assign", "annotate")
+                        found.append((method, event))
+        return found if begins else None
+
+    def _list(self, expr: Expr) -> str | None:
+        """Return how a list of Python differs from turn to turn, or None."""
+        if expr[0] == ITEMS:
+            return (
+                _HOLDS
+                if expr[1] in ("list", "tuple") and any(self._number(item, _DEPTH) for item in expr[2])
+                else None
+            )
+        if expr[0] == COMPREHENSION:
+            if expr[1] != "list" or len(expr[3]) != 1:
+                return None
+            iterable = expr[3][0][1]
+            if iterable[0] == CALL:
+                call = self.scope.calls[iterable[1]]
+                if call.func[:2] == (NAME, "range") and any(self._number(item, _DEPTH) for item in call.args):
+                    return _LONGER
+            return None
+        bound = self.scope.binding(expr[1])
+        outside = [event for event in bound if not self._within(event.block)]
+        within = [event for event in bound if self._within(event.block)]
+        if within:
+            value = within[0].value
+            if (
+                len(within) == 1
+                and within[0].kind == "assign"
+                and value is not None
+                and value[0] == COMPREHENSION
+            ):
+                return self._list(value)
+            return None
+        if not outside or not all(self._empty_list(event) for event in outside):
+            return None
+        calls = [
+            call
+            for call in self.scope.calls
+            if call.method is not None and call.func[1][:2] == expr[:2] and self._within(call.block)
+        ]
+        methods = {call.method for call in calls}
+        if not methods & {"append", "extend", "insert"} or methods & {"clear", "pop", "popleft", "remove"}:
+            return None
+        if any(event.kind == "delete" for event in self.scope.events() if self._within(event.block)):
+            return None
+        return _LONGER
+
+    def _empty_list(self, event: Event) -> bool:
+        value: Any = event.value
+        if event.kind not in ("assign", "annotate") or value is None:
+            return False
+        if value[0] == ITEMS:
+            return bool(value[1] == "list")
+        return bool(value[0] == CALL and self.scope.calls[value[1]].func[:2] == (NAME, "list"))
+
+
+def _counter(scope: Scope, event: Event) -> str | None:
+    """Return the name that a `for` over `range` or `enumerate` counts with, or None."""
+    value = event.value
+    if value is None or value[0] != CALL:
+        return None
+    call = scope.calls[value[1]]
+    name = (dotted(call.func) or "").rpartition(".")[2]
+    if name in ("tqdm", "track") and call.args and call.args[0][0] == CALL:
+        call = scope.calls[call.args[0][1]]
+        name = (dotted(call.func) or "").rpartition(".")[2]
+    target = event.targets[0]
+    if name in ("range", "trange") and target[0] == NAME and (call.func[0] == NAME or name == "trange"):
+        return str(target[1])
+    if (
+        name == "enumerate"
+        and call.func[0] == NAME
+        and target[0] == ITEMS
+        and target[2]
+        and target[2][0][0] == NAME
+    ):
+        return str(target[2][0][1])
+    return None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return scalar_argument(program)

@@ -1,0 +1,350 @@
+"""What a model gives out against what its loss takes: logits or probabilities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, keras_model_method, short
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program, fold, is_keras_model
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Expr, Scope
+from cfgfix.code.model.values import External, Instance, Items, Made, Site, Value, alternatives
+
+NEEDLES = (b"crossentropy", b"Crossentropy", b"_with_logits", *IMPORTS)
+
+_OF_PROBABILITIES = frozenset(
+    {"categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"}
+)
+_LOSS = re.compile(
+    r"keras\.(?:losses|metrics|backend)\.(?:Sparse)?(?:Categorical|Binary)Crossentropy"
+    r"|keras\.(?:losses|metrics|backend)\.(?:sparse_categorical|categorical|binary)_crossentropy"
+)
+_WITH_LOGITS = re.compile(
+    r"tensorflow\.nn\.(?:(?:sparse_)?softmax|sigmoid|weighted)_cross_entropy_with_logits(?:_v2)?"
+)
+_LAYER = re.compile(r"keras\.layers\.(?:Dense|Conv[123]D|EinsumDense)")
+_DEPTH = 4
+
+
+def logits_as_probabilities(program: Program) -> Iterator[Hit]:
+    """A loss of probabilities for a model whose last layer has no activation."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        if site.call.method == "compile" and keras_model_method(site.name) == "compile":
+            model: Value | None = site.receiver
+            loss = _loss_of(site, site.call.argument(1, "loss"), site.argument(1, "loss"))
+        elif _LOSS.fullmatch(site.name.removesuffix(".__call__")):
+            function = site.name.endswith("crossentropy") and not site.name.endswith(".__call__")
+            if not function and not site.name.endswith(".__call__"):
+                continue
+            model = _computed_by(
+                program, site, site.call.argument(1, "y_pred") or site.call.argument(1, "output")
+            )
+            loss = _loss_called(site, function=function)
+        else:
+            continue
+        key = id(site.scope), site.call.number
+        if loss is None or key in seen or in_tests(site.scope) or written_for_one(program, site.scope):
+            continue
+        shown, made = loss
+        last = output_of(program, model)
+        if last is None or last[0] != "linear":
+            continue
+        if "binary" not in shown.lower() and _units(last[1]) == 1:
+            # A single class: another fault.
+            continue
+        seen.add(key)
+        place = made if made is not None else site
+        yield hit_at(
+            place,
+            flow=(),
+            values={"loss": shown, "layer": short(last[1]), "line": last[1].call.name_place[0]},
+            needs=((last[1].scope, last[1].call.block),),
+            related=(at(last[1], label="the last layer has no activation"),),
+            rewrites=(Rewrite("keyword", made.scope, made.call.place, "True", "from_logits"),)
+            if made is not None and made.name.endswith("Crossentropy")
+            else (),
+        )
+
+
+def _units(layer: Site) -> int | None:
+    given = constant(layer.call.argument(0, "units") or layer.call.keyword("filters"))
+    return given if type(given) is int else None
+
+
+def _loss_of(site: Site, given: Expr | None, value: Value | None) -> tuple[str, Site | None] | None:
+    """Return how a loss given to `compile` is written, where it takes probabilities, and the call that makes it."""
+    if given is None or site.call.opaque:
+        return None
+    if given[0] == ITEMS and len(given[2]) == 1:
+        given = given[2][0]
+        value = value.items[0] if isinstance(value, Items) and value.items else value
+    found = alternatives(value)
+    if len(found) != 1:
+        return None
+    item = found[0]
+    text = constant(given) if given[0] == CONSTANT else getattr(item, "value", None)
+    if isinstance(text, str):
+        return (f"'{text}'", None) if text in _OF_PROBABILITIES else None
+    if isinstance(item, External) and _LOSS.fullmatch(fold(item.name)):
+        return item.name.rpartition(".")[2], None
+    if isinstance(item, Made) and item.site is not None and _LOSS.fullmatch(item.name):
+        return _without_logits(item.site)
+    return None
+
+
+def _without_logits(made: Site) -> tuple[str, Site] | None:
+    """Return the name of a loss that is made without `from_logits`."""
+    if made.call.opaque or made.call.args or made.call.keyword("from_logits") is not None:
+        return None
+    return made.name.rpartition(".")[2], made
+
+
+def _loss_called(site: Site, *, function: bool) -> tuple[str, Site | None] | None:
+    if site.call.opaque:
+        return None
+    if function:
+        if len(site.call.args) > 2 or site.call.keyword("from_logits") is not None:
+            return None
+        return site.name.rpartition(".")[2], None
+    found = alternatives(site.callee)
+    if len(found) != 1 or not isinstance(found[0], Made) or found[0].site is None:
+        return None
+    return _without_logits(found[0].site)
+
+
+def probabilities_as_logits(program: Program) -> Iterator[Hit]:
+    """A loss of `tf.nn` that takes logits, given what a softmax or sigmoid gave."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.under("tensorflow.nn."):
+        key = id(site.scope), site.call.number
+        if not _WITH_LOGITS.fullmatch(site.name) or key in seen or in_tests(site.scope):
+            continue
+        given = site.call.argument(1, "logits")
+        if given is None or written_for_one(program, site.scope):
+            continue
+        wanted = "sigmoid" if "sigmoid" in site.name or "weighted" in site.name else "softmax"
+        direct = _made_by(site.scope, given)
+        by = next(
+            (item for item in program.flow.within(site.scope) if direct is not None and item.call is direct),
+            None,
+        )
+        if by is not None and by.name in (f"tensorflow.nn.{wanted}", f"keras.activations.{wanted}"):
+            last: tuple[str, Site] | None = (wanted, by)
+        else:
+            last = output_of(program, _computed_by(program, site, given))
+        if last is None or last[0] not in ("softmax", "sigmoid"):
+            continue
+        seen.add(key)
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "loss": short(site),
+                "activation": last[0],
+                "line": last[1].call.name_place[0],
+            },
+            needs=((last[1].scope, last[1].call.block),),
+            related=(at(last[1], label=f"this gives out what a {last[0]} gave"),),
+        )
+
+
+def _made_by(scope: Scope, expr: Expr) -> Call | None:
+    """Return the call whose result an expression is: itself, or the only one that its name is given."""
+    for _ in range(_DEPTH):
+        if expr[0] == CALL:
+            found: Call = scope.calls[expr[1]]
+            return found
+        if expr[0] != NAME:
+            return None
+        bound = scope.binding(expr[1])
+        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+            return None
+        if not any(target[:2] == expr[:2] for target in bound[0].targets):
+            return None
+        expr = bound[0].value
+    return None
+
+
+def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | None:
+    """Return the model whose result an expression is."""
+    call = _made_by(site.scope, expr) if expr is not None else None
+    if call is None or call.method in ("predict", "numpy"):
+        return None
+    sites: list[Site] = program.flow.within(site.scope)
+    return next((item.callee for item in sites if item.call is call), None)
+
+
+def output_of(program: Program, model: Value | None) -> tuple[str, Site] | None:
+    """Return the activation of a model's last layer, `linear` for none, with the call that makes the layer."""
+    found = alternatives(model)
+    if len(found) != 1:
+        return None
+    item = found[0]
+    layer: Site | None = None
+    if isinstance(item, Made) and item.site is not None:
+        if item.name == "keras.Sequential":
+            layer = _last_of_list(program, item.site)
+        elif item.name == "keras.Model":
+            outputs = item.site.call.argument(1, "outputs")
+            layer = _layer_of(program, item.site.scope, outputs, item.site.call)
+    elif isinstance(item, Instance) and is_keras_model(program, item.scope):
+        layer = _last_of_class(program, item)
+    if layer is None:
+        return None
+    activation = _activation(program, layer)
+    return (activation, layer) if activation is not None else None
+
+
+def _last_of_list(program: Program, site: Site) -> Site | None:
+    """Return the last layer of a `Sequential`, of its list or added behind it."""
+    scope = site.scope
+    name = next(
+        (
+            target
+            for event in scope.events()
+            if event.kind == "assign" and event.value == (CALL, site.call.number) and len(event.targets) == 1
+            for target in event.targets
+        ),
+        None,
+    )
+    if name is not None:
+        added = [
+            call
+            for call in scope.calls
+            if call.method in ("add", "pop")
+            and call.func[1][:-1] == name[:-1]
+            and call.place > site.call.place
+        ]
+        if name[0] == NAME and len(scope.binding(name[1])) != 1:
+            return None
+        if added:
+            last = max(added, key=lambda call: call.place)
+            if last.method == "pop" or not last.args or last.block != site.call.block:
+                return None
+            return _layer_made(program, scope, last.args[0])
+    for value in alternatives(site.argument(0, "layers")):
+        if isinstance(value, Items) and value.items:
+            end = value.items[-1]
+            if isinstance(end, Made) and end.site is not None and _LAYER.fullmatch(end.name):
+                return end.site
+    return None
+
+
+def _layer_made(program: Program, scope: Scope, expr: Expr) -> Site | None:
+    """Return the call that makes a layer, where an expression is that call or a name that is given it once."""
+    call = _made_by(scope, expr)
+    if call is None:
+        return None
+    sites: list[Site] = program.flow.within(scope)
+    return next((site for site in sites if site.call is call and _LAYER.fullmatch(site.name)), None)
+
+
+def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -> Site | None:
+    """Return the layer whose result an expression is: the last that its name was given in the same block or around it."""
+    for _ in range(_DEPTH):
+        if expr is None:
+            return None
+        if expr[0] == ITEMS and len(expr[2]) == 1:
+            expr = expr[2][0]
+            continue
+        if expr[0] == NAME:
+            bound = [event for event in scope.binding(expr[1]) if event.place[:2] < before.place[:2]]
+            last = bound[-1] if bound else None
+            if last is None or last.kind != "assign" or not inside(scope, before.block, last.block):
+                return None
+            if not any(target[:2] == expr[:2] for target in last.targets):
+                return None
+            expr = last.value
+            continue
+        if expr[0] != CALL:
+            return None
+        call = scope.calls[expr[1]]
+        if call.func[0] == CALL:
+            return _layer_made(program, scope, call.func)
+        for site in program.flow.within(scope):
+            if site.call is call:
+                for value in alternatives(site.callee):
+                    if isinstance(value, Made) and value.site is not None and _LAYER.fullmatch(value.name):
+                        return value.site
+        return None
+    return None
+
+
+def _last_of_class(program: Program, instance: Instance) -> Site | None:
+    """Return the layer whose result the only `return` of a model's `call` gives."""
+    method = program.method(instance.scope, "call")
+    if method is None:
+        return None
+    returns = [event for event in method.events() if event.kind == "return"]
+    if len(returns) != 1 or returns[0].value is None:
+        return None
+    call = _last_call(method, returns[0].value)
+    if call is None or call.func[0] != ATTRIBUTE:
+        return None
+    for value in alternatives(program.flow.stands_for(method, call.func)):
+        if isinstance(value, Made) and value.site is not None and _LAYER.fullmatch(value.name):
+            return value.site
+    return None
+
+
+def _last_call(scope: Scope, expr: Expr) -> Call | None:
+    for _ in range(_DEPTH):
+        if expr[0] == CALL:
+            found: Call = scope.calls[expr[1]]
+            return found
+        if expr[0] != NAME:
+            return None
+        bound = scope.binding(expr[1])
+        if not bound or bound[-1].kind != "assign" or bound[-1].block != 0 or bound[-1].value is None:
+            return None
+        expr = bound[-1].value
+    return None
+
+
+def _activation(program: Program, layer: Site) -> str | None:
+    """Return the activation that a layer is made with, `linear` for none, or None where that is not known."""
+    call = layer.call
+    if call.opaque:
+        return None
+    given = call.argument(1, "activation") if layer.name.endswith(".Dense") else call.keyword("activation")
+    if not layer.name.endswith(".Dense") and len(call.args) > 2:
+        return None
+    if given is None or given[:2] == (CONSTANT, None):
+        return "linear"
+    if given[0] == NAME:
+        given = _always(program, layer.scope, given[1]) or given
+    shown = constant(given)
+    if isinstance(shown, str):
+        return shown
+    if shown is None:
+        return "linear"
+    value = program.flow.stands_for(layer.scope, given)
+    return value.name.rpartition(".")[2] if isinstance(value, External) else None
+
+
+def _always(program: Program, scope: Scope, name: str) -> Expr | None:
+    """Return the constant that a parameter has in every call of its function; its default where none gives it."""
+    position = next((number for number, item in enumerate(scope.params) if item[0] == name), None)
+    if position is None or scope.binding(name):
+        return None
+    default = scope.params[position][2]
+    found: list[Expr | None] = []
+    for caller in program.flow.callers(scope):
+        if caller.call.opaque:
+            return None
+        offset = int(any(target.receiver is not None for target in caller.targets))
+        given = caller.call.argument(position - offset, name)
+        found.append(given if given is not None else default)
+    if not found or any(item is None or item[0] != CONSTANT for item in found):
+        return None
+    return found[0] if len({item[1] for item in found if item is not None}) == 1 else None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return logits_as_probabilities(program)

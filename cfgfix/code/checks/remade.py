@@ -1,0 +1,501 @@
+"""What is made or loaded anew each time and kept by TensorFlow: models in loops, requests and callbacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import in_tests, inside_function, keras_model_method, short
+from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
+from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPREHENSION,
+    ITEMS,
+    NAME,
+    SUBSCRIPT,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
+
+NEEDLES = (*IMPORTS,)
+"""What is made may be used in any file."""
+
+_MAKES = re.compile(
+    r"keras\.(?:Model|Sequential|applications\.(?:\w+\.)?[A-Z]\w*"
+    r"|(?:models|saving)\.(?:load_model|clone_model|model_from_json|model_from_config|model_from_yaml))"
+    r"|tensorflow\.saved_model\.load|tensorflow_hub\.(?:load|KerasLayer)"
+)
+_LOADS = re.compile(
+    r"keras\.(?:models|saving)\.load_model|tensorflow\.saved_model\.load|tensorflow_hub\.load"
+)
+_RUNS = frozenset(
+    {
+        "fit",
+        "fit_generator",
+        "evaluate",
+        "evaluate_generator",
+        "predict",
+        "predict_generator",
+        "predict_on_batch",
+        "train_on_batch",
+        "test_on_batch",
+    }
+)
+_CLEARS = (
+    "keras.backend.clear_session",
+    "keras.utils.clear_session",
+    "tensorflow.compat.v1.reset_default_graph",
+)
+_CLEARS_BY_NAME = frozenset({"clear_session", "reset_default_graph", "reset_states_and_session"})
+_KEEPS = frozenset({"append", "extend", "add", "insert", "put", "setdefault", "update"})
+FEW = 10
+"""So many models together are a matter of some megabytes: folds and small comparisons."""
+_FOLDS = 5
+"""Folds of a splitter that does not say how many (scikit-learn 1.5, `KFold(n_splits=5)`)."""
+
+
+def model_in_loop(program: Program) -> Iterator[Hit]:
+    """A model that is made and run in every turn of a loop which never clears the session."""
+    seen: set[tuple[int, int]] = set()
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if in_tests(scope) or written_for_one(program, scope):
+                continue
+            for site in program.flow.within(scope):
+                loop = _innermost(scope, site.call.block)
+                if loop is None or (id(scope), loop) in seen or not _may_make(program, site):
+                    continue
+                made = _maker(program, site)
+                if made is None:
+                    continue
+                outermost, turns = _turns(program, scope, loop)
+                if turns is not None and turns <= FEW:
+                    continue
+                if (
+                    _kept(program, scope, site, loop)
+                    or _leaves(scope, site.call.block, loop)
+                    or not _runs_in(program, scope, loop, site)
+                    or _clears(program, scope, outermost)
+                ):
+                    continue
+                seen.add((id(scope), loop))
+                yield hit_at(
+                    site,
+                    flow=() if made is site else (at(made, label="makes the model"),),
+                    values={
+                        "what": "loads" if _LOADS.fullmatch(made.name) else "makes",
+                        "loop_line": scope.blocks[loop].line,
+                    },
+                )
+
+
+def _may_make(program: Program, site: Site) -> bool:
+    return bool(site.targets) or _MAKES.fullmatch(site.name) is not None or _is_model(program, site.result)
+
+
+def _is_model(program: Program, value: Value) -> bool:
+    return any(
+        (isinstance(item, Made) and _MAKES.fullmatch(item.name) is not None)
+        or (isinstance(item, Instance) and is_keras_model(program, item.scope))
+        for item in alternatives(value)
+    )
+
+
+def _maker(program: Program, site: Site) -> Site | None:
+    """Return the call that makes a model when a call is made: itself, or one in the functions that it enters."""
+    if _MAKES.fullmatch(site.name) is not None and not site.targets:
+        return None if _is_part(site) or not is_tf_keras(program, site.scope) else site
+    if isinstance(site.result, Instance) and is_keras_model(program, site.result.scope):
+        return site
+    for target in site.targets:
+        for inner, path in inside_function(program, target):
+            if _MAKES.fullmatch(inner.name) is None or _is_part(inner):
+                continue
+            if any(_once(step.scope, step.call.block) for step in (*path, inner)):
+                continue
+            if any(_returned_elsewhere(step) for step in path):
+                continue
+            return inner if is_tf_keras(program, inner.scope) else None
+    return None
+
+
+def _returned_elsewhere(site: Site) -> bool:
+    """Tell whether a call on the way is cached by its function's decorator."""
+    return any(_cached(target.scope) for target in site.targets)
+
+
+def _cached(scope: Scope) -> bool:
+    if not scope.decorators or scope.parent < 0:
+        return False
+    outer = scope.module.summary.scopes[scope.parent]
+    return any(
+        "cache" in (dotted(item if item[0] != CALL else outer.calls[item[1]].func) or "").lower()
+        for item in scope.decorators
+    )
+
+
+def _is_part(site: Site) -> bool:
+    """Tell whether a model is a view of another one, made of its inputs and outputs: it has no weights of its own."""
+    return any(
+        part[0] == ATTRIBUTE and part[2] in ("input", "inputs", "output", "outputs")
+        for given in (*site.call.args, *(value for _, value in site.call.keywords))
+        for part in walk(given, site.scope)
+    )
+
+
+def _once(scope: Scope, block: int) -> bool:
+    """Tell whether a place runs where something is not there yet only: `if model is None`, `if name not in cache`, an `except`."""
+    for item in scope.block_chain(block):
+        if item.kind == "except":
+            return True
+        if item.kind == "if" and item.test is not None:
+            shown = text(item.test, scope)
+            if re.search(
+                r"\bNone\b|\bnot\b|\bhasattr\b|\bglobals\b|_loaded|initiali[sz]ed|\bfirst\b|exists", shown
+            ):
+                return True
+    return False
+
+
+def _innermost(scope: Scope, block: int) -> int | None:
+    for number in scope.block_numbers(block):
+        if scope.blocks[number].kind in ("for", "while", "comprehension"):
+            return number
+    return None
+
+
+def _turns(program: Program, scope: Scope, loop: int) -> tuple[int, int | None]:
+    """Return the outermost loop around one, and how many turns all of them have together; None where that is not known."""
+    product: int | None = 1
+    while True:
+        count = _count(program, scope, loop)
+        product = None if count is None or product is None else product * count
+        above = _innermost(scope, scope.blocks[loop].parent)
+        if above is None:
+            return loop, product
+        loop = above
+
+
+def _count(program: Program, scope: Scope, loop: int) -> int | None:
+    block = scope.blocks[loop]
+    if block.kind == "while" or block.test is None:
+        return None
+    return _length(program, scope, block.test, block.line, 4)
+
+
+def _length(program: Program, scope: Scope, expr: Expr, line: int, depth: int) -> int | None:
+    """Return how many items an iterable has, where the code says it."""
+    if depth < 0:
+        return None
+    if expr[0] == ITEMS:
+        return len(expr[2])
+    conditions = Conditions(program, None)
+    if expr[0] == NAME:
+        value = conditions.value(expr, scope, before=line)
+        if isinstance(value, (list, tuple, dict, set)):
+            return len(value)
+        bound = scope.binding(expr[1])
+        given = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
+        return _length(program, scope, given, line, depth - 1) if given is not None else None
+    if expr[0] != CALL:
+        return None
+    call = scope.calls[expr[1]]
+    name = (dotted(call.func) or call.method or "").rpartition(".")[2]
+    if name in ("enumerate", "tqdm", "list", "reversed", "sorted", "zip", "track") and call.args:
+        known = [_length(program, scope, item, line, depth - 1) for item in call.args]
+        return min((item for item in known if item is not None), default=None)
+    if name in ("range", "trange"):
+        bounds = [conditions.value(item, scope, before=line) for item in call.args]
+        if bounds and all(type(item) is int for item in bounds) and bounds[2:] != [0]:
+            return len(range(*bounds))
+        return None
+    if name in ("items", "keys", "values") and call.method:
+        return _length(program, scope, call.func[1], line, depth - 1)
+    if name in ("linspace", "logspace", "geomspace"):
+        count: Any = conditions.value(call.argument(2, "num") or ("?",), scope, before=line)
+        return count if type(count) is int else None if call.argument(2, "num") else 50
+    if name == "split" and call.method:
+        return _folds(program, scope, call.func[1], line)
+    return None
+
+
+def _folds(program: Program, scope: Scope, splitter: Expr, line: int) -> int | None:
+    made: Expr | None = splitter
+    if splitter[0] == NAME:
+        bound = scope.binding(splitter[1])
+        made = bound[-1].value if bound else None
+    if made is None or made[0] != CALL:
+        return _FOLDS
+    call = scope.calls[made[1]]
+    given = call.argument(0, "n_splits")
+    if given is None:
+        return _FOLDS
+    count = Conditions(program, None).value(given, scope, before=line)
+    return count if type(count) is int else _FOLDS
+
+
+def _kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
+    """Tell whether what a call makes in a loop is kept beyond its turn: collected, stored by a key, or given back."""
+    if scope.blocks[loop].kind == "comprehension":
+        return _is_model(program, site.result) and not _only_used(scope, site)
+    wanted: list[Expr] = [(CALL, site.call.number)]
+    event = statement_of(scope, site.call.block, site.call.place)
+    if (
+        event is not None
+        and event.kind in ("assign", "annotate")
+        and event.value is not None
+        and event.value[:2] == wanted[0]
+    ):
+        for target in event.targets:
+            if target[0] in (SUBSCRIPT, ATTRIBUTE):
+                return bool(target[0] == SUBSCRIPT)
+            wanted += [item for item in (target[2] if target[0] == ITEMS else (target,)) if item[0] == NAME]
+    names = {item[:2] for item in wanted}
+    for call in scope.calls:
+        if call.method in _KEEPS and inside(scope, call.block, loop):
+            for given in (*call.args, *(value for _, value in call.keywords)):
+                for part in given[2] if given[0] == ITEMS else (given,):
+                    if part[:2] in names:
+                        return True
+    for item in scope.events():
+        if not inside(scope, item.block, loop):
+            continue
+        if item.kind == "yield" and item.value is not None and item.value[:2] in names:
+            return True
+        if (
+            item.kind == "assign"
+            and item.value is not None
+            and item.value[:2] in names
+            and any(target[0] == SUBSCRIPT for target in item.targets)
+        ):
+            return True
+    return False
+
+
+def _only_used(scope: Scope, site: Site) -> bool:
+    """Tell whether a comprehension gives what a method of the model returns, not the model itself."""
+    for event in scope.events():
+        for part in walk(event.value, scope) if event.value is not None else ():
+            if part[0] == COMPREHENSION and any(
+                inner[:2] == (CALL, site.call.number) for item in part[2] for inner in walk(item, scope)
+            ):
+                return not any(item[:2] == (CALL, site.call.number) for item in part[2])
+    return False
+
+
+def _leaves(scope: Scope, block: int, loop: int) -> bool:
+    """Tell whether a turn that comes to a block is the last: it returns or breaks behind it, or stands under a test for what is there."""
+    for event in scope.events():
+        if event.kind in ("return", "break") and event.block == block:
+            return True
+    number = block
+    while number >= 0 and number != loop:
+        item = scope.blocks[number]
+        if item.kind == "except" or (
+            item.kind == "if"
+            and item.test is not None
+            and re.search(r"\bNone\b|\bnot in\b", text(item.test, scope))
+        ):
+            return True
+        number = item.parent
+    return False
+
+
+def _runs_in(program: Program, scope: Scope, loop: int, made: Site) -> bool:
+    """Tell whether Keras runs a model in a loop, itself or in the functions that the loop calls."""
+    names = _names_of(scope, made)
+    for call in scope.calls:
+        # What a call gave is a model, whether or not the function that made it is known to give one.
+        if call.method in _RUNS and inside(scope, call.block, loop) and call.func[1][:2] in names:
+            return True
+    for site in program.flow.within(scope):
+        if not inside(scope, site.call.block, loop):
+            continue
+        if keras_model_method(site.name) in _RUNS:
+            return True
+        for target in site.targets:
+            for inner, _ in inside_function(program, target):
+                if keras_model_method(inner.name) in _RUNS:
+                    return True
+    return False
+
+
+def _names_of(scope: Scope, made: Site) -> set[Expr]:
+    found: set[Expr] = {(CALL, made.call.number)}
+    for event in scope.events():
+        if event.kind == "assign" and event.value is not None and event.value[:2] == (CALL, made.call.number):
+            found |= {target[:2] for target in event.targets if target[0] == NAME}
+    return found
+
+
+def _clears(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop clears the session somewhere, itself or in the functions that it calls."""
+    for call in scope.calls:
+        if inside(scope, call.block, loop) and _by_name(dotted(call.func) or call.method or ""):
+            return True
+    for site in program.flow.within(scope):
+        if inside(scope, site.call.block, loop):
+            for target in site.targets:
+                if any(
+                    _by_name(dotted(call.func) or call.method or "")
+                    for inner in _entered(program, target.scope, 3)
+                    for call in inner.calls
+                ):
+                    return True
+    return False
+
+
+def _by_name(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return last in _CLEARS_BY_NAME or last in ("Process", "Pool", "ProcessPoolExecutor", "fork", "spawn")
+
+
+def _entered(program: Program, scope: Scope, depth: int) -> Iterator[Scope]:
+    seen = {id(scope)}
+    pending = [(scope, depth)]
+    while pending and len(seen) < 200:
+        here, left = pending.pop()
+        yield here
+        for site in program.flow.within(here) if left else ():
+            for target in site.targets:
+                if id(target.scope) not in seen:
+                    seen.add(id(target.scope))
+                    pending.append((target.scope, left - 1))
+
+
+_ROUTES = frozenset(
+    {"route", "get", "post", "put", "patch", "websocket", "api_route", "before_request", "errorhandler"}
+)
+_TASKS = frozenset({"task", "shared_task", "message_handler", "event", "on_event_message"})
+_VERBS = frozenset({"get", "post", "put", "patch"})
+_SERVERS = frozenset(
+    {"django", "rest_framework", "fastapi", "starlette", "sanic", "aiohttp", "bottle", "grpc"}
+)
+_VIEW = re.compile(r"(?:\w*View|\w*ViewSet|Resource|RequestHandler|HTTPEndpoint)")
+_HANDLERS = frozenset({"do_GET", "do_POST", "do_PUT", "lambda_handler", "on_message", "on_request"})
+_CALLBACKS = re.compile(r"on_(?:epoch|(?:train_|test_|predict_)?batch)_(?:begin|end)")
+
+
+def model_per_request(program: Program) -> Iterator[Hit]:
+    """A model that is made or loaded in every request, or in every turn that Keras calls back in."""
+    seen: set[tuple[int, int]] = set()
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            what = _called_often(program, scope)
+            if what is None or in_tests(scope) or written_for_one(program, scope) or _cached(scope):
+                continue
+            if any(
+                _by_name(dotted(call.func) or call.method or "")
+                for inner in _entered(program, scope, 3)
+                for call in inner.calls
+            ):
+                continue
+            for site, path in inside_function(program, scope):
+                if _MAKES.fullmatch(site.name) is None or site.targets or _is_part(site):
+                    continue
+                if any(_once(step.scope, step.call.block) for step in (*path, site)) or any(
+                    _returned_elsewhere(step) for step in path
+                ):
+                    continue
+                first = path[0] if path else site
+                if (id(scope), first.call.number) in seen or not is_tf_keras(program, site.scope):
+                    continue
+                seen.add((id(scope), first.call.number))
+                yield hit_at(
+                    first,
+                    flow=() if first is site else (at(site, label="makes the model"),),
+                    values={
+                        "what": "loads" if _LOADS.fullmatch(site.name) else "makes",
+                        "call": short(first),
+                        "when": what,
+                    },
+                )
+                break
+
+
+def _called_often(program: Program, scope: Scope) -> str | None:
+    """Return in words when a function is called again and again from outside the program, or None."""
+    if scope.kind != "function":
+        return None
+    owner = program.owner(scope)
+    if (
+        owner is not None
+        and _CALLBACKS.fullmatch(scope.name)
+        and any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1])
+    ):
+        return "epoch" if "epoch" in scope.name else "batch"
+    if scope.name in _HANDLERS:
+        return "request"
+    if _tried(program, scope):
+        return "trial"
+    names = [item[0] for item in scope.params if item[0] not in ("self", "cls")]
+    if names[:1] == ["request"] and any(
+        source.partition(".")[0] in _SERVERS
+        for item in scope.module.summary.scopes
+        for source in item.imports.values()
+    ):
+        return "request"
+    if owner is not None and scope.name in _VERBS and _is_view(owner):
+        return "request"
+    if scope.parent < 0:
+        return None
+    outer = scope.module.summary.scopes[scope.parent]
+    for decorator in scope.decorators:
+        func = outer.calls[decorator[1]].func if decorator[0] == CALL else None
+        named = (dotted(func if func is not None else decorator) or "").rpartition(".")[2]
+        if named in _TASKS:
+            return "task"
+        if func is not None and func[0] == ATTRIBUTE and func[2] in _ROUTES:
+            given = outer.calls[decorator[1]].args
+            if func[2] == "before_request" or (given and isinstance(constant(given[0]), str)):
+                return "request"
+    return None
+
+
+def _is_view(owner: Scope) -> bool:
+    """Tell whether a class is derived from one whose name says that it answers requests."""
+    return any(_VIEW.fullmatch((dotted(base) or "").rpartition(".")[2]) for base in owner.bases)
+
+
+_SEARCHES = frozenset(
+    {"optimize", "fmin", "gp_minimize", "forest_minimize", "gbrt_minimize", "dummy_minimize"}
+)
+
+
+def _tried(program: Program, scope: Scope) -> bool:
+    """Tell whether a search of Optuna, Hyperopt or scikit-optimize calls a function for each of many trials."""
+    for where in scope.module.summary.scopes:
+        for call in where.calls:
+            name = (dotted(call.func) or call.method or "").rpartition(".")[2]
+            if name not in _SEARCHES or not call.args:
+                continue
+            given = call.argument(0, "fn" if name == "fmin" else "func")
+            if given is None or given[:2] != (NAME, scope.name):
+                continue
+            if not any(
+                source.partition(".")[0] in ("optuna", "hyperopt", "skopt")
+                for item in scope.module.summary.scopes
+                for source in item.imports.values()
+            ):
+                continue
+            most = next(
+                (call.keyword(word) for word in ("n_trials", "max_evals", "n_calls") if call.keyword(word)),
+                None,
+            )
+            count = Conditions(program, None).value(most, where, before=call.place[0]) if most else None
+            return not (type(count) is int and count <= FEW)
+    return False
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return model_in_loop(program)

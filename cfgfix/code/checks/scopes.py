@@ -1,0 +1,103 @@
+"""Models and the scopes of strategies: where they are made and where they are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, keras_model_method
+from cfgfix.code.inference.releases import refused_by_three, written_for_one
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.hit import Hit, Step, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.values import Constant, Made, alternatives
+
+NEEDLES = (b"Strategy", b".scope()")
+
+
+def model_outside_scope(program: Program) -> Iterator[Hit]:
+    """A model that is compiled under the scope of a strategy and made outside of it, or the other way round."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        if site.call.method != "compile" or keras_model_method(site.name) != "compile":
+            continue
+        scope = site.scope
+        key = id(scope), site.call.number
+        if key in seen or in_tests(scope) or written_for_one(program, scope):
+            continue
+        seen.add(key)
+        model = site.call.func[1]
+        made = _made_once(scope, model, site.call) if model[0] == NAME else None
+        if made is None:
+            continue
+        outer, inner = _under_scope(program, scope, made.block), _under_scope(program, scope, site.call.block)
+        if (outer is None) is (inner is None) or any(
+            _under_scope(program, caller.scope, caller.call.block) is not None
+            for caller in program.flow.callers(scope)
+        ):
+            continue
+        severity: str | None = None
+        if inner is None:
+            given = alternatives(site.argument(0, "optimizer"))
+            named = given[0].value if len(given) == 1 and isinstance(given[0], Constant) else None
+            # Keras 2 enters the scope of the model itself for an optimizer that is given by its name.
+            refused = refused_by_three(program, scope)
+            if refused is None or not isinstance(named, str):
+                continue
+            (severity,) = refused
+        elif any(
+            _enters_scope(program, target.scope)
+            for other in program.flow.within(scope)
+            if made.value is not None and made.value == (CALL, other.call.number)
+            for target in other.targets
+        ):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            severity=severity,
+            values={
+                "line": made.place[0],
+                "how": "under the scope of a strategy, but its model is made outside of it"
+                if inner is not None
+                else "outside the scope of the strategy that its model is made under",
+            },
+            needs=((scope, made.block),),
+            related=(Step(scope, made.place, made.block, "the model is made here"),),
+        )
+
+
+def _made_once(scope: Scope, model: Expr, call: Call) -> Event | None:
+    """Return the only statement that gives a name its model, where that is a call before another one."""
+    bound = scope.binding(model[1])
+    if len(bound) != 1 or bound[0].kind != "assign" or bound[0].place[:2] > call.place[:2]:
+        return None
+    return bound[0] if bound[0].value is not None and bound[0].value[0] == CALL else None
+
+
+def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
+    """Return the call of `strategy.scope()` whose body a block lies in."""
+    for item in scope.block_chain(block):
+        if item.kind == "with" and item.test is not None and item.test[0] == CALL:
+            call: Call = scope.calls[item.test[1]]
+            if call.method == "scope" and not call.args:
+                values = alternatives(program.flow.stands_for(scope, call.func[1]))
+                if "strateg" in text(call.func[1], scope).lower() or any(
+                    isinstance(value, Made) and value.name.startswith("tensorflow.distribute.")
+                    for value in values
+                ):
+                    return call
+    return None
+
+
+def _enters_scope(program: Program, scope: Scope) -> bool:
+    """Tell whether a function enters the scope of a strategy."""
+    return any(
+        block.kind == "with" and _under_scope(program, scope, number) is not None
+        for number, block in enumerate(scope.blocks)
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return model_outside_scope(program)

@@ -1,0 +1,125 @@
+"""`profile compare`: what changed from one profile to another of the same kind, from their JSON forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.wording import times_as_fast
+
+CHANGED = 0.05
+"""Relative change from which a figure without an interval counts as another."""
+
+
+def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures side by side, with what came, went and stayed of the problems.
+
+    Raises:
+        CfgfixError: They are no profiles, or of different kinds.
+    """
+    kinds = before.get("kind"), after.get("kind")
+    if kinds[0] != kinds[1] or kinds[0] not in _FIGURES:
+        raise CfgfixError(
+            f"a profile of kind {kinds[0]!r} cannot be held against one of kind {kinds[1]!r}",
+            hint="give two files that `cfgfix profile run|data|step --json` wrote",
+        )
+    rows = []
+    for name, (path, unit, faster) in _FIGURES[str(kinds[0])].items():
+        old, new = _at(before, path), _at(after, path)
+        if isinstance(old, (int, float)) and isinstance(new, (int, float)) and old > 0 and new > 0:
+            change = new / old
+            rows.append(
+                {
+                    "name": name,
+                    "unit": unit,
+                    "before": old,
+                    "after": new,
+                    "ratio": change,
+                    "certain": _apart(before, after, path, change),
+                    "speed": (1 / change if faster == "less" else change) if faster else None,
+                }
+            )
+    first, second = _problems(before), _problems(after)
+    return {
+        "kind": "comparison",
+        "of": kinds[0],
+        "figures": rows,
+        "gone": [first[key] for key in first if key not in second],
+        "came": [second[key] for key in second if key not in first],
+        "stayed": [second[key] for key in second if key in first],
+    }
+
+
+_FIGURES: Mapping[str, Mapping[str, tuple[tuple[str, ...], str, str]]] = {
+    "run": {
+        "step, median": (("step_seconds", "median"), "s", "less"),
+        "step, mean": (("step_seconds", "mean"), "s", "less"),
+        "samples per second": (("samples_per_second",), "1/s", "more"),
+        "waiting for data": (("shares", "wait"), "share", ""),
+        "compiled functions": (("shares", "call"), "share", ""),
+        "tracing, compiling": (("shares", "trace"), "share", ""),
+        "Python between": (("shares", "python"), "share", ""),
+    },
+    "data": {
+        "batch, mean": (("rates", "batch_seconds", "mean"), "s", "less"),
+        "samples per second": (("rates", "samples_per_second"), "1/s", "more"),
+        "CPU per batch": (("rates", "cpu_per_batch"), "s", "less"),
+        "device idle": (("consumer", "idle_share", "value"), "share", ""),
+    },
+    "step": {
+        "step, median": (("step_seconds", "median"), "s", "less"),
+        "loop, mean": (("loop_seconds", "mean"), "s", "less"),
+        "samples per second": (("samples_per_second",), "1/s", "more"),
+        "waiting for data": (("data_share", "value"), "share", ""),
+    },
+}
+
+
+def _at(form: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    value: Any = form
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _apart(before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...], change: float) -> bool:
+    """Return whether two figures differ beyond their intervals, where they have some."""
+    if path[-1] in ("mean", "median"):
+        first, second = (_at(form, (*path[:-1], "mean_interval")) for form in (before, after))
+        if isinstance(first, Mapping) and isinstance(second, Mapping) and path[-1] == "mean":
+            return bool(first["high"] < second["low"] or second["high"] < first["low"])
+    return abs(change - 1) >= CHANGED
+
+
+def _problems(form: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the problems by what they are about; figures in the text differ from run to run."""
+    found = {}
+    for entry in form.get("verdicts", ()):
+        if entry["outcome"] == "problem":
+            about = "".join(letter for letter in entry["summary"].split(" takes ")[0] if not letter.isdigit())
+            found[entry["name"], about if entry["name"] in ("stall", "between steps") else ""] = {
+                "name": entry["name"],
+                "summary": entry["summary"],
+            }
+    return found
+
+
+def render(found: Mapping[str, Any]) -> str:
+    """Return a comparison as text."""
+    lines = [f"{'':<24} {'before':>12} {'after':>12}"]
+    for row in found["figures"]:
+        old, new = (_amount(row[name], row["unit"]) for name in ("before", "after"))
+        told = "" if row["certain"] else "  no change that shows"
+        if row["certain"] and row["speed"]:
+            told = f"  {times_as_fast(row['speed'])}"
+        lines.append(f"{row['name']:<24} {old:>12} {new:>12}{told}")
+    for name, word in (("gone", "gone"), ("came", "new"), ("stayed", "still there")):
+        lines += [f"{word}: {entry['name']}: {entry['summary']}" for entry in found[name]]
+    return "\n".join(lines) + "\n"
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit == "share":
+        return f"{value:.1%}"
+    return f"{value * 1e3:.3g} ms" if unit == "s" else f"{value:.4g}"

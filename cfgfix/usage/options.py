@@ -1,0 +1,470 @@
+"""What the runs of programs show of the options of their command lines: argparse and absl flags are settings, too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
+from cfgfix.code.inference.interpreter.run import OPTIONS, Option
+from cfgfix.code.model.summary import ATTRIBUTE
+from cfgfix.core.records import dataclass
+from cfgfix.usage.commands import Command
+from cfgfix.usage.mentions import MentionIndex
+from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
+from cfgfix.usage.spelling import nearest_name, number_text, shown_value
+
+MAX_STEPS = 150_000
+"""Most steps of the runs that are made again to learn which options no way reads."""
+_OF_LAUNCHERS = frozenset({"local_rank", "local-rank", "f", "node_rank", "rank", "world_size"})
+"""Options that what starts a program gives it, whether it reads them or not."""
+_OF_ABSL = frozenset(
+    {"verbosity", "v", "logtostderr", "alsologtostderr", "log_dir", "stderrthreshold", "showprefixforinfo", "help", "flagfile",
+     "undefok", "run_with_pdb", "pdb_post_mortem", "only_check_args", "profile_file", "run_with_profiling", "logger_levels"}
+)  # fmt: skip
+_IDLE_ACTIONS = frozenset({"help", "version", "?"})
+_TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
+_CONSTRUCTORS = {
+    "builtins.bool": "bool() of any text but the empty one is true, `False` too",
+    "builtins.list": "list() makes a list of its letters",
+    "builtins.tuple": "tuple() makes a tuple of its letters",
+    "builtins.dict": "dict() takes no text",
+}
+_READERS = {"builtins.int": int, "builtins.float": float}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionVerdict:
+    """One thing that is wrong with an option of a program.
+
+    Attributes:
+        check: Name of the rule's check.
+        spot: Where it is told, in the code.
+        values: Operands of the message.
+        other: The place in the code that shows it, or None.
+        label: What happens there.
+        notes: Further lines.
+        severity: Where it is not the rule's own.
+    """
+
+    check: str
+    spot: Spot
+    values: dict[str, Any]
+    other: Spot | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    severity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An option as all runs have it that declare it.
+
+    Attributes:
+        option: The option, as the first of them has it.
+        keys: What each run notes of it.
+        runs: These runs.
+    """
+
+    option: Option
+    keys: list[ConfigKey]
+    runs: list[RunResult]
+
+
+def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
+    """Return what is wrong with the options of a project's programs."""
+    results = [result for result in (*project.results, *project.without_config) if result.entrance.framework]
+    index = MentionIndex(project)
+    declared = _declared(results)
+    found = [
+        *_conversions(declared),
+        *_refused_defaults(project, declared, results),
+        *_absent(project, results),
+        *_unread(project, declared, index),
+        *_of_commands(project, results),
+    ]
+    told: set[tuple[str, str, Any]] = set()
+    unique = []
+    for verdict in found:
+        # A name that none defines is one cause, wherever it is read.
+        place = (verdict.check, verdict.spot.path, verdict.values.get("name", verdict.spot.place))
+        if place not in told:
+            told.add(place)
+            unique.append(verdict)
+    return unique
+
+
+def _declared(results: Sequence[RunResult]) -> list[Declared]:
+    """Return the options that the runs declare, each declaration once."""
+    found: dict[Any, Declared] = {}
+    for result in results:
+        seen: set[int] = set()
+        for options in result.run.parsers.values():
+            for option in options:
+                if id(option) in seen:
+                    continue
+                seen.add(id(option))
+                place = (option.spot.path, option.spot.place, option.attribute)
+                entry = found.setdefault(place, Declared(option, [], []))
+                entry.keys.append(option.key)
+                if result not in entry.runs:
+                    entry.runs.append(result)
+    return list(found.values())
+
+
+def _shown(option: Option) -> str:
+    return next((name for name in option.names if name.startswith("--")), option.names[0])
+
+
+# How what is given is read
+
+
+def _conversions(declared: Sequence[Declared]) -> Iterator[OptionVerdict]:
+    """Yield options that make something else of what is given than their name and default say."""
+    for item in declared:
+        option = item.option
+        if option.action or option.many:
+            continue
+        default = option.default.value if type(option.default) is Scalar else None
+        how = _CONSTRUCTORS.get(option.kind)
+        if how is not None:
+            yield OptionVerdict("option-conversion", option.spot, {"option": _shown(option), "how": how})
+        elif (
+            option.kind == ""
+            and option.names[0].startswith("-")
+            and isinstance(default, (bool, int, float))
+            and not _is_absl(option)
+            and not any(key.conversions for key in item.keys)
+            and any(key.uses for key in item.keys)
+            and (option.choices is None or all(isinstance(choice, str) for choice in option.choices))
+        ):
+            kind = "any text is true" if isinstance(default, bool) else f"its default {default!r} is a number"
+            yield OptionVerdict(
+                "option-conversion",
+                option.spot,
+                {"option": _shown(option), "how": f"without `type`, what is given stays a text, and {kind}"},
+                next(spot for key in item.keys for spot in key.uses),
+                "uses it",
+            )
+
+
+def _is_absl(option: Option) -> bool:
+    return option.key.source == OPTIONS and option.action == "flag"
+
+
+# Defaults that something refuses
+
+
+def _refused_defaults(
+    project: ProjectRuns, declared: Sequence[Declared], results: Sequence[RunResult]
+) -> Iterator[OptionVerdict]:
+    for item in declared:
+        option = item.option
+        default = option.default
+        if type(default) is not Scalar or default.key is not None:
+            continue
+        reader = _READERS.get(option.kind)
+        if reader is not None and isinstance(default.value, str):
+            try:
+                reader(default.value)
+            except ValueError:
+                yield OptionVerdict(
+                    "refused-option",
+                    option.spot,
+                    {
+                        "option": _shown(option),
+                        "value": repr(default.value),
+                        "by": f"{option.kind.rpartition('.')[2]}()",
+                        "effect": "the program stops where it parses its arguments",
+                    },
+                )
+        elif (
+            option.choices
+            and default.value is not None
+            and default.value not in option.choices
+            and not option.many
+        ):
+            near = nearest_name(str(default.value), [str(choice) for choice in option.choices])
+            yield OptionVerdict(
+                "refused-option",
+                option.spot,
+                {
+                    "option": _shown(option),
+                    "value": repr(default.value),
+                    "by": "`choices`",
+                    "effect": "the default is taken unchecked" + (f"; is {near!r} meant?" if near else ""),
+                },
+                severity="warning",
+            )
+    options = {id(key): item for item in declared for key in item.keys}
+    for result in results:
+        for refusal in result.run.refusals:
+            found = options.get(id(refusal.key))
+            if found is None or refusal.conditions or refusal.kind not in ("wrong-type", "no-number"):
+                continue
+            yield _refused(project, found.option, refusal.value, refusal.by, refusal.says, refusal.spot)
+        for call in result.run.calls:
+            if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:
+                continue
+            for name, value in [(None, value) for value in call.args] + list(call.keywords.items()):
+                if type(value) is not Scalar or value.key is None or name in _TEXTS:
+                    continue
+                found = options.get(id(value.key))
+                if found is None or not isinstance(value.value, str) or not _is_number(value.value):
+                    continue
+                callee = f"{call.name.rpartition('.')[2]}()"
+                yield _refused(project, found.option, value.value, callee, "a text is no number", call.spot)
+
+
+def _is_number(text: str) -> bool:
+    if number_text(text) is not None:
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refused(
+    project: ProjectRuns, option: Option, value: Any, by: str, says: str, spot: Spot
+) -> OptionVerdict:
+    return OptionVerdict(
+        "refused-option",
+        option.spot,
+        {
+            "option": _shown(option),
+            "value": shown_value(Scalar(value)),
+            "by": by,
+            "effect": f"{says} in {project.shown(spot.path)}:{spot.line}",
+        },
+        spot,
+        f"{by} does not take it",
+    )
+
+
+# Options that are asked for and not there
+
+
+def _absent(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator[OptionVerdict]:
+    assigned: set[str] | None = None
+    for result in results:
+        for item in result.run.asked:
+            if not _of_options(item) or item.how != REQUIRED or item.caught:
+                continue
+            known = {option.attribute for options in result.run.parsers.values() for option in options}
+            near = nearest_name(item.name, known)
+            of_flags = 0 in result.run.parsers
+            # A mapping made of the options may be added to, as may options that go somewhere as a whole.
+            doubtful = of_flags or item.error != "AttributeError" or _as_a_whole(result)
+            if (item.conditions or doubtful) and near is None:
+                continue
+            if of_flags and (item.name in _OF_ABSL or item.name.startswith("_") or _is_method(item.name)):
+                continue
+            if assigned is None:
+                assigned = _assigned(project)
+            if item.name in assigned:
+                continue
+            yield OptionVerdict(
+                "absent-option",
+                item.spot,
+                {
+                    "name": item.name,
+                    "error": item.error,
+                    "near": f"; is `{near}` meant?" if near else "",
+                },
+            )
+
+
+def _of_options(item: Asked) -> bool:
+    return bool(item.sections) and all(section.source == OPTIONS for section in item.sections)
+
+
+def _is_method(name: str) -> bool:
+    return name in (
+        "mark_as_parsed", "is_parsed", "flag_values_dict", "flags_into_string", "append_flags_into_file", "set_default",
+        "get_flag_value", "unparse_flags", "find_module_defining_flag", "key_flags_by_module_dict", "flags_by_module_dict",
+        "register_key_flag_for_module", "get_key_flags_for_module", "module_help", "main_module_help", "get_help",
+        "remove_flag_values", "validate_all_flags", "is_gnu_getopt", "set_gnu_getopt", "items", "keys", "values",
+    )  # fmt: skip
+
+
+def _assigned(project: ProjectRuns) -> set[str]:
+    """Return the names that any code gives an object as an attribute."""
+    found: set[str] = set()
+    for module in project.program.all_modules():
+        for scope in module.summary.scopes:
+            events = list(scope.body)
+            while events:
+                event = events.pop()
+                found.update(
+                    target[2]
+                    for target in event.targets
+                    if target[0] == ATTRIBUTE and len(target) > 2 and isinstance(target[2], str)
+                )
+                for _, inner in event.bodies or ():
+                    events += inner
+    return found
+
+
+# Options that nothing reads
+
+
+def _unread(
+    project: ProjectRuns, declared: Sequence[Declared], index: MentionIndex
+) -> Iterator[OptionVerdict]:
+    again: dict[int, RunResult] = {}
+    steps = project.steps
+    for item in declared:
+        option = item.option
+        if option.action in _IDLE_ACTIONS or _OF_LAUNCHERS.intersection((option.attribute, *option.names)):
+            continue
+        if any(counted(key) for run in item.runs for key in _keys_of(run, option)):
+            continue
+        if any(map(_as_a_whole, item.runs)):
+            continue
+        if any(result.run.exhausted or not _parsed(result, option) for result in item.runs):
+            continue
+        if any(option.attribute in result.run.of_unknown for result in item.runs):
+            continue
+        seen = {scope for result in item.runs for scope in result.run.entered}
+        mentions = index.scopes(option.attribute)
+        if any(scope not in seen for scope in mentions):
+            continue
+        if mentions and not _no_way_reads(project, item, again, steps):
+            continue
+        logs = [spot for key in item.keys for spot in key.logs]
+        notes = (f"it is only written down in {project.shown(logs[0].path)}:{logs[0].line}",) if logs else ()
+        yield OptionVerdict("dead-option", option.spot, {"option": _shown(option)}, notes=notes)
+
+
+def _no_way_reads(project: ProjectRuns, item: Declared, again: dict[int, RunResult], steps: int) -> bool:
+    """Tell whether no way through the code reads an option that code which was run mentions.
+
+    Args:
+        project: The runs.
+        item: The option.
+        again: Runs made again with both ways taken at conditions, by the identity of the run.
+        steps: How many steps the runs had made before any was made again.
+    """
+    for result in item.runs:
+        if id(result) not in again:
+            if project.steps - steps > MAX_STEPS:
+                return False
+            again[id(result)] = made_again(project, result, every_way=True)
+        run = again[id(result)]
+        if run.run.exhausted or _as_a_whole(run) or item.option.attribute in run.run.of_unknown:
+            return False
+        if any(counted(key) for key in _keys_of(run, item.option)):
+            return False
+    return True
+
+
+def _as_a_whole(result: RunResult) -> bool:
+    """Tell whether the options of a run go as a whole to code that is not known, or names of them are worked out."""
+    section = result.run.option_section
+    return bool(section.escapes or section.walks or section.uses)
+
+
+def _parsed(result: RunResult, option: Option) -> bool:
+    """Tell whether a run parses the options of the parser that declares one, and knows them all."""
+    run = result.run
+    for parser, options in run.parsers.items():
+        if any(other is option or other.spot.place == option.spot.place for other in options):
+            if parser == 0:
+                return True
+            if any(found == parser for found, _, _ in run.parsed):
+                return True
+    return False
+
+
+def _keys_of(result: RunResult, option: Option) -> list[ConfigKey]:
+    """Return what a run notes of an option and of others that are read by the same name."""
+    return [
+        other.key
+        for options in result.run.parsers.values()
+        for other in options
+        if other.attribute == option.attribute
+    ]
+
+
+# Commands that give what is not taken
+
+
+def _of_commands(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator[OptionVerdict]:
+    by_entrance: dict[int, RunResult] = {}
+    for result in results:
+        by_entrance.setdefault(id(result.entrance), result)
+    for entrance, commands in project.commands_of:
+        found = by_entrance.get(id(entrance))
+        if found is None or found.run.exhausted:
+            continue
+        parsing = [item for item in found.run.parsed if item[1] == "parse_args"]
+        if len(parsing) != 1 or len(found.run.parsed) != 1 or 0 in found.run.parsers:
+            continue
+        parser, _, spot = parsing[0]
+        options = found.run.parsers.get(parser, [])
+        if parser in found.run.open_parsers or not options:
+            continue
+        for command in commands:
+            yield from _of_command(project, command, options, spot)
+
+
+def _of_command(
+    project: ProjectRuns, command: Command, options: Sequence[Option], spot: Spot
+) -> Iterator[OptionVerdict]:
+    place = f"{os.path.relpath(command.path, project.root).replace(os.sep, '/')}:{command.line}"
+    names = [name for option in options for name in option.names if name.startswith("-")]
+    by_name = {name: option for option in options for name in option.names}
+    arguments = command.arguments
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return
+        name, mark, value = argument.partition("=")
+        if not name.startswith("--") or not name[2:].replace("-", "_").isidentifier() or name == "--help":
+            continue
+        option = by_name.get(name)
+        if option is None:
+            near = [other for other in names if other.startswith(name)]
+            if near:
+                continue
+            meant = nearest_name(name.lstrip("-"), [other.lstrip("-") for other in names])
+            yield OptionVerdict(
+                "wrong-command",
+                spot,
+                {
+                    "place": place,
+                    "argument": name,
+                    "effect": "no option is called that" + (f"; is `--{meant}` meant?" if meant else ""),
+                },
+            )
+            continue
+        given = value if mark else arguments[number + 1] if number + 1 < len(arguments) else None
+        if given is None or "\x00" in given or option.action or option.many or given.startswith("-"):
+            continue
+        reader = _READERS.get(option.kind)
+        if reader is not None:
+            try:
+                reader(given)
+            except ValueError:
+                yield OptionVerdict(
+                    "wrong-command",
+                    option.spot,
+                    {
+                        "place": place,
+                        "argument": f"{name} {given}",
+                        "effect": f"{option.kind.rpartition('.')[2]}() does not read it",
+                    },
+                )
+        elif (
+            option.choices
+            and all(isinstance(item, str) for item in option.choices)
+            and given not in option.choices
+        ):
+            yield OptionVerdict(
+                "wrong-command",
+                option.spot,
+                {"place": place, "argument": f"{name} {given}", "effect": "it is none of the choices"},
+            )

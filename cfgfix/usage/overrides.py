@@ -1,0 +1,61 @@
+"""Overrides of the command line that name no key of the config they are for."""
+
+from __future__ import annotations
+
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import Location, format_key_path
+from cfgfix.core.source_file import read_source
+from cfgfix.usage.commands import Command
+from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.spelling import nearest_name
+
+
+def find_unknown_overrides(judge: Judge) -> None:
+    """Tell of `section.name=value` in a command where the section has no such key: Hydra stops."""
+    told: set[tuple[str, str, int]] = set()
+    for result in judge.results:
+        command = result.command
+        for name, holder in result.unknown_overrides:
+            section = holder.sections[0] if holder.sections else None
+            if command is None or section is None or section.source != judge.path or holder.open:
+                continue
+            entry = judge.entries.get(section.path)
+            if entry is None or (name, command.path, command.line) in told:
+                continue
+            told.add((name, command.path, command.line))
+            place = f"{judge.shown(command.path)}:{command.line}"
+            last = name.rpartition(".")[2]
+            near = nearest_name(last, [str(key) for key in holder.entries])
+            span = entry.key if entry.path else (entry.value[0], entry.value[0])
+            judge.add(
+                Verdict(
+                    "unknown-override",
+                    section.path,
+                    judge.line_span(span),
+                    {
+                        "argument": name,
+                        "place": place,
+                        "section": format_key_path(section.path) or "the config",
+                        "name": last,
+                        "near": f"; is `{near}` meant?" if near else "",
+                    },
+                    others=_line_of(command, name),
+                )
+            )
+
+
+def _line_of(command: Command, name: str) -> tuple[Location, ...]:
+    """Return the place of an override in the script that gives it, where it stands there as it is."""
+    try:
+        source = read_source(command.path)
+    except CfgfixError:
+        return ()
+    start = 0
+    for _ in range(command.line - 1):
+        start = source.text.find("\n", start) + 1
+        if not start:
+            return ()
+    found = source.text.find(f"{name}=", start)
+    if found < 0:
+        return ()
+    return (source.location(found, found + len(name), "sets it"),)

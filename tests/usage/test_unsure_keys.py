@@ -1,0 +1,159 @@
+"""Keys that a run does not read, and of which it may not be said that they are dead."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cfgfix.usage.project_code import ProjectCode
+
+HEAD = "import argparse\nimport functools\nimport glob\nimport logging\nimport sys\nimport tensorflow as tf\nimport yaml\n"
+
+
+def told(folder: Path, files: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """What the code says of each config: the checks with their keys, info left out."""
+    for name, text in files.items():
+        (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
+    code = ProjectCode(str(folder), lambda _path: False, keep=False)
+    return {
+        path: [
+            (check, ".".join(map(str, hit.path or ())))
+            for check, hit in says.hits
+            if hit.values.get("severity") != "info" and getattr(hit, "severity", None) != "info"
+        ]
+        for path, says in code.all().items()
+    }
+
+
+def of_one(folder: Path, code: str, config: str) -> list[tuple[str, str]]:
+    """What is said of `herd.yaml`, which the code loads as `herd`."""
+    body = HEAD + "herd = yaml.safe_load(open('herd.yaml'))\n" + textwrap.dedent(code)
+    return told(folder, {"train.py": body, "herd.yaml": config})["herd.yaml"]
+
+
+def test_what_the_config_itself_chooses_from_is_not_dead(tmp_path: Path) -> None:
+    code = """
+    kind = herd["kind"]
+    tf.keras.layers.Dense(herd["kinds"][kind]["legs"])
+    """
+    config = "kind: goat\nkinds:\n  goat: {legs: 4}\n  duck: {legs: 2}\nwool: 3\n"
+    assert of_one(tmp_path, code, config) == [("dead-key", "wool")]
+
+
+def test_what_the_code_chooses_stays_dead_elsewhere(tmp_path: Path) -> None:
+    code = "tf.keras.layers.Dense(herd['kinds']['goat']['legs'])\n"
+    config = "kinds:\n  goat: {legs: 4}\n  duck: {legs: 2}\n"
+    assert ("dead-key", "kinds.duck") in of_one(tmp_path, code, config)
+
+
+def test_the_level_of_a_log_has_an_effect(tmp_path: Path) -> None:
+    code = """
+    log = logging.getLogger("barn")
+    log.setLevel(herd["level"])
+    log.info("starts with %s", herd["motto"])
+    tf.keras.layers.Dense(herd["legs"])
+    """
+    config = "level: INFO\nmotto: a b\nlegs: 4\n"
+    assert of_one(tmp_path, code, config) == [("logged-key", "motto")]
+
+
+def test_what_a_partial_function_of_a_library_holds_is_used(tmp_path: Path) -> None:
+    code = """
+    logging.info("config: %s", herd)
+    reader = functools.partial(tf.data.TFRecordDataset, compression_type=herd["packed"])
+    tf.data.Dataset.list_files("*").interleave(reader)
+    """
+    assert of_one(tmp_path, code, "packed: GZIP\n") == []
+
+
+def test_a_value_that_counts_on_another_way_is_not_only_logged(tmp_path: Path) -> None:
+    code = """
+    logging.info("config: %s", herd)
+    turns = herd["turns"]
+    if herd["old"] is not None:
+        tf.data.Dataset.range(turns)
+    tf.keras.layers.Dense(herd["legs"])
+    """
+    assert of_one(tmp_path, code, "turns: 3\nold: null\nlegs: 4\n") == []
+
+
+def test_parameters_of_functions_that_get_sections_may_be_keys(tmp_path: Path) -> None:
+    files = {
+        "barn.py": """
+        import tensorflow as tf
+
+        class Barn:
+            def __init__(self, **settings):
+                self.settings = settings
+                tf.keras.layers.Dense(settings["legs"])
+
+            def run(self):
+                return self._run(**self.settings["walk"])
+
+            def _run(self, turns, pace=1):
+                return tf.data.Dataset.range(turns * pace)
+        """,
+        "train.py": HEAD + "from barn import Barn\nBarn(**yaml.safe_load(open('herd.yaml'))).run()\n",
+        "show.py": HEAD + "from barn import Barn\nBarn(**yaml.safe_load(open('shown.yaml')))\n",
+        "herd.yaml": "legs: 4\nwalk: {turns: 3, pace: 2}\n",
+        "shown.yaml": "legs: 4\nwalk: {turns: 3, pace: 2}\nhorn: 1\n",
+    }
+    assert told(tmp_path, files)["shown.yaml"] == [("dead-key", "horn")]
+
+
+MAY_BE_TWO = """
+def look(barn):
+    if "walk" in barn:
+        part = barn["walk"]
+    else:
+        part = barn
+    return part["turns"]
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--barn", default="herd.yaml")
+parser.add_argument("--old", default=None)
+args = vars(parser.parse_args())
+if args["old"] is not None:
+    args["barn"] = glob.glob(args["old"] + "/*.yaml")[0]
+herd = yaml.safe_load(open(args["barn"]))
+tf.data.Dataset.range(look(herd))
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "lacks"), [("walk: {turns: 3}\n", False), ("turns: 3\n", False), ("walk: {pace: 3}\n", True)]
+)
+def test_a_condition_tells_apart_which_of_several_values_is_meant(
+    tmp_path: Path, config: str, lacks: bool
+) -> None:
+    said = told(tmp_path, {"train.py": HEAD + MAY_BE_TWO, "herd.yaml": config}).get("herd.yaml", [])
+    assert bool([check for check, _ in said if check != "dead-key"]) is lacks
+
+
+def test_a_load_by_another_way_may_read_what_is_left(tmp_path: Path) -> None:
+    files = {
+        "settings.py": """
+        import os, sys, yaml
+
+        def read():
+            path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "own.yaml")
+            try:
+                with open(path) as stream:
+                    return yaml.safe_load(stream)
+            except FileNotFoundError:
+                sys.exit(1)
+
+        def places():
+            known = {"a": 1, "b": 2}
+            return known[read()["place"]]
+
+        def prepare():
+            own = read()
+            return own["legs"] + own["horns"]
+        """,
+        "train.py": HEAD
+        + "import settings\nPLACE = settings.places()\ntf.data.Dataset.range(settings.prepare())\n",
+        "own-example.yaml": "place: a\nlegs: 4\nhorns: 2\n",
+    }
+    said = told(tmp_path, files).get("own-example.yaml", [])
+    assert ("dead-key", "place") not in said
