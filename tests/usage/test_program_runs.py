@@ -203,6 +203,10 @@ SILENT = {
         "place = tf.compat.v1.placeholder('float32')\nfeed = {place: config['rate'] * 2}\ntf.compat.v1.Session().run(place, feed)",
         "rate: 2\n",
     ),
+    "where a log goes": (
+        "import os\nfrom loguru import logger\nlogger.add(os.path.join(config['logs'], 'a.log'))\nlogger.info(config['logs'])",
+        "logs: out\n",
+    ),
     "written on a way, and read": (
         "import sys\nif sys.argv[1:]:\n    config['step'] = 3\ntf.constant(config['step'])", "step: 0\n",
     ),
