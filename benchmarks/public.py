@@ -2,7 +2,8 @@
 
 CHECKOUTS holds a folder for each project of `TRUTH/projects.tsv`, by its name, at the commit that stands there; TRUTH is `public`,
 or `unseen` for the projects that nothing was mended for before their first run. Recall and precision stand side by side; a finding
-counts for a defect of the same file with the same key, or on the same line.
+counts for a defect of the same file with the same key or on the same line, for those inside a section that it is told of, and for the same
+in each other config that it names.
 """
 
 from __future__ import annotations
@@ -31,13 +32,23 @@ def last(key: str) -> str:
     return key.rpartition(".")[2]
 
 
-def places(path: str, finding: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return the files and lines that a finding is about: one cause in several configs is one finding."""
-    others = [item for item in finding.get("related", []) if item.get("label") == "the same"]
-    return [
-        (path, finding["location"]["line"]),
-        *((item["path"].removeprefix("./"), item["line"]) for item in others),
-    ]
+def places_of(path: str, finding: dict[str, Any]) -> set[tuple[str, str]]:
+    """Return the files and lines of a finding: its own, and those of the configs that have the same."""
+    same = [item for item in finding["related"] if item["label"] == "the same"]
+    return {
+        (path, str(finding["location"]["line"])),
+        *((item["path"].removeprefix("./"), str(item["line"])) for item in same),
+    }
+
+
+def tells_of(path: str, finding: dict[str, Any], row: list[str]) -> bool:
+    """Tell whether a finding tells of a defect: by key or line, or as one inside the section that it is told of."""
+    key = finding.get("key") or ""
+    places = places_of(path, finding)
+    if row[0] not in {file for file, _ in places}:
+        return False
+    inside = bool(key) and row[2].startswith(f"{key}.")
+    return last(key) == last(row[2]) or inside or (row[0], row[1]) in places
 
 
 def checked(folder: Path) -> list[dict[str, Any]]:
@@ -64,27 +75,19 @@ def main() -> None:
             count[f"{kind} files"] += 1
             count[f"{kind} files taken for configs"] += path in known
         defects = [row for row in rows_of(truth / f"{name}.tsv") if len(row) > 4 and row[4] in TOLD]
-        any_defects = {(row[0], last(row[2])) for row in rows_of(truth / f"{name}.tsv") if len(row) > 4}
+        any_defects = [row for row in rows_of(truth / f"{name}.tsv") if len(row) > 4]
         found = [
             (item["path"].removeprefix("./"), finding)
             for item in reports
             for finding in item["findings"]
             if finding["severity"] in TOLD
         ]
-        hit = [
-            row
-            for row in defects
-            if any(
-                path == row[0] and (last(item.get("key") or "") == last(row[2]) or str(line) == row[1])
-                for first, item in found
-                for path, line in places(first, item)
-            )
-        ]
+        hit = [row for row in defects if any(tells_of(path, item, row) for path, item in found)]
         count["defects"] += len(defects)
         count["defects found"] += len(hit)
         for path, item in found:
             count[f"{item['severity']}s shown"] += 1
-            if (path, last(item.get("key") or "")) not in any_defects:
+            if not any(tells_of(path, item, row) for row in any_defects):
                 count[f"{item['severity']}s not in the truth"] += 1
                 print(f"  {name}: {path}:{item['location']['line']} {item['rule']} {item['message']}")
         print(f"{name}: {len(hit)} of {len(defects)} defects, {len(found)} findings")

@@ -14,6 +14,8 @@ _FOR_A_READER = frozenset(
      "date", "created", "url", "homepage", "readme", "about", "project", "experiment", "tags", "id"}
 )  # fmt: skip
 """Names of keys that stand in a config for its reader."""
+_ELSEWHERE = frozenset({"misplaced-key", "misspelt-key"})
+"""What is said of a section that the code looks for elsewhere: what lies in it goes with it."""
 
 
 def find_unread(judge: Judge) -> None:
@@ -21,10 +23,12 @@ def find_unread(judge: Judge) -> None:
     every_way = judge.again()
     dead: list[Entry] = []
     unsure: set[KeyPath] = set()
+    misplaced = {verdict.path for verdict in judge.verdicts if verdict.check in _ELSEWHERE}
     for path, entry in judge.entries.items():
         if (
             not path
             or path in judge.told
+            or any(path[:depth] in misplaced for depth in range(1, len(path)))
             or any(path[:depth] in {item.path for item in dead} for depth in range(1, len(path)))
         ):
             continue
@@ -42,7 +46,7 @@ def find_unread(judge: Judge) -> None:
             if judge.not_followed(path):
                 unsure.add(path)
                 continue
-            if not judge.exhausted and any(key.writes or key.may_write for key in judge.keys_at(path)):
+            if not judge.exhausted and any(key.writes for key in judge.keys_at(path)):
                 continue
             if _is_read_from_defaults(judge, entry):
                 continue
@@ -241,7 +245,12 @@ def find_overwritten(judge: Judge) -> None:
                     label="only logged",
                 )
             )
-        elif reads and not any(key.may_write for key in keys) and str(path[-1]) not in judge.mentioned:
+        elif (
+            reads
+            and not any(key.may_write for key in keys)
+            and str(path[-1]) not in judge.mentioned
+            and not _counts_in_another_way(judge, path)
+        ):
             judge.told.add(path)
             judge.add(
                 Verdict(

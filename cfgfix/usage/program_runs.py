@@ -179,7 +179,7 @@ class ProjectRuns:
                 mine.append(result)
                 self.results.append(result)
             made.append((entrance, mine))
-        self.open_sites = [item for entrance, mine in made for item in _open_sites(entrance, mine)]
+        self.open_sites = [item for entrance, mine in made for item in _open_sites(self, entrance, mine)]
         self._try_others(self.open_sites)
         for entrance in entrances:
             if not entrance.loads and self.option_steps < MAX_OPTION_STEPS:
@@ -196,6 +196,14 @@ class ProjectRuns:
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
         return len(self.results) >= MAX_RUNS or self.steps >= MAX_STEPS
+
+    def other_ways(self, result: RunResult) -> list[RunResult]:
+        """Return a run made again with both ways taken at conditions on configs; none where there are no steps left for it."""
+        if result.run.exhausted or self.steps >= MAX_STEPS // 2:
+            return []
+        if id(result) not in self.every_way:
+            self.every_way[id(result)] = made_again(self, result, every_way=True)
+        return [self.every_way[id(result)]]
 
     def with_text(self, path: str, config: ConfigFile) -> ProjectRuns:
         """Return the runs that open a config, made again with another text of it."""
@@ -336,7 +344,7 @@ def _telling(commands: Row[Command]) -> list[Command | None]:
     return list(found.values())
 
 
-def _open_sites(entrance: Entrance, results: Row[RunResult]) -> list[OpenSite]:
+def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult]) -> list[OpenSite]:
     """Return the load sites of a program that may get other files than those of its runs."""
     known = frozenset(path for result in results for path in result.opened)
     found: dict[Site, OpenSite] = {}
@@ -349,13 +357,21 @@ def _open_sites(entrance: Entrance, results: Row[RunResult]) -> list[OpenSite]:
                 continue
             site = OpenSite(entrance, result.command, opened.loading, set(), known)
             names = found.setdefault(site_of(opened.loading), site).names
-            names.update(str(key.path[0]) for key in opened.keys.values() if key.path and counted(key))
-            names.update(
-                asked.name
-                for asked in result.run.asked
-                if any(section.source == path and not section.path for section in asked.sections)
-            )
+            # What the file at hand says decides which keys are asked for; another one may ask for others.
+            for run in (result, *project.other_ways(result)):
+                names.update(_names_at_top(run, path))
     return [site for site in found.values() if site.names]
+
+
+def _names_at_top(result: RunResult, path: str) -> set[str]:
+    """Return the keys at the top of a file that a run asks for."""
+    opened = result.opened.get(path)
+    read = opened.keys.values() if opened is not None else ()
+    return {str(key.path[0]) for key in read if key.path and counted(key)} | {
+        asked.name
+        for asked in result.run.asked
+        if any(section.source == path and not section.path for section in asked.sections)
+    }
 
 
 def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = False) -> RunResult:

@@ -35,8 +35,28 @@ def one(folder: Path, code: str, config: str) -> list[tuple[str, str]]:
         + textwrap.dedent(code)
         + TAIL
     )
-    return told(folder, {"train.py": body, "run.yaml": config})["run.yaml"]
+    files = {"train.py": body, "run.yaml": config, "nets/__init__.py": "", "nets/small.py": SMALL}
+    return told(folder, files)["run.yaml"]
 
+
+SMALL = "def width(size):\n    return size['units']\n"
+OWN_CLASS = """\
+class Own(dict):
+    def __init__(self, *args, **kwargs):
+        if 'path' in kwargs:
+            with open(kwargs['path']) as stream:
+                super(Own, self).__init__(yaml.safe_load(stream))
+        else:
+            super(Own, self).__init__(*args, **kwargs)
+    def __getattr__(self, name):
+        if name not in self:
+            self[name] = Own()
+        if isinstance(self[name], dict):
+            self[name] = Own(self[name])
+        return self[name]
+cfg = Own(path='run.yaml')
+"""
+"""A class that makes a config's sections objects of its own as they are asked for."""
 
 READS = {
     "returned in a tuple": (
@@ -88,6 +108,75 @@ READS = {
         "fit:\n  epochs: 2\n  speed: 1\n",
         [("refused-key", "fit.speed")],
     ),
+    "a module imported by a name of the config": (
+        (
+            "module = __import__('nets.%s' % (config['net'],), fromlist=['nets'])\n"
+            "tf.keras.layers.Dense(module.width(config['size']))"
+        ),
+        "net: small\nsize:\n  units: 4\n  depth: 2\n",
+        [("dead-key", "size.depth")],
+    ),
+    "a table of objects that hold the config": (
+        (
+            "import sys\nclass A:\n    def __init__(self, c):\n        self.c = c\n    def run(self):\n"
+            "        tf.keras.layers.Dense(self.c['units'])\nclass B(A):\n    def run(self):\n"
+            "        tf.keras.layers.Dropout(self.c['rate'])\n{'a': A(config), 'b': B(config)}[sys.argv[1]].run()"
+        ),
+        "units: 4\nrate: 0.1\nwidth: 2\n",
+        [("dead-key", "width")],
+    ),
+    "a class of its own that is asked a hundred times": (
+        OWN_CLASS
+        + "for n in range(60):\n    tf.constant(cfg.a.x + cfg.b.y)\n"
+        + "tf.constant(cfg.a.x + cfg.b.y)\n" * 60,
+        "a:\n  x: 1\n  u: 2\nb:\n  y: 3\n",
+        [("dead-key", "a.u")],
+    ),
+    "a class of its own under a condition that is not known": (
+        OWN_CLASS
+        + "import sys\nif len(sys.argv) > 4:\n"
+        + "    tf.constant(cfg.a.x)\n" * 9
+        + "tf.constant(cfg.a.y)\n",
+        "a:\n  x: 1\n  y: 2\n  u: 2\n",
+        [("dead-key", "a.u")],
+    ),
+    "a section in a place where nothing looks": (
+        "tf.keras.layers.Dense(config['net']['size']['units'])\ntf.constant(config['net']['rate'])",
+        "size:\n  units: 4\nnet:\n  rate: 0.1\n",
+        [("misplaced-key", "size")],
+    ),
+    "the hyperparameters of TensorFlow 1": (
+        (
+            "params = tf.contrib.training.HParams(**config['model'])\nparams.add_hparam('depth', 2)\n"
+            "tf.keras.layers.Dense(params.units + params.depth)\ntf.constant(params.width)"
+        ),
+        "model:\n  units: 4\n  unused: 1\n",
+        [("missing-key", "model.width"), ("dead-key", "model.unused")],
+    ),
+    "a class derived from hyperparameters": (
+        (
+            "from tensorflow.contrib.training import HParams\nclass Params(HParams):\n    def __init__(self, section):\n"
+            "        HParams.__init__(self)\n        for name, value in section.items():\n            self.add_hparam(name, value)\n"
+            "params = Params(config['model'])\nparams.depth = 3\n"
+            "tf.keras.layers.Dense(params.units + params.depth)"
+        ),
+        "model:\n  units: 4\n  depth: 2\n  unused: 1\n",
+        [("replaced-key", "model.depth"), ("dead-key", "model.unused")],
+    ),
+    "a class derived from EasyDict": (
+        (
+            "from easydict import EasyDict\nclass Own(EasyDict):\n    def __init__(self, d):\n        super().__init__(d)\n"
+            "    @property\n    def double(self):\n        return self.net.units * 2\n"
+            "tf.keras.layers.Dense(Own(config).double)"
+        ),
+        "net:\n  units: 4\n  depth: 2\n",
+        [("dead-key", "net.depth")],
+    ),
+    "only written on a way that is not always taken": (
+        "import sys\nif sys.argv[1:]:\n    config['fit']['step'] = 3\ntf.constant(config['fit']['rate'])",
+        "fit:\n  rate: 0.1\n  step: 0\n",
+        [("dead-key", "fit.step")],
+    ),
     "names made in a loop": (
         "for part in ('train', 'valid'):\n    tf.data.Dataset.range(config[f'{part}_count'])",
         "train_count: 3\nvalid_count: 2\ntest_count: 1\n",
@@ -110,6 +199,40 @@ SILENT = {
     "a guard and a default": ("if 'x' in config:\n    tf.constant(config['x'])\ntf.constant(config.get('y', 2) + config['z'])", "z: 1\n"),
     "a handler for what is not there": ("try:\n    n = config['n']\nexcept KeyError:\n    n = 3\ntf.constant(n + config['z'])", "z: 1\n"),
     "anchors": ("tf.constant(config['a']['x'] + config['b']['x'])", "_base: &base\n  x: 1\na: *base\nb:\n  <<: *base\n"),
+    "a value under a key that is an object": (
+        "place = tf.compat.v1.placeholder('float32')\nfeed = {place: config['rate'] * 2}\ntf.compat.v1.Session().run(place, feed)",
+        "rate: 2\n",
+    ),
+    "where a log goes": (
+        "import os\nfrom loguru import logger\nlogger.add(os.path.join(config['logs'], 'a.log'))\nlogger.info(config['logs'])",
+        "logs: out\n",
+    ),
+    "written on a way, and read": (
+        "import sys\nif sys.argv[1:]:\n    config['step'] = 3\ntf.constant(config['step'])", "step: 0\n",
+    ),
+    "hyperparameters that a text may add to": (
+        "import sys\nparams = tf.contrib.training.HParams(**config)\nparams.parse(sys.argv[1])\ntf.constant(params.units)",
+        "units: 4\n",
+    ),
+    "hyperparameters that other code gets": (
+        "import plugin\nplugin.run(tf.contrib.training.HParams(**config))", "units: 4\ndepth: 2\n",
+    ),
+    "a name that a text is made of": ("tf.constant(len('%s-%d' % (config['name'], 3)))", "name: a\n"),
+    "a table of sections": (
+        "import sys\ntf.constant(len({'a': config['a'], 'b': config['b']}[sys.argv[1]]['x']))",
+        "a:\n  x: [1]\n  y: 2\nb:\n  x: [2]\n",
+    ),
+    "a module imported by a name that is not known": (
+        "import sys\nmodule = __import__(sys.argv[1])\nmodule.run(config)", "a: 1\nb: 2\n",
+    ),
+    "a way that only an argument opens": (
+        (
+            "class Net:\n    def __init__(self, c):\n        self.ratio = c['ratio']\n"
+            "    def build(self, boost=False):\n        if boost:\n            tf.keras.layers.Dense(self.ratio)\n"
+            "Net(config).build()"
+        ),
+        "ratio: 2\n",
+    ),
     "converted at the read": ("tf.keras.optimizers.Adam(float(config['rate']))", "rate: 1e-3\n"),
 }  # fmt: skip
 
@@ -136,6 +259,42 @@ def test_commands_say_which_file_a_program_gets(tmp_path: Path) -> None:
     )
     # The second is taken for its keys, the third has none that are read.
     assert found == {"conf/a.yaml": [("dead-key", "extra")], "other/b.yaml": []}
+
+
+def test_options_of_optparse_name_the_file(tmp_path: Path) -> None:
+    code = HEAD + (
+        "from optparse import OptionParser\nparser = OptionParser()\n"
+        "parser.add_option('-c', '--config', type='string', dest='chosen', default='a.yaml')\n"
+        "parser.add_option('-n', type='int', default=3)\n(options, rest) = parser.parse_args()\n"
+        "with open(options.chosen) as stream:\n    config = yaml.safe_load(stream)\n"
+        "tf.keras.layers.Dense(config['units'] + options.n)\n"
+    )
+    config = "units: 1\nunused: 2\n"
+    found = told(
+        tmp_path,
+        {"train.py": code, "b.yaml": config, "run.sh": "python train.py -c b.yaml -n 2\n"},
+    )
+    assert found == {"b.yaml": [("dead-key", "unused")]}
+
+
+def test_a_file_whose_keys_another_way_asks_for_fits_the_program(tmp_path: Path) -> None:
+    code = HEAD + (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config', default='one.yaml')\n"
+        "def build(c):\n    if c['kind'] == 'flat':\n        tf.keras.layers.Dense(c['units'])\n"
+        "    else:\n        tf.keras.layers.Conv2D(c['filters'], c['kernel'], strides=c['strides'])\n"
+        "with open(parser.parse_args().config) as stream:\n    build(yaml.safe_load(stream))\n"
+    )
+    other = "kind: deep\nfilters: 2\nkernel: 3\nstrides: 1\nstridez: 2\n"
+    found = told(
+        tmp_path,
+        {
+            "train.py": code,
+            "one.yaml": "kind: flat\nunits: 1\n",
+            "two.yaml": other,
+            "colours.yaml": "red: 1\nblue: 2\nkind: cold\n",
+        },
+    )
+    assert found == {"one.yaml": [], "two.yaml": [("dead-key", "stridez")]}
 
 
 def test_json_and_toml_are_told_at_their_keys(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import classes, writing
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
-from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method
+from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method, fill
+from cfgfix.code.inference.interpreter.models.containers import CONTAINERS
 from cfgfix.code.inference.interpreter.models.decorators import call_decorated
 from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
@@ -26,14 +27,19 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame
+from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_of, key_of, origins_of
+from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import replace
 
 MAX_DEPTH = 40
 """Most calls entered inside one another."""
 MAX_ENTERED = 40
 """Most times that a function is entered in one run."""
+MAX_ENTERED_SHORT = 600
+"""The same for a function without loops that is so short as those that only look something up."""
+MAX_SHORT = 12
+"""Most statements of such a function."""
 MAX_SAME = 6
 """Most times that a function is inside itself."""
 MAX_WAY = 12
@@ -111,6 +117,12 @@ def _construct(call: Call, cls: ClassObject) -> Value:
                 writing.update(call.frame, instance.entries, value, call.spot)
             instance.entries.entries.update(call.keywords)
             return instance
+    elif outside and all(name in CONTAINERS for name in outside):
+        flavour, access, absent = CONTAINERS[outside[0]]
+        instance.entries = Mapping(access=access, absent=absent, flavour=flavour)
+        if not isinstance(init, FunctionObject):
+            fill(call, instance.entries, call.args)
+            return instance
     elif outside:
         instance.open = True
     if isinstance(init, FunctionObject):
@@ -159,7 +171,7 @@ def enter(call: Call, function: FunctionObject) -> Value:
     run, scope, spot = call.run, function.scope, call.spot
     count = run.running.get(id(scope), 0)
     times = run.times_entered[id(scope)] = run.times_entered.get(id(scope), 0) + 1
-    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > MAX_ENTERED:
+    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > _most_times(run, scope, times):
         call.escape()
         return Unknown(origins_of(call.values))
     run.entered[id(scope)] = scope
@@ -186,6 +198,29 @@ def enter(call: Call, function: FunctionObject) -> Value:
     if may_end and scope.body[-1].kind not in ("return", "raise"):
         return choice((result, NONE))
     return result
+
+
+def _most_times(run: Run, scope: Scope, times: int) -> int:
+    """Return how many times a function may be entered in one run."""
+    if times <= MAX_ENTERED:
+        return MAX_ENTERED
+    known = run.short.get(id(scope))
+    if known is None:
+        known = run.short[id(scope)] = _is_short(scope)
+    return MAX_ENTERED_SHORT if known else MAX_ENTERED
+
+
+def _is_short(scope: Scope) -> bool:
+    """Tell whether a function has few statements and no loops."""
+    pending, count = list(scope.body), 0
+    while pending and count <= MAX_SHORT:
+        event = pending.pop()
+        count += 1
+        if event.kind in ("for", "while"):
+            return False
+        for _, inner in event.bodies or ():
+            pending += inner
+    return count <= MAX_SHORT
 
 
 def _owner(function: FunctionObject) -> ClassObject | None:
@@ -230,6 +265,8 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
             extra.sections = tuple(dict.fromkeys((*extra.sections, key.parent)))
     if rest is not None:
         own[rest] = extra
+        if spread is None and not call.opaque:
+            run.write_out(extra)
     for name in (*plain, *only_named):
         if name not in own:
             own[name] = _default(call, function, name)

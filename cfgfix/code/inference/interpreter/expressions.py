@@ -113,7 +113,9 @@ def _mapping(frame: Frame, expr: Expr) -> Value:
             continue
         name = constant_of(evaluate(frame, key))
         if name is None:
+            # `{placeholder: rate}`: what gets the mapping may use it.
             result.open = True
+            frame.run.use(inner, frame.spot(place), deep=True)
         else:
             writing.put(frame.run, result, name, inner, frame.spot(place))
     return result
@@ -195,11 +197,13 @@ def _compare(frame: Frame, expr: Expr) -> Value:
         if not isinstance(value, (Mapping, Instance, Sequence)):
             frame.run.use(value, spot)
     origins = origins_of(values)
-    if False in results:
-        return Scalar(False, origins)
-    if None in results:
+    if None in results and False not in results:
         return Unknown(origins)
-    return Scalar(True, origins)
+    found = Scalar(False not in results, origins)
+    if len(values) == 2 and frame.run.is_written_out(values[1]) and not origins:
+        # Only a membership test is made of a mapping.
+        frame.run.decide(found)
+    return found
 
 
 def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: Expr) -> bool | None:

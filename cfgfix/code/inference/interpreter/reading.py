@@ -36,7 +36,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, Run, canonical
-from cfgfix.code.inference.interpreter.values import choice, constant_of, key_of, key_value, name_of
+from cfgfix.code.inference.interpreter.values import (
+    MAX_CHOICES,
+    choice,
+    constant_of,
+    key_of,
+    key_value,
+    name_of,
+)
 
 
 def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None) -> Value:
@@ -134,6 +141,8 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
             return item(
                 frame, owner.entries, Scalar(name), spot, "None" if soft else "AttributeError", default
             )
+        if owner.entries.flavour != "dict" and not isinstance(getter, FunctionObject):
+            return attribute(frame, owner.entries, name, spot, default)
         if name in DICT_METHODS:
             return Method(owner.entries, name)
     outside = classes.outside_bases(owner.cls)
@@ -185,7 +194,7 @@ def item(
         run.use(index, spot)
         name = constant_of(index)
         if name is None:
-            run.walk(owner, spot)
+            _walk_entries(run, owner, spot)
             if isinstance(index, PartialText):
                 shape = partial_pattern(index)
                 matching = [v for k, v in owner.entries.items() if isinstance(k, str) and shape(k)]
@@ -224,6 +233,17 @@ def item(
     run.use(index, spot)
     run.asked_of_unknown(owner, constant_of(index))
     return Unknown(owner.origins)
+
+
+def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
+    """Note that an entry is looked up whose name is not known: what a table of objects and functions holds is read by them."""
+    is_table = owner.key is None and not owner.sections and not owner.open
+    if not is_table or len(owner.entries) > MAX_CHOICES:
+        run.walk(owner, spot)
+        return
+    for value in owner.entries.values():
+        if not isinstance(value, (Instance, FunctionObject, ClassObject)):
+            run.walk(value, spot)
 
 
 def lacking(

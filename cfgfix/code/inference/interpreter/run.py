@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NORMAL, RETURN, BREAK, CONTINUE, RAISE = range(5)
 """How a statement ends."""
-MAX_STEPS = 100_000
+MAX_STEPS = 200_000
 """Most statements and expressions read in one run, so that a program made to be slow ends."""
 MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
@@ -42,6 +42,18 @@ MAX_USES = 8
 """Most uses of one key that are noted."""
 SAYS_NO = frozenset({"no", "n", "off", "false", "none", "null", "0"})
 """Texts that say no, and are true."""
+ACCESSORS = frozenset(
+    {
+        "__getattr__",
+        "__getattribute__",
+        "__getitem__",
+        "__setattr__",
+        "__setitem__",
+        "__contains__",
+        "__missing__",
+    }
+)
+"""Methods whose conditions are about the name that is asked for, which no other value in a config changes."""
 _BASES = {"KeyError": ("LookupError",), "IndexError": ("LookupError",)}
 """Exceptions that a handler may name instead."""
 
@@ -254,6 +266,7 @@ class Run:
         left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
         times_entered: How many times a scope was entered, by its identity.
+        short: Whether a scope that was entered often is short and has no loops, by its identity.
         loops: How many loops over items that are not known the run is inside.
         waiting: Functions and objects that libraries may call, with the frame that handed them over.
         called_back: Functions that were run as a library may call them, by identity.
@@ -286,6 +299,7 @@ class Run:
         self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
         self.times_entered: dict[int, int] = {}
+        self.short: dict[int, bool] = {}
         self.loops = 0
         self.waiting: list[tuple[Value, Frame]] = []
         self.steps = 0
@@ -293,6 +307,7 @@ class Run:
         self.failure: Exception | None = None
         self.called_back: set[tuple[int, int]] = set()
         self._decided: dict[int, Value] = {}
+        self._written_out: dict[int, Value] = {}
 
     # What the parts above this one do
 
@@ -360,7 +375,12 @@ class Run:
         self.ask_truth(test, "the condition", spot)
         if id(test) in self._decided:
             return truth(test)
-        if self.every_way and (spot.scope.kind != "module" or test.origins or key_of(test) is not None):
+        in_accessor = spot.scope.name in ACCESSORS and not test.origins and key_of(test) is None
+        if (
+            self.every_way
+            and not in_accessor
+            and (spot.scope.kind != "module" or test.origins or key_of(test) is not None)
+        ):
             return None
         return truth(test)
 
@@ -377,6 +397,14 @@ class Run:
     def decide(self, test: Value) -> None:
         """Note a test of which only one way can be taken, such as one of a value's type."""
         self._decided[id(test)] = test
+
+    def write_out(self, keywords: Mapping) -> None:
+        """Note named arguments that the code writes out one by one: which they are, no config decides."""
+        self._written_out[id(keywords)] = keywords
+
+    def is_written_out(self, value: Value) -> bool:
+        """Tell whether something holds the named arguments of a call that writes them out."""
+        return id(value) in self._written_out
 
     def condition(self, shown: str, test: Value) -> str:
         """Return a condition as it is written, noting whether a config decides it."""

@@ -70,10 +70,21 @@ def put(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
                 key.uses.append(spot)
             else:
                 (key.writes if run.sure else key.may_write).append(spot)
-    if run.sure or before is None:
+    if run.sure or before is None or _stands_for_the_same(before, value):
         holder.entries[name] = value
     else:
         holder.entries[name] = choice((before, value))
+
+
+def _stands_for_the_same(before: Value, value: Value) -> bool:
+    """Tell whether a section gives way to itself in another class: `self[name] = Config(self[name])`."""
+    sections = _sections_of(before)
+    return bool(sections) and sections == _sections_of(value) and isinstance(value, Instance)
+
+
+def _sections_of(value: Value) -> frozenset[ConfigKey]:
+    inner = value.entries if isinstance(value, Instance) else value
+    return frozenset(inner.sections) if isinstance(inner, Mapping) and not inner.open else frozenset()
 
 
 def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spot) -> None:
@@ -85,6 +96,9 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         setter = classes.member(owner.cls, "__setattr__")
         if isinstance(setter, FunctionObject) and id(setter.scope) not in run.running:
             run.call(Call(frame, setter.bound(owner), (Scalar(name), value), {}, spot))
+            return
+        if owner.entries is not None and name in owner.entries.entries and owner.entries.flavour != "dict":
+            put(run, owner.entries, name, value, spot)
             return
         set_own(run, owner, name, value, spot)
     elif isinstance(owner, (ClassObject, ModuleObject)):

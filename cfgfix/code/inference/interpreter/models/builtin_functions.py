@@ -422,8 +422,18 @@ def _super(call: Call) -> Value:
     return Made("builtins.super", (call.frame.receiver or UNKNOWN, call.frame.owner or UNKNOWN), {}, None)
 
 
-def _import(_: Call) -> Value:
-    return UNKNOWN
+def _import(call: Call) -> Value:
+    """Return the module that `__import__` gives: the outermost package, or with names to take the module itself."""
+    call.use(call.first)
+    name = constant_text(call.first)
+    if name is None:
+        return UNKNOWN
+    importer = call.frame.scope.module
+    taken = call.argument(3, "fromlist")
+    found = call.run.imported(name, importer)
+    if taken is None or truth(taken) is False:
+        return call.run.imported(name.partition(".")[0], importer)
+    return found if truth(taken) else UNKNOWN
 
 
 def _iterate(call: Call) -> Value:

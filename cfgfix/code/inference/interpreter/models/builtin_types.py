@@ -25,7 +25,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model
-from cfgfix.code.inference.interpreter.values import choice, constant_text, copied, key_value, origins_of
+from cfgfix.code.inference.interpreter.values import (
+    choice,
+    constant_text,
+    copied,
+    key_value,
+    origins_of,
+    wrapped,
+)
 
 
 def builtin_method(call: Call) -> Value | None:
@@ -225,6 +232,34 @@ _SEQUENCE_METHODS: dict[str, Model] = {
 # Methods of the next class in line
 
 
+def fill(call: Call, entries: Mapping, args: tuple[Value, ...]) -> None:
+    """Fill a new object whose class is a mapping with what its constructor is given."""
+    plain = entries.flavour == "dict"
+    for value in args:
+        inner = value.entries if isinstance(value, Instance) and value.entries is not None else value
+        made = inner if plain else wrapped(inner, entries.flavour, entries.access, entries.absent)
+        writing.update(call.frame, entries, made, call.spot)
+    for name, value in call.keywords.items():
+        entries.entries[name] = (
+            value if plain else wrapped(value, entries.flavour, entries.access, entries.absent)
+        )
+    if call.spread is not None:
+        entries.sections = (
+            *entries.sections,
+            *(section for section in call.spread.sections if section not in entries.sections),
+        )
+    entries.open = entries.open or call.opaque
+
+
+def init_by_name(call: Call) -> Value | None:
+    """Return what `dict.__init__(self, ...)` gives: the base class is named instead of asked for."""
+    receiver = call.first
+    if not call.name.endswith(".__init__") or not isinstance(receiver, Instance) or receiver.entries is None:
+        return None
+    fill(call, receiver.entries, call.args[1:])
+    return NONE
+
+
 def super_method(call: Call, owner: Made) -> Value:
     """Return what a method of `super()` gives."""
     name = call.name
@@ -247,10 +282,7 @@ def super_method(call: Call, owner: Made) -> Value:
     if isinstance(receiver, Instance):
         if receiver.entries is not None:
             if name == "__init__":
-                for value in call.args:
-                    writing.update(call.frame, receiver.entries, value, call.spot)
-                for key, value in call.keywords.items():
-                    receiver.entries.entries[key] = value
+                fill(call, receiver.entries, call.args)
                 return NONE
             return mapping_method(call.on(Method(receiver.entries, name)))
         if name in ("__setattr__", "__setitem__") and len(call.args) == 2:

@@ -1,7 +1,8 @@
-"""Classes that give a mapping attributes: EasyDict, Munch, Box, namespaces and their like."""
+"""Classes that give a mapping attributes: EasyDict, Munch, Box, HParams, namespaces and their like."""
 
 from __future__ import annotations
 
+from cfgfix.code.inference.interpreter import writing
 from cfgfix.code.inference.interpreter.models.fields import construct_unknown
 from cfgfix.code.inference.interpreter.objects import (
     ATTRIBUTES,
@@ -16,9 +17,10 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model
-from cfgfix.code.inference.interpreter.values import constant_text, held, wrapped
+from cfgfix.code.inference.interpreter.values import choice, constant_text, held, key_of, wrapped
 
-_CONTAINERS: dict[str, tuple[str, str, str | None]] = {
+_HPARAMS = ("HParams", EITHER, "AttributeError")
+CONTAINERS: dict[str, tuple[str, str, str | None]] = {
     "easydict.EasyDict": ("EasyDict", EITHER, "AttributeError"),
     "munch.Munch": ("Munch", EITHER, "AttributeError"),
     "munch.munchify": ("Munch", EITHER, "AttributeError"),
@@ -38,6 +40,9 @@ _CONTAINERS: dict[str, tuple[str, str, str | None]] = {
     "omegaconf.OmegaConf.create": ("omegaconf", EITHER, "ConfigAttributeError"),
     "omegaconf.DictConfig": ("omegaconf", EITHER, "ConfigAttributeError"),
     "omegaconf.OmegaConf.structured": ("omegaconf", EITHER, "ConfigAttributeError"),
+    "tensorflow.contrib.training.HParams": _HPARAMS,
+    "tensorflow.contrib.training.python.training.hparam.HParams": _HPARAMS,
+    "tensor2tensor.utils.hparam.HParams": _HPARAMS,
 }
 """Classes that give a mapping attributes: flavour, access, what raises where a name is missing (None: nothing does)."""
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
@@ -45,7 +50,7 @@ _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 
 def _make_container(call: Call) -> Value:
     """Return a container made of a mapping and named arguments."""
-    flavour, access, absent = _CONTAINERS[call.name]
+    flavour, access, absent = CONTAINERS[call.name]
     value = call.args[0] if call.args else None
     if value is None or (type(value) is Scalar and value.value is None):
         made = Mapping(access=access, absent=absent, flavour=flavour)
@@ -57,6 +62,10 @@ def _make_container(call: Call) -> Value:
         if not isinstance(outer, Mapping):
             return outer
         made = outer
+    if call.opaque:
+        made.open = True
+    if call.spread is not None:
+        made.sections = (*made.sections, *(s for s in call.spread.sections if s not in made.sections))
     for name, item in call.keywords.items():
         if name not in ("lock", "type_safe", "frozen_box", "default_box", "_dynamic", "flags", "new_allowed"):
             made.entries[name] = wrapped(item, flavour, access, absent)
@@ -94,14 +103,52 @@ def _to_dictionary(call: Call) -> Value:
     return wrapped(call.args[0], "dict", DICT, "KeyError") if call.args else UNKNOWN
 
 
+def _add_hparam(call: Call) -> Value:
+    """Add a value to the hyperparameters of TensorFlow 1, or change it."""
+    owner, name, value = call.mapping, constant_text(call.first), call.argument(1, "value")
+    if name is None or value is None:
+        owner.open = True
+        for item in call.values:
+            call.run.walk(item, call.spot)
+        return NONE
+    writing.put(call.run, owner, name, value, call.spot)
+    key = key_of(value)
+    if key is not None and key.name == name and key.parent is not None and key.parent not in owner.sections:
+        own = sum(1 for item in owner.entries.values() if (k := key_of(item)) and k.parent is key.parent)
+        if 0 < key.parent.size <= own:
+            owner.sections = (*owner.sections, key.parent)
+    return NONE
+
+
+def _override(call: Call) -> Value:
+    writing.update(call.frame, call.mapping, call.first, call.spot)
+    return call.mapping
+
+
+def _parse_hparams(call: Call) -> Value:
+    """Take a text such as `rate=0.1,units=4`, which may replace any value."""
+    for item in call.values:
+        call.use(item)
+    for name, value in list(call.mapping.entries.items()):
+        call.mapping.entries[name] = choice((value, UNKNOWN))
+    return call.mapping
+
+
 FUNCTIONS: dict[str, Model] = {
-    **dict.fromkeys(_CONTAINERS, _make_container),
+    **dict.fromkeys(CONTAINERS, _make_container),
     **dict.fromkeys(_NAMESPACES, _make_namespace),
     "munch.unmunchify": _to_dictionary,
     "omegaconf.OmegaConf.to_container": _to_dictionary,
     "omegaconf.OmegaConf.to_object": _to_dictionary,
 }
 METHODS: dict[tuple[str, str], Model] = {
+    ("HParams", "add_hparam"): _add_hparam,
+    ("HParams", "set_hparam"): _add_hparam,
+    ("HParams", "override_from_dict"): _override,
+    ("HParams", "parse"): _parse_hparams,
+    ("HParams", "parse_json"): _parse_hparams,
+    ("HParams", "values"): to_plain,
+    ("HParams", "to_json"): write_down,
     ("Box", "to_dict"): to_plain,
     ("Box", "to_yaml"): write_down,
     ("DotMap", "toDict"): to_plain,

@@ -14,7 +14,7 @@ from cfgfix.code.inference.interpreter.models import (
     workers,
 )
 from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
-from cfgfix.code.inference.interpreter.models.builtin_types import super_method
+from cfgfix.code.inference.interpreter.models.builtin_types import init_by_name, super_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
@@ -41,6 +41,9 @@ _MAPPING_METHODS: dict[tuple[str, str], Model] = {**containers.METHODS, **config
 def call_external(call: Call) -> Value:
     """Return what a call of something outside the project gives."""
     name = call.name
+    initialised = init_by_name(call)
+    if initialised is not None:
+        return initialised
     if name.startswith("builtins."):
         return builtin(call)
     module, _, last = name.rpartition(".")
@@ -69,7 +72,7 @@ def library_method(call: Call) -> Value | None:
     if isinstance(owner, Made):
         if owner.name == "builtins.super":
             return super_method(call, owner)
-        if owner.name == "argparse.ArgumentParser":
+        if owner.name in (options.ARGUMENT_PARSER, options.OPTION_PARSER):
             return options.parser_method(call, owner)
         if owner.name in ("ruamel.yaml.YAML", "ruamel.YAML") and name in ("load", "load_all"):
             return loading.load_by_ruamel(call, owner)

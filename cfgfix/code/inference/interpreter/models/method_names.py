@@ -43,6 +43,22 @@ METHODS_OF: dict[str, frozenset[str]] = {
     "Box": DICT_METHODS | {"to_dict", "to_yaml", "to_json", "merge_update"},
     "DotMap": DICT_METHODS | {"toDict", "pprint"},
     "Munch": DICT_METHODS | {"toDict", "toJSON", "toYAML"},
+    "HParams": frozenset(
+        {
+            "add_hparam",
+            "set_hparam",
+            "del_hparam",
+            "get",
+            "values",
+            "parse",
+            "parse_json",
+            "override_from_dict",
+            "to_json",
+            "to_proto",
+            "get_model_structure",
+            "set_model_structure",
+        }
+    ),
     "addict": DICT_METHODS | {"to_dict", "freeze", "unfreeze", "deepcopy"},
 }
 """By the flavour of the mapping; `DICT_METHODS` for any other."""

@@ -1,4 +1,4 @@
-"""Options of the command line: argparse, absl flags, fire, typer, `sys.argv`."""
+"""Options of the command line: argparse, optparse, absl flags, fire, typer, `sys.argv`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ from cfgfix.code.inference.interpreter.values import constant_text, held
 
 SHELL = "\x00"
 """What stands in a command's arguments for a part that only the shell knows."""
+ARGUMENT_PARSER, OPTION_PARSER = "argparse.ArgumentParser", "optparse.OptionParser"
+_PARTS = frozenset(
+    {"add_option_group", "add_argument_group", "add_mutually_exclusive_group", "add_parser", "add_subparsers"}
+)
 FLAG_MODULES = frozenset({"absl.flags", "tensorflow.app.flags", "tensorflow.flags", "gflags"})
 
 FLAGS = frozenset(
@@ -44,7 +48,8 @@ _CONVERSIONS: dict[str, Callable[[str], Any]] = {
 
 
 def _argument_parser(call: Call) -> Value:
-    made = Made("argparse.ArgumentParser", call.args, call.keywords, call.spot)
+    kind = OPTION_PARSER if call.name == OPTION_PARSER else ARGUMENT_PARSER
+    made = Made(kind, call.args, call.keywords, call.spot)
     call.run.parsers[id(made)] = []
     for parent in held(call.keywords.get("parents", UNKNOWN), 2):
         call.run.parsers[id(made)] += call.run.parsers.get(id(parent), [])
@@ -79,7 +84,7 @@ def add_argument(call: Call, parser: Made) -> Value:
         attribute,
         default,
         required,
-        kind.name if isinstance(kind, External) else "?" if kind is not None else "",
+        _kind_of(kind),
         action,
         count in ("*", "+") or isinstance(count, int),
         ConfigKey(OPTIONS, (attribute,), call.run.option_section),
@@ -89,6 +94,21 @@ def add_argument(call: Call, parser: Made) -> Value:
     call.run.parsers.setdefault(id(parser), []).append(option)
     call.run.options[attribute] = option
     return Made("argparse.Action", (), {}, call.spot)
+
+
+def _kind_of(kind: Value | None) -> str:
+    """Return the conversion that an option names: a function, or for `optparse` a text."""
+    if isinstance(kind, External):
+        return kind.name
+    name = constant_text(kind) if kind is not None else None
+    known = {
+        "int": "builtins.int",
+        "long": "builtins.int",
+        "float": "builtins.float",
+        "string": "builtins.str",
+        "str": "builtins.str",
+    }
+    return known.get(name, "?") if name is not None else "?" if kind is not None else ""
 
 
 def _texts_in(value: Value | None) -> tuple[Any, ...] | None:
@@ -123,16 +143,15 @@ def options_given(run: Run, parser: Made) -> Mapping:
 def parser_method(call: Call, parser: Made) -> Value:
     """Return what a method of a parser gives."""
     name = call.name
-    if name == "add_argument":
+    if name in ("add_argument", "add_option"):
         return add_argument(call, parser)
     if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
         if call.argument(1, "namespace") is not None:
             call.run.open_parsers.add(id(parser))
         found = options_given(call.run, parser)
         call.run.parsed.append((id(parser), name, call.spot))
-        return (
-            found if name != "parse_known_args" else Sequence([found, Sequence([], open=True)], kind="tuple")
-        )
+        with_rest = name == "parse_known_args" or parser.name == OPTION_PARSER
+        return Sequence([found, Sequence([], open=True)], kind="tuple") if with_rest else found
     if name in ("error", "exit", "print_help", "print_usage", "format_help", "add_help"):
         return UNKNOWN
     dest = call.keywords.get("dest")
@@ -147,7 +166,7 @@ def parser_method(call: Call, parser: Made) -> Value:
         )  # fmt: skip
         call.run.parsers.setdefault(id(parser), []).append(option)
         call.run.options[attribute] = option
-    if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser", "add_subparsers"):
+    if name in _PARTS:
         return parser
     call.run.open_parsers.add(id(parser))
     return NONE if name == "set_defaults" else UNKNOWN
@@ -357,7 +376,8 @@ def literal(text: str) -> Scalar:
 
 
 FUNCTIONS: dict[str, Model] = {
-    "argparse.ArgumentParser": _argument_parser,
+    ARGUMENT_PARSER: _argument_parser,
+    OPTION_PARSER: _argument_parser,
     "configargparse.ArgumentParser": _argument_parser,
     "configargparse.ArgParser": _argument_parser,
     "absl.app.run": _run_main,

@@ -94,7 +94,8 @@ def note(call: Call, name: str) -> None:
 def _only_tells(name: str) -> bool:
     """Tell whether a call only prints, logs or writes down what it is given."""
     last = name.rpartition(".")[2]
-    if last in _SETTINGS_OF_LOGS:
+    if last in _SETTINGS_OF_LOGS or (last == "add" and name.startswith("loguru.")):
+        # `logger.add(path)` of loguru opens the file that the log goes to.
         return False
     if name.startswith(_LOGS) or name in _DUMPS:
         return True

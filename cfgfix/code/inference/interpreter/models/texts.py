@@ -79,12 +79,13 @@ def percent(left: Scalar, right: Value) -> Value:
     elif isinstance(right, Sequence) and right.kind == "tuple" and not right.open:
         known = tuple(item.value for item in right.items if type(item) is Scalar)
         values = known if len(known) == len(right.items) else None
+    origins = left.origins | origins_of(held(right, 2))
     if values is None or len(left.value) > MAX_TEXT or "*" in left.value:
-        return Unknown(left.origins | origins_of(held(right, 2)))
+        return Unknown(origins)
     try:
-        return Scalar((left.value % values)[:MAX_TEXT], left.origins | right.origins)
+        return Scalar((left.value % values)[:MAX_TEXT], origins)
     except (TypeError, ValueError, KeyError, MemoryError):
-        return Unknown(left.origins | right.origins)
+        return Unknown(origins)
 
 
 def text_of(value: Value) -> Value:
