@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import math
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -192,6 +194,22 @@ def old_limits(
     return tuple(found)
 
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_INSTALLED = re.compile(r"[\\/](?:site-packages|dist-packages)[\\/]")
+"""Folders of packages that pip or a distribution put there."""
+_GENERATED = "__autograph_generated_file"
+"""How TensorFlow names the temporary files of the functions it has rewritten."""
+
+
+def _is_installed(path: str) -> bool:
+    """Tell whether a file is of an installed package, of Python itself or of the instrument, or made by AutoGraph."""
+    if os.path.basename(path).startswith(_GENERATED):
+        return True
+    return bool(_INSTALLED.search(path)) or path.startswith(
+        (_PACKAGE + os.sep, os.path.dirname(os.path.realpath(os.__file__)) + os.sep)
+    )
+
+
 @dataclass(slots=True)
 class FixLookup:
     """What the rule engine finds, and would fix, in the user's config and in the files of the measured functions."""
@@ -207,10 +225,14 @@ def look_up_fixes(*paths: str) -> FixLookup:
     from cfgfix.core.records import replace
     from cfgfix.lint import runner as engine
 
-    lookup = FixLookup(paths)
+    # What is installed is not the user's to repair, and the code around it is that of the whole environment.
+    own = tuple(path for path in paths if not _is_installed(os.path.realpath(path)))
+    lookup = FixLookup(own)
+    if not own:
+        return lookup
     try:
         report = engine.check(
-            engine.Request(paths=paths, adjust=lambda settings: replace(settings, hardware="auto"))
+            engine.Request(paths=own, adjust=lambda settings: replace(settings, hardware="auto"))
         )
     except CfgfixError as error:
         lookup.error = str(error)

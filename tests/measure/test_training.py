@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -421,3 +422,16 @@ def test_a_part_without_a_training_says_so_and_does_not_fail(folder, capsys):
         pass
     assert session.found is None
     assert "0 training steps ran" in capsys.readouterr().err
+
+
+def test_what_is_installed_is_not_looked_up_for_repairs(tmp_path):
+    from cfgfix.measure.verdicts import look_up_fixes
+
+    package = tmp_path / "lib" / "site-packages" / "trainer"
+    package.mkdir(parents=True)
+    (package / "fit.py").write_text("import tensorflow as tf\ntf.Session()\n")
+    made = tmp_path / "__autograph_generated_fileab12.py"
+    made.write_text("import tensorflow as tf\ntf.Session()\n")
+    lookup = look_up_fixes(str(package / "fit.py"), str(made), os.__file__)
+    assert lookup.paths == ()
+    assert not lookup.found
