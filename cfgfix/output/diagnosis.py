@@ -19,7 +19,7 @@ MOST_LINES = 12
 
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
-    """Return a diagnosis as text: what to change first, then each check with its evidence."""
+    """Return a diagnosis as text: what to change first, then each check."""
     data = visible_data(data)
     lines = [paint("bold", f"cfgfix diagnose: {data['subject']}"), "", *causes(data.get("causes", ()), paint)]
     for check in data["checks"]:
