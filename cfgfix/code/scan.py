@@ -252,7 +252,10 @@ def scan(
 
         maker, _ = judged(None)
         program = maker.program
-        maker.add_under([(*judged(item), item) for item in under[:MAX_UNDER]])
+        maker.add_under(
+            [(*judged(item), item) for item in under[:MAX_UNDER]],
+            frozenset(rule.id for rule in chosen if rule.policy.told_at_config),
+        )
         for items in maker.findings.values():
             items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
         marked = tuple(module.path for module in program.modules if module.summary.suppressions)
@@ -374,8 +377,15 @@ class _Maker:
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
         items.append(finding)
 
-    def add_under(self, found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]]) -> None:
-        """Add what is found only with the values that configs give, each with where those stand."""
+    def add_under(
+        self, found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]], left: frozenset[str]
+    ) -> None:
+        """Add what is found only with the values that configs give, each with where those stand.
+
+        Args:
+            found: What is found under some configs, with what was put in which place.
+            left: Rules of which that is told at the config.
+        """
         holding: dict[tuple[str, str, int], tuple[Finding, list[str], list[Given]]] = {}
         for other, replaced, under in found:
             for path, items in other.findings.items():
@@ -383,10 +393,13 @@ class _Maker:
                 for finding in items:
                     if (finding.rule, finding.location.start) in known:
                         continue
+                    causes = other.causes(finding, replaced)
+                    if finding.rule in left and causes and all(given.unchanged for given in causes):
+                        continue
                     key = finding.rule, path, finding.location.start
                     shown = holding.setdefault(key, (finding, [], []))
                     shown[1].extend(under.configs)
-                    shown[2].extend(other.causes(finding, replaced))
+                    shown[2].extend(causes)
         for (_, path, _), (finding, configs, givens) in holding.items():
             origins = list(dict.fromkeys(map(_origin, givens)))[:MAX_ORIGINS]
             names = ", ".join(configs[:MAX_ORIGINS]) + (" ..." if len(configs) > MAX_ORIGINS else "")

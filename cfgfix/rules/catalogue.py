@@ -253,6 +253,7 @@ def _render_policy(policy: Mapping[str, Any]) -> str:
         "depends_on": f"frozenset({sorted([depends_on] if isinstance(depends_on, str) else depends_on)!r})",
         "refuses_key": repr(bool(policy.get("refuses-key", False))),
         "yields_to": f"YieldsTo({policy.get('yields-to', 'nothing')!r})",
+        "told_at_config": repr(bool(policy.get("told-at-config", False))),
     }
     return (
         f"Policy({', '.join(f'{name}={value}' for name, value in parts.items())})" if policy else "Policy()"

@@ -195,6 +195,7 @@ POLICY: dict[str, tuple[str, ...]] = {
     "depends-on": DEPENDS_ON,
     "refuses-key": ("true", "false"),
     "yields-to": tuple(item.value for item in YieldsTo),
+    "told-at-config": ("true", "false"),
 }
 """The keys of `policy` and the words that each takes."""
 

@@ -102,6 +102,8 @@ class Policy:
     refuses_key: bool = False
     """Whether its errors say that the program does not take a key: then nothing else is told of that key."""
     yields_to: YieldsTo = YieldsTo.NOTHING
+    told_at_config: bool = False
+    """Whether a value that a call gets from a config as it stands there is left to the rules about that config."""
 
 
 DEPENDS_ON = ("loader", "framework", "other-readers")

@@ -155,7 +155,7 @@ class Arguments:
                 item.meant or "",
                 "the call raises" if not mask else f"TensorFlow {table.without(mask)} refuses it",
                 "",
-                _ERROR if slip or known else self._grade(name) or _WARNING,
+                _ERROR if slip or known else self._grade(name) or _ERROR,
             )
         for argument, key in written.items():
             if bound.signature.ignores(argument, table.newest):
@@ -207,7 +207,7 @@ class Arguments:
             meant,
             f"TensorFlow {self.api.without(mask)} does not have it" if mask else "AttributeError",
             "",
-            _ERROR if not mask else self._grade(f"{package}.") or _WARNING,
+            _ERROR if not mask else self._grade(f"{package}.") or _ERROR,
         )
 
     # Values

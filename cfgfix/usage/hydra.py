@@ -202,6 +202,8 @@ class _Composer:
             self.host.unknown_overrides.append((name, holder))
             return
         for key in before.origins if before is not None else ():
+            # Without the option the file's value counts.
+            key.overlaid = True
             key.may_write.append(self.loading.spot)
         origins = frozenset({ConfigKey(OPTIONS, tuple(name.split(".")), None)})
         if SHELL in text or "," in text:

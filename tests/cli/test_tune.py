@@ -227,6 +227,8 @@ def run(project, monkeypatch):
             {"dataset": "mine:sleepy"},
             {"workers": tuple(values)},
             state=str(project / "state"),
+            # Named values are bounds: nothing is tried beyond them.
+            wanted=frozenset({"workers"}),
             **more,
         )
         return searching.search(plan, lambda _what, _share: None)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cfgfix.core.findings import Severity
-from cfgfix.core.terminal import Paint
 from cfgfix.lint.runner import Request, check
 from cfgfix.output.shown import shown
 from cfgfix.output.text import concise
@@ -51,7 +50,7 @@ def lines(project: Path, **settings: object) -> list[str]:
             ),
         )
     )
-    return concise(report, Paint(on=False)).splitlines()
+    return concise(report).splitlines()
 
 
 def test_places_of_one_matter_are_one_line(project: Path) -> None:

@@ -66,7 +66,7 @@ def test_the_story_told_small(story: Path, repo_root: Path) -> None:
         story, repo_root, "run.py", "--clips", "16", "--rounds", "1", "--no-tune", "--json", "figures.json"
     )
     made = json.loads((story / "figures.json").read_text())
-    for rule in ("REF018", "REF005", "TFD001", "TFF012", "HWR004", "CFG015"):
+    for rule in ("REF018", "REF005", "TFD001", "TFF012", "CFG015"):
         assert rule in done.stdout
     assert "learning_rate" in made["runs_before"]
     assert made["findings_before"] > 5

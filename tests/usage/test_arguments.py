@@ -178,7 +178,7 @@ RELEASES = {
     ),
     "gone in some that are asked for": ("tensorflow>=2.12", {"cell.time_major": ("refused-key", "warning")}),
     "there": ("tensorflow==2.15.1", {}),
-    "gone, and nothing says which": ("", {"cell.time_major": ("refused-key", "info")}),
+    "gone, and nothing says which": ("", {"cell.time_major": ("refused-key", "error")}),
 }
 
 
@@ -186,7 +186,7 @@ VALUES = {
     "refused by every Keras": ("epochs=c['n']", "n: 2.0\n", "", "error"),
     "refused by Keras 3": ("steps_per_epoch=c['n']", "n: 2.0\n", "tensorflow>=2.16", "error"),
     "refused by Keras 3, and another may be meant": ("steps_per_epoch=c['n']", "n: 2.0\n", "tensorflow>=2.12", "warning"),
-    "refused by Keras 3, and nothing says which is meant": ("steps_per_epoch=c['n']", "n: 2.0\n", "", "info"),
+    "refused by Keras 3, and nothing says which is meant": ("steps_per_epoch=c['n']", "n: 2.0\n", "", "error"),
 }  # fmt: skip
 
 

@@ -179,3 +179,13 @@ def test_a_way_that_differs_within_a_run_is_left_open(tmp_path: Path) -> None:
     """
     findings = found(tmp_path, code, one="soft: false\nlayers: [false, true]\n")
     assert "softmax-of-one" not in names(findings)
+
+
+def test_a_value_that_stands_in_the_config_is_told_there_alone(tmp_path: Path) -> None:
+    code = "tf.keras.optimizers.Adam(learning_rate=run['rate'])\n"
+    assert not names(found(tmp_path, code, slow="rate: 1e-4\n"))
+
+
+def test_a_value_that_the_code_makes_is_told_in_the_code(tmp_path: Path) -> None:
+    code = "tf.keras.layers.Dense(run['size'] / 2)\n"
+    assert "keras-float-units" in names(found(tmp_path, code, slow="size: 5\n"))

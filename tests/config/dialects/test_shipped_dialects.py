@@ -127,7 +127,16 @@ def test_rules_ask_only_for_operands_that_exist(repo_root: Path) -> None:
     from cfgfix.hardware.model import is_name
     from cfgfix.rules.catalogue import read_folder
 
-    known = documented(repo_root) | {"value", "key", "name", "raw", "section", "concept", "comment"}
+    known = documented(repo_root) | {
+        "value",
+        "key",
+        "name",
+        "raw",
+        "section",
+        "concept",
+        "comment",
+        "by_code",
+    }
     wrong: list[str] = []
     for family in ("config", "hardware", "cluster"):
         for rule in read_folder(str(repo_root / "rules" / family)):
