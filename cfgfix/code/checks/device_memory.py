@@ -1,0 +1,345 @@
+"""Memory of GPUs: growth, limits, and a GPU that is taken without a look whether there is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import bound_once, flag, in_tests, value_named
+from cfgfix.code.checks.moves import free_name
+from cfgfix.code.checks.runtime_start import (
+    LIST_DEVICES,
+    SET_GROWTH,
+    SET_LIMIT,
+    SET_VISIBLE,
+    growth_by_environment,
+    in_try,
+    never_together,
+)
+from cfgfix.code.fixes.layout import siblings
+from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import innermost_loop
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    COMPREHENSION,
+    NAME,
+    SUBSCRIPT,
+    Event,
+    Expr,
+    Place,
+    Scope,
+)
+from cfgfix.code.model.values import Made, Site, alternatives
+
+NEEDLES = (
+    b"tf.config",
+    b"config.experimental",
+    b"set_memory_growth",
+    b"Process(",
+    *IMPORTS,
+)
+
+
+def growth_and_limit(program: Program) -> Iterator[Hit]:
+    """Memory growth and a memory limit for the same device on the same way."""
+    limits = list(program.flow.named(*SET_LIMIT))
+    seen: set[tuple[int, int]] = set()
+    for growth in program.flow.named(*SET_GROWTH):
+        if flag(growth.argument(1, "enable")) is not True or (id(growth.scope), growth.call.number) in seen:
+            continue
+        for limit in limits:
+            if limit.scope is not growth.scope or not growth.call.args or not limit.call.args:
+                continue
+            if text(growth.call.args[0], growth.scope) != text(
+                limit.call.args[0], limit.scope
+            ) and not _same_list(growth, limit):
+                continue
+            if never_together(growth.scope, growth.call.block, limit.call.block) or _limits_nothing(limit):
+                continue
+            if growth_by_environment(program, growth):
+                continue
+            seen.add((id(growth.scope), growth.call.number))
+            first = growth.call.place < limit.call.place
+            yield hit_at(
+                growth,
+                flow=(),
+                values={
+                    "what": "is then ignored" if first else "raises ValueError",
+                    "limit_line": limit.call.place[0],
+                },
+                # An error that is caught leaves the limit as it is, and the run goes on.
+                severity=("info" if _only_sometimes(growth, limit) else None)
+                if first
+                else "warning"
+                if in_try(growth.scope, growth.call.block)
+                or _only_sometimes(growth, limit)
+                or _only_sometimes(limit, growth)
+                else "error",
+                related=(at(limit, label="the memory limit"),),
+                **_without_growth(growth, limit, first=first),
+            )
+            break
+
+
+def _without_growth(growth: Site, limit: Site, *, first: bool) -> dict[str, Any]:
+    """Return the fix that takes memory growth out where the same GPUs have a limit; with it the loop that sets nothing else."""
+    scope = growth.scope
+    argument, other = growth.call.args[0], limit.call.args[0]
+    if _only_sometimes(growth, limit) or (argument[0] == NAME) is not (other[0] == NAME):
+        return {"no_fix": "growth holds for runs or GPUs that have no limit"}
+    event = statement_of(scope, growth.call.block, growth.call.place)
+    if event is None or event.kind != "expr" or event.value != (CALL, growth.call.number):
+        return {"no_fix": "it is no statement of its own"}
+    if scope.blocks[event.block].kind == "try" and siblings(scope, event.place) == 1:
+        return {"no_fix": "nothing else stands in its try"}
+    loop = next(
+        (
+            item
+            for item in scope.events()
+            if item.kind == "for" and [body for _, body in item.bodies] == [[event]]
+        ),
+        event,
+    )
+    return {
+        "rewrites": (Rewrite("drop-statement", scope, loop.place),),
+        # Set first, growth is left out as it is; set second, it raises, and the two may be wanted the other way round.
+        "safety": "safe" if first else "unsafe",
+    }
+
+
+def _only_sometimes(growth: Site, limit: Site) -> bool:
+    """Tell whether a limit stands behind a condition that growth does not stand behind: it is for some runs only."""
+    inner = {
+        number
+        for number in limit.scope.block_numbers(limit.call.block)
+        if limit.scope.blocks[number].kind == "if"
+    }
+    return bool(inner - set(growth.scope.block_numbers(growth.call.block)))
+
+
+def _same_list(first: Site, second: Site) -> bool:
+    """Tell whether two calls are about the loop variables of loops over the same list, or its first item."""
+
+    def source(site: Site) -> str | None:
+        argument = site.call.args[0]
+        if argument[0] == SUBSCRIPT:
+            return dotted(argument[1])
+        if argument[0] == NAME:
+            for item in site.scope.events():
+                if (
+                    item.kind == "for"
+                    and item.targets
+                    and item.targets[0][0] == NAME
+                    and item.targets[0][1] == argument[1]
+                ):
+                    return dotted(item.value) if item.value is not None else None
+        return None
+
+    one, other = source(first), source(second)
+    return one is not None and one == other
+
+
+def _limits_nothing(site: Site) -> bool:
+    return not any(
+        call.keyword("memory_limit") is not None and constant(call.keyword("memory_limit")) is not None
+        for call in site.scope.calls
+        if call.place >= (*site.call.place[:2], 0, 0) and call.place[0] <= site.call.place[2]
+    )
+
+
+def growth_for_one(program: Program) -> Iterator[Hit]:
+    """Memory growth for the first GPU only."""
+    if any(program.flow.named(*SET_VISIBLE)) or _environment(program, "CUDA_VISIBLE_DEVICES"):
+        return
+    several = {
+        id(site.scope.module)
+        for site in program.flow.under("tensorflow.distribute.")
+        if site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
+    }
+    for site in program.flow.named(*SET_GROWTH):
+        if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
+            continue
+        device = site.call.args[0]
+        if device[0] != SUBSCRIPT or constant(device[2]) != 0:
+            continue
+        if not _is_device_list(program, site.scope, device[1]):
+            continue
+        shown = text(device[1], site.scope)
+        if _one_only(site, shown):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={"list": shown},
+            severity="error" if id(site.scope.module) in several else "info",
+            **_growth_for_all(site, device[1]),
+        )
+
+
+def _growth_for_all(site: Site, devices: Expr) -> dict[str, Any]:
+    """Return the fix that sets memory growth for all GPUs of a list."""
+    scope = site.scope
+    event = statement_of(scope, site.call.block, site.call.place)
+    name = free_name(scope, "gpu", "device", "physical_device")
+    listed, call = dotted(devices), dotted(site.call.func)
+    if (
+        event is None
+        or event.value != (CALL, site.call.number)
+        or event.kind != "expr"
+        or name is None
+        or listed is None
+        or call is None
+    ):
+        return {"no_fix": "the list of GPUs has no name of its own"}
+    lines = f"for {name} in {listed}:\n    {call}({name}, True)"
+    return {"rewrites": (Rewrite("lines", scope, event.place, lines),)}
+
+
+def _one_only(site: Site, shown: str) -> bool:
+    """Tell whether a guard says that there is one GPU."""
+    return any(
+        block.kind == "if" and block.test is not None and f"len({shown}) == 1" in text(block.test, site.scope)
+        for block in site.scope.block_chain(site.call.block)
+    )
+
+
+def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
+    if expr[0] == CALL:
+        call = scope.calls[expr[1]]
+        return any(site.call is call and site.name in LIST_DEVICES for site in program.flow.within(scope))
+    return expr[0] == NAME and any(
+        isinstance(item, Made) and item.name in LIST_DEVICES
+        for item in alternatives(value_named(program, scope, expr[1]))
+    )
+
+
+def untested_first(program: Program) -> Iterator[Hit]:
+    """A GPU that is taken by its number, where nothing asks whether there is one."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if in_tests(scope):
+                continue
+            seen: set[str] = set()
+            for event in scope.events():
+                found = _first_gpu(program, scope, event)
+                if found is None:
+                    continue
+                part, shown = found
+                if shown in seen or _under_condition(program, scope, event.block):
+                    continue
+                if _asked_before(scope, event.place, part[1]):
+                    continue
+                seen.add(shown)
+                yield Hit(
+                    scope,
+                    part[-1],
+                    event.block,
+                    {"list": text(part[1], scope), "number": constant(part[2])},
+                )
+
+
+def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Expr, str] | None:
+    """Return where a statement takes one of the list of GPUs by its number, and a key for the list; None under a test of its own."""
+    if event.value is None or event.kind in ("if", "while", "assert"):
+        return None
+    parts = list(walk(event.value, scope))
+    if any(part[0] in (CHOICE, BOOLEAN, COMPREHENSION) for part in parts):
+        return None
+    for part in parts:
+        if (
+            part[0] == SUBSCRIPT
+            and type(constant(part[2])) is int
+            and _lists_gpus(program, scope, event.block, part[1])
+        ):
+            name = dotted(part[1])
+            return part, name if name is not None else f"line {event.place[0]}"
+    return None
+
+
+def _under_condition(program: Program, scope: Scope, block: int) -> bool:
+    """Tell whether a place, or a call that enters its function, stands under anything but a `with`."""
+    plain = ("body", "with")
+    if any(item.kind not in plain for item in scope.block_chain(block)):
+        return True
+    return any(
+        item.kind not in plain
+        and not (item.kind == "if" and item.test is not None and "__name__" in text(item.test, caller.scope))
+        for caller in program.flow.callers(scope)
+        for item in caller.scope.block_chain(caller.call.block)
+    )
+
+
+def _lists_gpus(program: Program, scope: Scope, block: int, expr: Expr) -> bool:
+    """Tell whether an expression is the list of the GPUs there are, as TensorFlow gives it."""
+    if expr[0] == NAME:
+        bound = bound_once(scope, expr[1], block)
+        if bound is None:
+            return False
+        expr, scope, _ = bound
+    elif expr[0] == ATTRIBUTE:
+        stores = [(where, event) for where, event, target in scope.module.stores() if target[2] == expr[2]]
+        if len(stores) != 1 or stores[0][1].value is None:
+            return False
+        scope, expr = stores[0][0], stores[0][1].value
+    if expr[0] != CALL or not _is_device_list(program, scope, expr):
+        return False
+    return bool(constant(scope.calls[expr[1]].argument(0, "device_type")) == "GPU")
+
+
+def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
+    """Tell whether a statement before a place asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
+    name = dotted(expr)
+    return any(
+        event.kind in ("if", "assert", "while", "try")
+        and event.place[:2] < place[:2]
+        and (
+            event.kind == "try"
+            or any(name is not None and dotted(part) == name for part in walk(event.value, where))
+            or re.search("list_physical_devices|gpu_available", text(event.value, where)) is not None
+        )
+        for where in {scope, scope.module.summary.scopes[0]}
+        for event in where.events()
+        if event.value is not None or event.kind == "try"
+    )
+
+
+def _environment(program: Program, name: str) -> bool:
+    return any(
+        found == name
+        for module in program.modules
+        if "environ" in module.summary.words
+        for _, found, *_ in environment_of(program, module)
+    )
+
+
+def whole_memory(program: Program) -> Iterator[Hit]:
+    """Several processes with TensorFlow that each take the whole memory of every GPU."""
+    if any(program.flow.named(*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE)):
+        return
+    if any(
+        _environment(program, name)
+        for name in ("CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR")
+    ):
+        return
+    for site in program.flow.named("multiprocessing.Process", "torch.multiprocessing.Process"):
+        loop = innermost_loop(site.scope, site.call.block)
+        if loop is None or in_tests(site.scope):
+            continue
+        for target in alternatives(site.argument(1, "target")):
+            scope = getattr(target, "scope", None)
+            if isinstance(scope, Scope) and any(
+                inner.name.startswith(("tensorflow.", "keras."))
+                and not inner.name.startswith("tensorflow.config")
+                for inner in program.flow.within(scope)
+            ):
+                yield hit_at(site, flow=(), values={"function": scope.qualname})
+                break

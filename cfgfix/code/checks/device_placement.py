@@ -1,0 +1,188 @@
+"""On which device work runs, and with how many threads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import method_of
+from cfgfix.code.checks.runtime_start import SET_THREADS, SET_VISIBLE, in_try
+from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import constant, place_of, text
+from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, SUBSCRIPT, Expr, Scope
+from cfgfix.code.model.values import Constant, Site
+
+NEEDLES = (
+    b"tf.config",
+    b"environ",
+    b"set_visible_devices",
+    b"tf.device",
+    b"device(",
+    b"parallelism_threads",
+    *IMPORTS,
+)
+
+_GPU = re.compile(r"(?:^|/)(?:device:)?gpu:(\d+)$", re.IGNORECASE)
+
+
+def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
+    for name in (
+        "tensorflow.device",
+        "tensorflow.data.experimental.prefetch_to_device",
+        "tensorflow.data.experimental.copy_to_device",
+    ):
+        for site in program.flow.named(name):
+            value = site.argument(0, "device_name" if name == "tensorflow.device" else "device")
+            if isinstance(value, Constant) and isinstance(value.value, str):
+                match = _GPU.search(value.value)
+                if match is not None:
+                    yield site, int(match[1]), value.value
+
+
+def remapped(program: Program) -> Iterator[Hit]:
+    """A GPU number that is not among the visible ones: they are counted anew from 0."""
+    numbered = list(_device_numbers(program))
+    if not numbered:
+        return
+    visible: dict[int, tuple[int, str]] = {}
+    for module in program.modules:
+        for _, name, value, _, _ in environment_of(program, module):
+            shown = constant(value)
+            if (
+                name == "CUDA_VISIBLE_DEVICES"
+                and isinstance(shown, str)
+                and re.fullmatch(r"\d+(,\d+)*", shown)
+            ):
+                visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
+    for site in program.flow.named(*SET_VISIBLE):
+        devices = site.call.argument(0, "devices")
+        if devices is not None and devices[0] == SUBSCRIPT and isinstance(constant(devices[2]), int):
+            visible[id(site.scope.module)] = (1, f"set_visible_devices({text(devices, site.scope)})")
+        elif devices is not None and devices[0] == "t" and devices[2]:
+            visible[id(site.scope.module)] = (
+                len(devices[2]),
+                f"set_visible_devices with {len(devices[2])} devices",
+            )
+    for site, number, shown in numbered:
+        found = visible.get(id(site.scope.module))
+        if found is not None and number >= found[0]:
+            yield hit_at(
+                site,
+                flow=(),
+                values={"device": shown, "count": found[0], "by": found[1], "last": found[0] - 1},
+                # What a handler is ready for may be wanted.
+                severity="info" if in_try(site.scope, site.call.block) else None,
+            )
+
+
+def other_device(program: Program) -> Iterator[Hit]:
+    """A GPU written into the code that is none of those the configs name."""
+    named: dict[str, set[int]] = {}
+    for config in program.facts.get("configs", ()):
+        for path, value in config.leaves.items():
+            if path[-1] in ("data_gpu", "model_gpu", "gpu_id", "gpu_index") and type(value) is int:
+                named.setdefault(config.path, set()).add(value)
+    if not named or any(program.flow.named(*SET_VISIBLE)):
+        return
+    for site, number, shown in _device_numbers(program):
+        against = [path for path, values in named.items() if number not in values]
+        if against and len(against) == len(named):
+            values = sorted(next(iter(named.values())))
+            yield hit_at(
+                site,
+                flow=(),
+                values={
+                    "device": shown,
+                    "configured": ", ".join(str(item) for item in values),
+                    "config": against[0],
+                },
+            )
+
+
+def oversubscribed(program: Program) -> Iterator[Hit]:
+    """More threads for one operation than there are CPUs."""
+    for site in program.flow.named(SET_THREADS[0]):
+        value = site.call.argument(0, "num_threads")
+        if value is None:
+            continue
+        shown = _times_cpus(program, site.scope, value)
+        if shown is not None:
+            place = place_of(value, site.scope)
+            yield hit_at(
+                site,
+                flow=(),
+                values={"value": shown},
+                rewrites=(Rewrite("replace", site.scope, place, "0"),) if place is not None else (),
+            )
+
+
+def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> str | None:
+    """Return an expression as text where it is a multiple of the number of CPUs."""
+    if expr[0] == NAME and depth < 3:
+        values = [
+            event.value
+            for event in scope.events()
+            if event.kind == "assign" and any(t[0] == NAME and t[1] == expr[1] for t in event.targets)
+        ]
+        return (
+            _times_cpus(program, scope, values[0], depth + 1)
+            if len(values) == 1 and values[0] is not None
+            else None
+        )
+    if expr[0] == BINARY and expr[1] == "*":
+        for one, other in ((expr[2], expr[3]), (expr[3], expr[2])):
+            factor = constant(one)
+            if (
+                isinstance(factor, (int, float))
+                and not isinstance(factor, bool)
+                and factor > 1
+                and "cpu_count" in text(other, scope)
+            ):
+                return text(expr, scope)
+    return None
+
+
+def dataset_on_gpu(program: Program) -> Iterator[Hit]:
+    """Dataset transformations under `tf.device` of a GPU: they run on the CPU all the same."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.under("tensorflow.data.Dataset."):
+        method = method_of(site)
+        if method not in ("map", "batch", "padded_batch", "shuffle", "interleave", "filter", "cache"):
+            continue
+        for number in site.scope.block_numbers(site.call.block):
+            block = site.scope.blocks[number]
+            if block.kind != "with" or block.test is None or (id(site.scope), number) in seen:
+                continue
+            device = _device_of(program, site.scope, block.test)
+            if device is not None and "gpu" in device.lower():
+                seen.add((id(site.scope), number))
+                if any(
+                    call.func[0] == ATTRIBUTE
+                    and call.func[1][:2] == (NAME, "self")
+                    and inside(site.scope, call.block, number)
+                    for call in site.scope.calls
+                ):
+                    # The device is for what the methods compute.
+                    continue
+                yield hit_at(
+                    site,
+                    # What is measured under a device is as a rule the layers, not the data.
+                    severity="info" if "benchmark" in site.scope.module.path.lower() else None,
+                    values={"device": device, "op": method},
+                )
+
+
+def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:
+    if test[0] != CALL:
+        return None
+    call = scope.calls[test[1]]
+    for site in program.flow.within(scope):
+        if site.call is call and site.name == "tensorflow.device":
+            value = site.argument(0, "device_name")
+            if isinstance(value, Constant) and isinstance(value.value, str):
+                return value.value
+    return None

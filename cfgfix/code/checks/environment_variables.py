@@ -1,0 +1,250 @@
+"""Environment variables that TensorFlow reads: set too late, or to a number that costs speed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.runtime_start import LIST_DEVICES, callee_text, starts_runtime
+from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.releases import IMPORTS, api, written_for_one
+from cfgfix.code.model.expressions import MISSING, constant, dotted, text
+from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Scope
+from cfgfix.code.model.values import Site
+from cfgfix.code.tensorflow.requirements import LATER_MINORS
+
+NEEDLES = (
+    b"environ",
+    *IMPORTS,
+)
+
+_EARLY = ("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_MIN_VLOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS")
+"""Read while TensorFlow is imported; TF_USE_LEGACY_KERAS is not, but at the first use of `tf.keras` (`lazy_loader.py:129`)."""
+
+
+_DEVICE_TIME = (
+    "CUDA_VISIBLE_DEVICES",
+    "TF_FORCE_GPU_ALLOW_GROWTH",
+    "TF_GPU_THREAD_MODE",
+    "TF_GPU_THREAD_COUNT",
+    "TF_GPU_ALLOCATOR",
+    "TF_XLA_FLAGS",
+    "XLA_FLAGS",
+)
+"""Read when the devices or the compiler are first used."""
+
+
+def environment_late(program: Program) -> Iterator[Hit]:
+    """An environment variable set after TensorFlow has read it."""
+    for module in program.modules:
+        if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
+            continue
+        for scope, name, _, event, place in environment_of(program, module):
+            if name in _EARLY:
+                if written_for_one(program, scope):
+                    # TensorFlow 1 reads them at its first message, not at its import (tried on 1.14 and 1.15).
+                    continue
+                line = _import_line(module.scope, scope, event)
+                if line is not None and not any(
+                    where is module.scope and other == name and earlier.place[0] < line
+                    for where, other, _, earlier, _ in environment_of(program, module)
+                ):
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
+                        # A level of the log changes no run.
+                        severity="info"
+                        if "LOG_LEVEL" in name or not _read_at_import(program) or _for_children(scope, event)
+                        else "warning",
+                        **_above_import(module.scope, scope, event, line, name),
+                    )
+            elif name in _DEVICE_TIME:
+                first = next(
+                    (
+                        site
+                        for site in program.flow.within(scope)
+                        if (
+                            starts_runtime(site)
+                            or (site.name in LIST_DEVICES and name == "CUDA_VISIBLE_DEVICES")
+                        )
+                        and site.call.place[2] < event.place[0]
+                        and inside(scope, event.block, site.call.block)
+                    ),
+                    None,
+                )
+                if (
+                    first is not None
+                    and not written_for_one(program, scope)
+                    and not _there_are_none(first, event)
+                ):
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {
+                            "variable": name,
+                            "why": f"the devices were set up by {callee_text(first)} in line {first.call.place[0]}",
+                        },
+                        related=(at(first, label="the devices are set up here"),),
+                        severity="info" if _for_children(scope, event) or _has_workers(module) else None,
+                        **_above_devices(scope, event, first),
+                    )
+
+
+def _there_are_none(listed: Site, event: Event) -> bool:
+    """Tell whether a statement is for machines without the devices that a call lists: the other branch of `if gpus`."""
+    scope = listed.scope
+    names = {
+        dotted(target)
+        for item in scope.events()
+        if item.value == (CALL, listed.call.number)
+        for target in item.targets
+    }
+    return any(
+        block.kind == "if"
+        and not block.branch
+        and block.test is not None
+        # The other branch of `gpus and visible != "-1"` is for who has none, or has hidden them.
+        and any(
+            dotted(part) in names or part == (CALL, listed.call.number)
+            for part in (block.test[2] if block.test[:2] == (BOOLEAN, "and") else (block.test,))
+        )
+        for block in scope.block_chain(event.block)
+    )
+
+
+def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
+    """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
+    goal = next((item for item in top.body if item.kind == "import" and item.place[0] == line), None)
+    if scope is not top or event.block != 0 or goal is None or not _plain(event, scope):
+        return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}
+    package = next(
+        (
+            item
+            for item in top.body
+            if item.kind == "import" and {source for _, source in item.extra} == {"os"}
+        ),
+        None,
+    )
+    if package is None:
+        return {"no_fix": "os is not imported by a statement of its own"}
+    late = package.place > goal.place
+    first, others = (package.place, (event.place,)) if late else (event.place, ())
+    return {
+        "rewrites": (Rewrite("move-statement", top, first, target=goal.place, others=others),),
+        # A level of the log changes no run; other kernels change the last digits.
+        "safety": "safe" if "LOG_LEVEL" in name else "unsafe",
+    }
+
+
+def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
+    """Return the fix that puts the statement that sets a variable above the first use of a device."""
+    goal = statement_of(scope, first.call.block, first.call.place)
+    if goal is None or goal.block != event.block or goal.bodies or not _plain(event, scope):
+        return {"no_fix": "it stands under another condition than the first use of a device"}
+    if not any(item.kind == "import" and item.place < goal.place for item in scope.binding("os")) and (
+        scope.kind == "module" or "os" in scope.imports
+    ):
+        return {"no_fix": "os is imported later"}
+    return {
+        "rewrites": (Rewrite("move-statement", scope, event.place, target=goal.place),),
+        # Other GPUs may be seen then than were seen before.
+        "safety": "unsafe",
+    }
+
+
+def _plain(event: Event, scope: Scope) -> bool:
+    """Tell whether a statement sets `os.environ[...]` to a constant."""
+    value = event.value
+    if event.kind == "expr" and value is not None and value[0] == CALL:
+        # `os.environ.setdefault(...)` and `os.putenv(...)`.
+        call = scope.calls[value[1]]
+        return (dotted(call.func) or "").startswith("os.") and all(
+            constant(item) is not MISSING for item in call.args
+        )
+    return (
+        event.kind == "assign"
+        and constant(value) is not MISSING
+        and len(event.targets) == 1
+        and event.targets[0][0] == SUBSCRIPT
+        and dotted(event.targets[0][1]) == "os.environ"
+    )
+
+
+_STARTS_PROCESSES = re.compile(
+    r"(?:^|\.)(?:Pool|Process|ProcessPoolExecutor|Popen|check_call|check_output|system|spawn)$|^subprocess\.run$"
+)
+
+
+def _has_workers(module: Module) -> bool:
+    """Tell whether a module hands work to Ray, whose workers are processes of their own: they begin with what is set by then."""
+    return any(
+        source.split(".")[0] == "ray" for scope in module.summary.scopes for source in scope.imports.values()
+    )
+
+
+def _for_children(scope: Scope, event: Event) -> bool:
+    """Tell whether a function starts processes after it has set a variable: they inherit it and import TensorFlow anew."""
+    return any(
+        call.place[:2] > event.place[:2] and _STARTS_PROCESSES.search(dotted(call.func) or "") is not None
+        for call in scope.calls
+    )
+
+
+def _read_at_import(program: Program) -> bool:
+    """Tell whether a release asked for reads the variables at its import; it is the first message that reads them.
+
+    Tried with the CPU wheels: 2.8.4 makes no message while it is imported, 2.9.3, 2.10.1, 2.11.1, 2.15.1 and 2.21 do.
+    """
+    return bool(api(program).requirement.of_two(range(9, LATER_MINORS)))
+
+
+def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
+    """Return the line of the import that brings TensorFlow and runs before a statement, or None: Keras imports it too."""
+    keras = None
+    for item in top.events():
+        if (
+            keras is None
+            and item.kind == "import"
+            and item.block == 0
+            and any(source.split(".")[0] in ("keras", "tf_keras") for _, source in item.extra)
+        ):
+            keras = item.place[0]
+        if (
+            item.kind == "import"
+            and item.block == 0
+            and any(source.split(".")[0] == "tensorflow" for _, source in item.extra)
+        ):
+            if scope is not top and any(
+                call.func[:2] == (NAME, scope.name) and call.block == 0 and call.place[0] < item.place[0]
+                for call in top.calls
+            ):
+                return None
+            if scope is not top or item.place[0] < event.place[0]:
+                # A function runs after its module's imports; the statement that undoes a value is no mistake.
+                return item.place[0] if keras is None else keras
+            return None
+    return None
+
+
+def thread_count(program: Program) -> Iterator[Hit]:
+    """`TF_GPU_THREAD_COUNT` by the number of CPUs or above what the guides name."""
+    for module in program.modules:
+        if "environ" not in module.summary.words:
+            continue
+        for scope, name, value, event, place in environment_of(program, module):
+            if name != "TF_GPU_THREAD_COUNT" or value is None:
+                continue
+            shown = text(value, scope)
+            number = constant(value)
+            many = isinstance(number, str) and number.isdigit() and int(number) > 4
+            if many or "cpu_count" in shown:
+                yield Hit(scope, place, event.block, {"value": shown})

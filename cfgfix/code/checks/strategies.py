@@ -1,0 +1,126 @@
+"""Models and datasets under a distribution strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.values import ClassValue, Instance, Made, Site, alternatives
+
+NEEDLES = (
+    b"Strategy(",
+    *IMPORTS,
+)
+
+
+def outside_strategy(program: Program) -> Iterator[Hit]:
+    """A Keras model made outside the scope of the strategy it is trained with."""
+    for site in program.flow.under("tensorflow.distribute."):
+        if not (
+            site.name.endswith("Strategy")
+            and not site.name.endswith(("OneDeviceStrategy", "ParameterServerStrategy"))
+            and site.name.count(".") <= 3
+        ):
+            continue
+        scope = site.scope
+        if in_tests(scope):
+            continue
+        inner = program.flow.within(scope)
+        if any(
+            item.name.endswith(".scope") and item.name.startswith("tensorflow.distribute.") for item in inner
+        ):
+            continue
+        if any(
+            block.kind == "with" and block.test is not None and "scope" in text(block.test, scope)
+            for block in scope.blocks
+        ):
+            continue
+        if any(item.call.keyword("distribution_strategy") is not None for item in inner):
+            # A tuner of KerasTuner makes its models in the strategy's scope itself.
+            continue
+        models = [item for item in inner if _makes_model(program, item) and item.call.place > site.call.place]
+        trained = [
+            item
+            for item in inner
+            if item.name in ("keras.Model.fit", "keras.Sequential.fit") or item.call.method == "fit"
+        ]
+        if models and trained:
+            yield hit_at(
+                models[0],
+                flow=(),
+                values={"strategy": site.name.rpartition(".")[2], "line": site.call.place[0]},
+                related=(at(site, label="the strategy"), at(trained[0], label="trained here")),
+            )
+
+
+def _makes_model(program: Program, site: Site) -> bool:
+    if site.name in ("keras.Sequential", "keras.Model") or (
+        site.name.startswith("keras.applications.") and site.name.count(".") == 2
+    ):
+        return True
+    return any(
+        isinstance(item, (ClassValue, Instance)) and is_keras_model(program, item.scope)
+        for item in alternatives(site.result)
+    ) and any(target.scope.name == "__init__" for target in site.targets)
+
+
+_DATASET_ONLY = frozenset(
+    [
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "prefetch",
+        "repeat",
+        "take",
+        "skip",
+        "filter",
+        "cache",
+        "apply",
+        "interleave",
+        "flat_map",
+        "unbatch",
+        "concatenate",
+        "with_options",
+        "enumerate",
+        "shard",
+        "zip",
+    ]
+)
+
+
+def distributed_methods(program: Program) -> Iterator[Hit]:
+    """A method of datasets on what a strategy distributed."""
+    for site in program.flow.under("tensorflow.distribute."):
+        owner, _, method = site.name.rpartition(".")
+        if (
+            method in _DATASET_ONLY
+            and owner.startswith("tensorflow.distribute.")
+            and owner.endswith(
+                (
+                    ".experimental_distribute_dataset",
+                    ".distribute_datasets_from_function",
+                    ".experimental_distribute_datasets_from_function",
+                )
+            )
+        ):
+            if not _only_distributed(site):
+                continue
+            yield hit_at(site, values={"method": method})
+
+
+def _only_distributed(site: Site) -> bool:
+    """Tell whether what a method is called on is a distributed dataset on every way that is known."""
+    found = list(alternatives(site.receiver))
+    return bool(found) and all(
+        isinstance(item, Made)
+        and item.name.startswith("tensorflow.distribute.")
+        # What comes from another file may be one of several things there.
+        and item.site is not None
+        and item.site.scope.module is site.scope.module
+        for item in found
+    )
