@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cfgfix.code.checks.batch_shapes import padded_batch, padded_element
 from cfgfix.code.checks.common import (
     downstream,
     flag,
@@ -17,7 +18,6 @@ from cfgfix.code.checks.common import (
 )
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
-from cfgfix.code.checks.steps import padded_batch, padded_element
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, innermost_loop
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Program

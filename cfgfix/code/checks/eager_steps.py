@@ -1,0 +1,466 @@
+"""Training steps that run eagerly."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import (
+    COMPILED,
+    few_turns,
+    in_tests,
+    inside_function,
+    kept_eager,
+    never_entered,
+    short,
+    stops,
+    tensorflow_alias,
+)
+from cfgfix.code.checks.step_loops import APPLY_GRADIENTS, applies_gradients, outermost_name
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.model import comments as remarks
+from cfgfix.code.model.expressions import constant, dotted, text
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Call, Scope
+from cfgfix.code.model.values import Function, Site
+
+NEEDLES = (
+    *COMPILED,
+    b"run_eagerly",
+    b"executing_eagerly",
+    b".compile(",
+    b"run_functions_eagerly",
+)
+
+DEBUG_WORDS = ("debug", "eager", "profile")
+
+
+def guarded_by_words(site: Site, *words: str) -> bool:
+    """Tell whether a place is under an `if` that says one of some words."""
+    for block in site.scope.block_chain(site.call.block):
+        if block.kind == "if" and block.test is not None:
+            shown = text(block.test, site.scope).lower()
+            if any(word in shown for word in words):
+                return True
+    return any(word in site.scope.qualname.lower() for word in words)
+
+
+def eager_step(program: Program) -> Iterator[Hit]:
+    """A step with a gradient tape that a loop calls without `tf.function`."""
+    hot = hot_paths(program)
+    seen: set[tuple[int, int]] = set()
+    for scope, block, site in hot.step_loops():
+        if (
+            in_tests(scope)
+            or kept_eager(program, scope.module, always=True)
+            or written_for_one(program, scope)
+        ):
+            continue
+        if _now_and_then(scope, site.call.block, block) or _entered_by_name(program, scope):
+            continue
+        plain = [target for target in site.targets if target.compiled is None]
+        if not plain or len(plain) != len(site.targets) or site.open:
+            continue
+        head = outermost_name(site.call.func)
+        if any(item[0] == head for item in scope.params) and head != (
+            scope.params[0][0] if program.owner(scope) else ""
+        ):
+            # What is called comes from a caller, who may have compiled it.
+            continue
+        for target in plain:
+            tape = _tape(program, target.scope, set())
+            if (
+                tape is None
+                or hot.reach(tape.scope, GRAPH) is not None
+                or (id(tape.scope), tape.call.number) in seen
+            ):
+                continue
+            if not applies_gradients(program, target.scope, set()):
+                continue
+            if (
+                _calls_compiled(program, tape.scope)
+                or stops(tape.scope)
+                or _wrapped(program, target.scope)
+                or _uses_numpy(tape)
+                or any(_decorated(way) for way in _way_to(program, target.scope, tape.scope))
+            ):
+                continue
+            seen.add((id(tape.scope), tape.call.number))
+            alone = innermost_loop(tape.scope, tape.call.block) is None
+            if alone and scope.blocks[block].kind == "for" and few_turns(program, scope, block):
+                continue
+            yield hit_at(
+                tape,
+                flow=(at(site, label="called in every step of this loop"),),
+                severity="info"
+                if _on_purpose(tape.scope)
+                or _may_call_compiled(program, tape.scope)
+                or (alone and _once_a_rollout(program, scope, block))
+                or _explains_eager(target.scope)
+                or _fit_compiles(program, target.scope)
+                # What a step watches is its input: an image is optimised, nothing is trained.
+                or any(call.method == "watch" for call in tape.scope.calls)
+                or (
+                    # What makes a model in every step cannot be compiled as it is.
+                    alone
+                    and any(
+                        _MAKES_MODEL.fullmatch(made.name)
+                        for made, _ in inside_function(program, target.scope)
+                    )
+                )
+                or _explains_eager(tape.scope)
+                or (
+                    alone
+                    and few_turns(program, scope, block, 100)
+                    and innermost_loop(scope, scope.blocks[block].parent) is None
+                )
+                or scope.module.path.endswith(".ipynb")
+                else None,
+                values={
+                    "function": tape.scope.qualname,
+                    "what": "computes and applies gradients"
+                    if any(call.method in APPLY_GRADIENTS for call in tape.scope.calls)
+                    else "computes gradients",
+                    "loop_line": _loop_line(tape, scope, block),
+                },
+                **_compiled(program, tape.scope, target, alone=alone),
+            )
+    yield from _tapes_in_loops(program, seen)
+
+
+def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
+    """Yield the tapes that a loop opens itself in each turn, and whose gradients it applies there."""
+    hot = hot_paths(program)
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        loop = innermost_loop(scope, tape.call.block)
+        while loop is not None and (
+            _once(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
+        ):
+            loop = innermost_loop(scope, scope.blocks[loop].parent)
+        if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
+            continue
+        if any(
+            other.name == tape.name and (id(scope), other.call.number) in seen
+            for other in program.flow.within(scope)
+            if other.call.place[0] == tape.call.place[0]
+        ):
+            # Of several tapes that one `with` opens, the first is told.
+            continue
+        seen.add((id(scope), tape.call.number))
+        if not any(
+            call.method in APPLY_GRADIENTS and inside(scope, call.block, loop) for call in scope.calls
+        ):
+            continue
+        if (
+            hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
+            or kept_eager(program, scope.module, always=True)
+            or written_for_one(program, scope)
+            or never_entered(program, scope)
+            or _now_and_then(scope, tape.call.block, loop)
+            or _calls_compiled(program, scope)
+            or stops(scope)
+            or _uses_numpy(tape)
+            or _decorated(scope)
+            or _entered_by_name(program, scope)
+        ):
+            continue
+        yield hit_at(
+            tape,
+            flow=(),
+            severity="info"
+            if _on_purpose(scope)
+            or guarded_by_words(tape, *DEBUG_WORDS)
+            or _may_call_compiled(program, scope)
+            or any(call.method == "watch" for call in scope.calls)
+            or _once_a_rollout(program, scope, loop)
+            or (
+                few_turns(program, scope, loop, 100)
+                and innermost_loop(scope, scope.blocks[loop].parent) is None
+            )
+            else None,
+            values={
+                "function": scope.qualname or "the module",
+                "what": "computes and applies gradients",
+                "loop_line": scope.blocks[loop].line,
+            },
+            no_fix="the step stands in the loop itself: make it a function first",
+        )
+
+
+def _over_models(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop goes over a literal list: the few things that one step is about."""
+    test = scope.blocks[loop].test
+    return scope.blocks[loop].kind == "for" and test is not None and test[0] == ITEMS
+
+
+_SIDE_EFFECTS = (
+    "print",
+    "input",
+    "open",
+    "float",
+    "int",
+    "bool",
+    "isinstance",
+    "next",
+    "iter",
+    "getattr",
+    "setattr",
+)
+
+
+def _compiled(program: Program, scope: Scope, target: Function, *, alone: bool) -> dict[str, Any]:
+    """Return the fix that compiles a step, where nothing in it is Python that has to run in every step."""
+    alias = tensorflow_alias(scope)
+    if not alone:
+        return {"no_fix": "the step stands in the loop itself: make it a function first"}
+    if (
+        alias is None
+        or scope.kind != "function"
+        or scope.generator
+        or scope.is_async
+        or target.scope is not scope
+    ):
+        return {"no_fix": "which function is the step is for you to say"}
+    if _on_purpose(scope) or _switched_off(scope):
+        return {"no_fix": "it looks as if it were meant to run without"}
+    if any(_MAKES_MODEL.fullmatch(made.name) for made in program.flow.within(scope)):
+        return {
+            "no_fix": "it makes a model each time, which a compiled function may do in its first call only"
+        }
+    kept = _python_in(program, scope)
+    if kept is not None:
+        return {"no_fix": f"{kept} would run once, while the step is traced, or not at all"}
+    return {"rewrites": (Rewrite("decorate", scope, scope.place, f"@{alias}.function"),)}
+
+
+def _python_in(program: Program, step: Scope) -> str | None:
+    """Return what a step does that is Python and no part of the graph, as text; None for nothing."""
+    scopes = {id(step): step}
+    for site, _ in inside_function(program, step):
+        scopes.setdefault(id(site.scope), site.scope)
+        if site.name.startswith(("numpy.", "time.", "random.", "logging.", "wandb.", "builtins.open")):
+            return short(site)
+    for scope in scopes.values():
+        for call in scope.calls:
+            if call.method in ("numpy", "append", "item", "update", "set_description", "info", "write"):
+                return text(call.func, scope)
+            if call.func[0] == NAME and call.func[1] in _SIDE_EFFECTS:
+                return text(call.func, scope)
+        for event in scope.events():
+            if event.kind in ("assign", "augment") and any(
+                target[0] in (ATTRIBUTE, SUBSCRIPT) for target in event.targets
+            ):
+                return text(event.targets[0], scope)
+            if event.kind in ("raise", "yield", "delete") or (event.kind == "try"):
+                return event.kind
+        if scope.outer:
+            return "what it sets outside"
+    return None
+
+
+def _on_purpose(scope: Scope) -> bool:
+    """Tell whether a function or its file is named for debugging or for eager execution."""
+    words = f"{os.path.basename(scope.module.path)} {scope.qualname}".lower()
+    return "debug" in words or "eager" in words
+
+
+def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
+    """Tell whether a loop plays an environment for many steps between its updates: these take the time."""
+    own = [call for call in scope.calls if inside(scope, call.block, loop)]
+    if any(_plays(call, scope) and innermost_loop(scope, call.block) != loop for call in own):
+        return True
+    pending = [(site, 0) for site in program.flow.within(scope) if inside(scope, site.call.block, loop)]
+    while pending:
+        site, depth = pending.pop()
+        for target in site.targets:
+            if any(
+                _plays(call, target.scope) and innermost_loop(target.scope, call.block) is not None
+                for call in target.scope.calls
+            ):
+                return True
+            if depth < 1:
+                pending += [(inner, depth + 1) for inner in program.flow.within(target.scope)]
+    return False
+
+
+def _plays(call: Call, scope: Scope) -> bool:
+    """Tell whether a call makes a step of an environment, as in `env.step(action)`."""
+    return call.method == "step" and "env" in text(call.func[1], scope).lower()
+
+
+def _loop_line(tape: Site, scope: Scope, block: int) -> int:
+    """Return the line of the loop around a tape: in its own function where there is one, or else where that is called."""
+    inner = innermost_loop(tape.scope, tape.call.block)
+    while inner is not None and _once(tape.scope, inner):
+        inner = innermost_loop(tape.scope, tape.scope.blocks[inner].parent)
+    return scope.blocks[block].line if inner is None else tape.scope.blocks[inner].line
+
+
+def _once(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop is written with one turn: `for _ in range(1)`."""
+    test = scope.blocks[loop].test
+    if test is None or test[0] != CALL:
+        return False
+    call = scope.calls[test[1]]
+    return call.func[:2] == (NAME, "range") and [constant(item) for item in call.args] == [1]
+
+
+def _fit_compiles(program: Program, scope: Scope) -> bool:
+    """Tell whether a function is the `train_step` of a model of Keras with a `compile` of its own: `fit` compiles it, a loop tries it."""
+    owner = program.owner(scope)
+    return (
+        owner is not None
+        and scope.name == "train_step"
+        and "compile" in owner.children
+        and is_keras_model(program, owner)
+    )
+
+
+def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
+    """Tell whether a place in a loop runs only in some of its turns, as under `if i % 5 == 0`."""
+    while block >= 0 and block != loop:
+        item = scope.blocks[block]
+        if item.kind == "if" and item.test is not None and "%" in text(item.test, scope):
+            return True
+        block = item.parent
+    return False
+
+
+def _calls_compiled(program: Program, scope: Scope) -> bool:
+    """Tell whether a step calls what is compiled itself, such as a model whose `call` is: the costly part runs as a graph."""
+    compiled: set[int] | None = program.facts.get("compiled scopes")
+    if compiled is None:
+        compiled = program.facts["compiled scopes"] = {
+            id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH
+        }
+    return any(id(target.scope) in compiled for site in program.flow.within(scope) for target in site.targets)
+
+
+def _may_call_compiled(program: Program, scope: Scope) -> bool:
+    """Tell whether a step calls a method of something unknown, `model.forward(x)`, that a class of the project compiles."""
+    names: set[str] | None = program.facts.get("compiled methods")
+    if names is None:
+        names = program.facts["compiled methods"] = {
+            root.scope.name
+            for root in hot_paths(program).roots
+            if root.kind == GRAPH and program.owner(root.scope) is not None
+        }
+    known = {id(site.call) for site in program.flow.within(scope)}
+    return any(call.method in names and id(call) not in known for call in scope.calls)
+
+
+def _wrapped(program: Program, scope: Scope) -> bool:
+    """Tell whether something puts a compiled function in a method's place: `agent.train = common.function(agent.train)`."""
+    found: set[str] | None = program.facts.get("wrapped methods")
+    if found is None:
+        found = program.facts["wrapped methods"] = {
+            target[2]
+            for module in program.modules
+            for where, event, target in module.stores()
+            if event.value is not None
+            and event.value[0] == CALL
+            and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
+        }
+    return scope.name in found
+
+
+def _entered_by_name(program: Program, scope: Scope) -> bool:
+    """Tell whether a compiled function calls a method of this name on something that is not known: it may be this one.
+
+    What calls the method, as far as that is known, counts as well: an object chosen by its name in a config calls nothing that
+    can be followed.
+    """
+    names: set[str] | None = program.facts.get("called in graphs")
+    if names is None:
+        names = program.facts["called in graphs"] = set()
+        for reach in hot_paths(program).reached(GRAPH):
+            known = {id(site.call) for site in program.flow.within(reach.scope)}
+            names |= {call.method for call in reach.scope.calls if call.method and id(call) not in known}
+    pending, seen = [scope], {id(scope)}
+    while pending and len(seen) < 20:
+        here = pending.pop()
+        callers = program.flow.callers(here)
+        if not callers and here.name in names and program.owner(here) is not None:
+            return True
+        for site in callers:
+            if id(site.scope) not in seen:
+                seen.add(id(site.scope))
+                pending.append(site.scope)
+    return False
+
+
+def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
+    """Return the functions from one to another that it calls, both ends included; the ends alone where it is long."""
+    for site in program.flow.within(first):
+        for target in site.targets:
+            if target.scope is last:
+                return first, last
+            if any(
+                inner.scope is last for step in program.flow.within(target.scope) for inner in step.targets
+            ):
+                return first, target.scope, last
+    return first, last
+
+
+def _decorated(scope: Scope) -> bool:
+    """Tell whether a function has a decorator, which may compile it."""
+    return any(
+        (
+            dotted(item if item[0] != CALL else scope.module.summary.scopes[scope.parent].calls[item[1]].func)
+            or ""
+        ).rpartition(".")[2]
+        not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")
+        for item in scope.decorators
+    )
+
+
+def _switched_off(scope: Scope) -> bool:
+    """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
+    return any(
+        re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+    )
+
+
+def _explains_eager(scope: Scope) -> bool:
+    """Tell whether such a comment says more than the decorator that was taken out: then there was a reason."""
+    return any(
+        re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
+        and not re.fullmatch(r"#+\s*@\s*tf\.function(?:\(.*\))?", line.strip())
+        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+    )
+
+
+def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
+    if id(scope) in seen or len(seen) > 20:
+        return None
+    seen.add(id(scope))
+    sites: list[Site] = program.flow.within(scope)
+    for site in sites:
+        if site.name == "tensorflow.GradientTape":
+            return site
+    for site in sites:
+        if innermost_loop(scope, site.call.block) is not None:
+            continue
+        for target in site.targets:
+            if target.compiled is None:
+                found = _tape(program, target.scope, seen)
+                if found is not None:
+                    return found
+    return None
+
+
+_MAKES_MODEL = re.compile(r"keras\.(?:applications\.(?:\w+\.)?[A-Z]\w*|layers\.[A-Z]\w*|Model|Sequential)")
+
+
+def _uses_numpy(tape: Site) -> bool:
+    """Whether a step reads values on the host between its forward pass and its gradients: it is eager on purpose."""
+    scope = tape.scope
+    ends = [call.place[0] for call in scope.calls if call.method == "gradient"]
+    last = max(ends, default=scope.place[2])
+    return any(call.method == "numpy" and tape.call.place[0] <= call.place[0] <= last for call in scope.calls)

@@ -1,0 +1,145 @@
+"""Switches left on that make compiled code run eagerly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import COMPILED, flag, in_tests, statement, trains
+from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
+from cfgfix.code.inference.environment import other_backend
+from cfgfix.code.model import comments as remarks
+from cfgfix.code.model.expressions import is_true, text
+from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import Site
+
+NEEDLES = (
+    *COMPILED,
+    b"run_eagerly",
+    b"executing_eagerly",
+    b".compile(",
+    b"run_functions_eagerly",
+)
+
+
+def eager_switch(program: Program) -> Iterator[Hit]:
+    """`run_eagerly=True` or `run_functions_eagerly(True)` left on."""
+    for name in (
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.config.experimental_run_functions_eagerly",
+    ):
+        for site in program.flow.named(name):
+            if (
+                flag(site.argument(0, "run_eagerly")) is not True
+                or in_tests(site.scope)
+                or guarded_by_words(site, *DEBUG_WORDS)
+            ):
+                continue
+            event = statement(site)
+            yield hit_at(
+                site,
+                severity="info"
+                if _exports(program, site.scope) or not trains(program, site.scope) or _says_why(site)
+                else None,
+                values={"what": "every tf.function runs"},
+                rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
+            )
+    for site in _compiles(program):
+        if (
+            is_true(site.call.keyword("run_eagerly"))
+            and not in_tests(site.scope)
+            and not guarded_by_words(site, *DEBUG_WORDS)
+        ):
+            if is_true(site.call.keyword("jit_compile")):
+                continue
+            needed = _needs_eager(program, site.scope)
+            yield hit_at(
+                site,
+                severity="info" if needed is not None or _only_called(site) else None,
+                values={"what": "every step of this model runs"},
+                rewrites=()
+                if needed is not None
+                else (Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
+                no_fix=needed,
+            )
+
+
+_RUNS = frozenset(
+    f"{name}{ending}"
+    for name in ("fit", "evaluate", "predict", "train", "test")
+    for ending in ("", "_on_batch", "_generator", "_step")
+)
+
+
+def _only_called(site: Site) -> bool:
+    """Tell whether a script compiles a model and never lets Keras run it: then the switch has no effect."""
+    module = site.scope.module
+    return site.scope.kind == "module" and not any(
+        call.method in _RUNS for scope in module.summary.scopes for call in scope.calls
+    )
+
+
+def _needs_eager(program: Program, scope: Scope) -> str | None:
+    """Return why a model that is compiled in a scope has to run eagerly, or None."""
+    if any(
+        item.name in ("train_step", "call") and any(call.method == "numpy" for call in item.calls)
+        for item in scope.module.summary.scopes
+    ):
+        return "a step of it reads values with .numpy(), which no graph has"
+    if _asserts_eager(program):
+        return "something in the program asserts that it runs eagerly"
+    if other_backend(program, scope):
+        return "Keras runs on another backend here"
+    return None
+
+
+def _asserts_eager(program: Program) -> bool:
+    """Tell whether anything in the program asserts that it runs eagerly, such as a loss that reads a tape."""
+    found: bool | None = program.facts.get("asserts eager")
+    if found is None:
+        found = program.facts["asserts eager"] = any(
+            event.kind == "assert"
+            and event.value is not None
+            and "executing_eagerly()" in text(event.value, scope)
+            for module in program.modules
+            for scope in module.summary.scopes
+            for event in scope.events()
+        )
+    return found
+
+
+def _says_why(site: Site) -> bool:
+    """Tell whether a comment on a call's line or the one above it says why it is there: words, and no code that was taken out."""
+    line = site.call.place[0]
+    said = [*remarks.behind(site.scope, line, line), *(item[1:] for item in remarks.above(site.scope, line))][
+        :2
+    ]
+    return any(len(words.split()) >= 3 and "(" not in words for words in said)
+
+
+def _exports(program: Program, scope: Scope) -> bool:
+    """Tell whether a file converts or freezes a model: it runs no step."""
+    return any(
+        site.scope.module is scope.module
+        and (
+            site.name.startswith("tensorflow.lite.")
+            or site.call.method in ("get_concrete_function", "from_keras_model")
+        )
+        for site in program.flow.sites
+    )
+
+
+def _compiles(program: Program) -> Iterator[Site]:
+    for name in ("keras.Model.compile", "keras.Sequential.compile"):
+        yield from program.flow.named(name)
+
+
+def jit_and_eager(program: Program) -> Iterator[Hit]:
+    """`compile(run_eagerly=True, jit_compile=True)`."""
+    for site in _compiles(program):
+        if is_true(site.call.keyword("run_eagerly")) and is_true(site.call.keyword("jit_compile")):
+            yield hit_at(
+                site,
+                rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
+            )

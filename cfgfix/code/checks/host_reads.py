@@ -1,0 +1,142 @@
+"""Values that a loop reads on the host in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import COMPILED, few_turns, in_tests
+from cfgfix.code.checks.step_loops import loops_over_data, outermost_name
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import CALL, ITEMS, NAME, Scope
+from cfgfix.code.model.values import Site
+
+NEEDLES = (
+    *COMPILED,
+    b".compile(",
+)
+
+
+def _rare(scope: Scope, block: int, loop: int) -> bool:
+    """Tell whether a place inside a loop is under a condition or a handler of its own."""
+    while block >= 0 and block != loop:
+        if scope.blocks[block].kind in ("if", "except", "match"):
+            return True
+        block = scope.blocks[block].parent
+    return False
+
+
+def host_reads(program: Program) -> Iterator[Hit]:
+    """Several values of a step read on the host in every step: `float(loss)`, `loss.numpy()`."""
+    hot = hot_paths(program)
+    done: set[tuple[int, int]] = set()
+    for scope, block, step in hot.step_loops():
+        if in_tests(scope) or (id(scope), block) in done or not loops_over_data(program, scope, block):
+            continue
+        done.add((id(scope), block))
+        results = _results(scope, step)
+        reads = []
+        for call in scope.calls:
+            if innermost_loop(scope, call.block) != block or _rare(scope, call.block, block):
+                continue
+            by_method = call.method == "numpy" and not call.args and outermost_name(call.func[1]) in results
+            by_float = call.func[0] == NAME and call.func[1] == "float" and len(call.args) == 1
+            if by_method or (by_float and outermost_name(call.args[0]) in results):
+                reads.append(call)
+        if len(reads) >= 2:
+            first = reads[0]
+            yield Hit(
+                scope,
+                first.name_place,
+                first.block,
+                {"count": len(reads), "loop_line": scope.blocks[block].line},
+                related=tuple(Step(scope, call.name_place, call.block, "and here") for call in reads[1:6]),
+            )
+    yield from _reads_beside_tape(program, done)
+
+
+def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator[Hit]:
+    """Reads in an eager loop that holds the gradient tape itself, such as the micro steps of gradient accumulation."""
+    hot = hot_paths(program)
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        block = innermost_loop(scope, tape.call.block)
+        if (
+            block is None
+            or in_tests(scope)
+            or (id(scope), block) in done
+            or hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
+            or few_turns(program, scope, block)
+        ):
+            continue
+        done.add((id(scope), block))
+        computed = _computed(scope, tape, block)
+        reads = [
+            call
+            for call in scope.calls
+            if inside(scope, call.block, block)
+            and not _rare(scope, call.block, block)
+            and (
+                (call.method == "numpy" and not call.args and outermost_name(call.func[1]) in computed)
+                or (
+                    call.func[:2] == (NAME, "float")
+                    and len(call.args) == 1
+                    and outermost_name(call.args[0]) in computed
+                )
+            )
+        ]
+        if len(reads) >= 2:
+            yield Hit(
+                scope,
+                reads[0].name_place,
+                reads[0].block,
+                {"count": len(reads), "loop_line": scope.blocks[block].line},
+                related=tuple(Step(scope, call.name_place, call.block, "and here") for call in reads[1:6]),
+            )
+
+
+def _computed(scope: Scope, tape: Site, block: int) -> set[str]:
+    """Return the names that are tensors in a loop: assigned under its tape, or bound by a loop over a dict of the step."""
+    found: set[str] = set()
+    made: set[str] = set()
+    for event in scope.events():
+        if not inside(scope, event.block, block):
+            continue
+        names = {
+            part[1]
+            for target in event.targets
+            for part in (target[2] if target[0] == ITEMS else (target,))
+            if part[0] == NAME
+        }
+        number = event.block
+        under = False
+        while number >= 0 and number != block:
+            item = scope.blocks[number]
+            under = under or (item.kind == "with" and item.test == (CALL, tape.call.number))
+            number = scope.blocks[number].parent
+        if event.kind in ("assign", "augment") and event.value is not None:
+            if under:
+                found |= names
+            elif event.value[0] == CALL:
+                made |= names
+        elif event.kind == "for" and event.value is not None and event.value[0] == CALL:
+            call = scope.calls[event.value[1]]
+            if call.method in ("items", "values") and outermost_name(call.func[1]) in made | found:
+                last = event.targets[0]
+                last = last[2][-1] if last[0] == ITEMS else last
+                if last[0] == NAME:
+                    found.add(last[1])
+    return found
+
+
+def _results(scope: Scope, step: Site) -> set[str]:
+    for event in scope.events():
+        if event.kind == "assign" and event.value == (CALL, step.call.number):
+            return {
+                part[1]
+                for target in event.targets
+                for part in (target[2] if target[0] == ITEMS else (target,))
+                if part[0] == NAME
+            }
+    return set()

@@ -1,0 +1,174 @@
+"""The precision policy and the scaling of losses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.checks.common import COMPILED, in_tests, short
+from cfgfix.code.checks.moves import free_name
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import api, keras_three, where_known
+from cfgfix.code.model.expressions import dotted, text
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import NAME
+from cfgfix.code.model.values import Constant, Made, Site, alternatives
+
+NEEDLES = (
+    *COMPILED,
+    b"set_global_policy",
+    b"LossScale",
+    b".compile(",
+)
+
+
+def _kept_policy(site: Site) -> bool:
+    """Tell whether a policy is put back: `old = global_policy()`, and later `set_global_policy(old)`."""
+    given = site.call.argument(0, "policy")
+    return (
+        given is not None
+        and given[0] == NAME
+        and any(
+            event.value is not None
+            and any(target[:2] == given[:2] for target in event.targets)
+            and re.search(r"global_policy\(|dtype_policy\(", text(event.value, site.scope)) is not None
+            for event in site.scope.events()
+        )
+    )
+
+
+def policy_late(program: Program) -> Iterator[Hit]:
+    """The precision policy set after layers of the same scope were made."""
+    for name in (
+        "keras.mixed_precision.set_global_policy",
+        "keras.mixed_precision.experimental.set_policy",
+        "keras.config.set_dtype_policy",
+    ):
+        for site in program.flow.named(name):
+            if in_tests(site.scope):
+                continue
+            policy = site.argument(0, "policy")
+            if isinstance(policy, Constant) and policy.value in ("float32", None):
+                continue
+            if _kept_policy(site):
+                continue
+            earlier = None
+            later = False
+            for other in program.flow.within(site.scope):
+                if (
+                    other.name.startswith(("keras.layers.", "keras.applications."))
+                    and other.name.count(".") == 2
+                    # Functions such as `enable_v2_dtype_behavior` make no layer.
+                    and other.name.rpartition(".")[2][:1].isupper()
+                    # What goes in computes nothing.
+                    and other.name not in ("keras.layers.Input", "keras.layers.InputLayer")
+                ):
+                    if other.call.number < site.call.number and other.call.block == site.call.block:
+                        earlier = earlier or other
+                    elif other.call.number > site.call.number:
+                        later = True
+            if earlier is not None and not later:
+                yield hit_at(
+                    site,
+                    values={"layer": short(earlier), "line_of": earlier.call.name_place[0]},
+                    related=(at(earlier, label="made with the old policy"),),
+                )
+
+
+def unscaled_loss(program: Program) -> Iterator[Hit]:
+    """Gradients of a loss that was not scaled, applied by a loss-scaling optimizer."""
+    makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
+    for scope in {id(s.scope): s.scope for s in program.flow.named("tensorflow.GradientTape")}.values():
+        if in_tests(scope):
+            continue
+        applies = [
+            site
+            for site in program.flow.within(scope)
+            if site.call.method == "apply_gradients"
+            and any(isinstance(item, Made) and item.name in makers for item in alternatives(site.receiver))
+        ]
+        if not applies:
+            continue
+        if any(call.method in ("scale_loss", "get_scaled_loss", "scale") for call in scope.calls):
+            continue
+        if any(
+            target.scope.calls
+            for site in program.flow.within(scope)
+            for target in site.targets
+            if any(call.method in ("scale_loss", "get_scaled_loss") for call in target.scope.calls)
+        ):
+            continue
+        three = keras_three(program)
+        # On another way the optimizer is a plain one, and this step may be meant for it, as on a TPU.
+        either = any(
+            not (isinstance(item, Made) and item.name in makers) for item in alternatives(applies[0].receiver)
+        )
+        yield hit_at(
+            applies[0],
+            values={
+                "what": "this optimizer divides gradients by the loss scale, and the loss was not scaled: the update is next"
+                " to nothing"
+                if three
+                else "the loss was not scaled, so nothing keeps small gradients from becoming 0"
+            },
+            severity=None if three else "info" if either else "warning",
+            **(
+                _scaled_loss(applies[0])
+                if three
+                else {"no_fix": "with Keras 2 the gradients have to be unscaled as well"}
+            ),
+        )
+
+
+def _scaled_loss(apply: Site) -> dict[str, Any]:
+    """Return the fix that takes the gradient of the scaled loss: it is scaled on the tape, behind the statement that makes it."""
+    scope = apply.scope
+    optimizer = dotted(apply.call.func[1])
+    name = free_name(scope, "scaled_loss")
+    gradients = [call for call in scope.calls if call.method == "gradient" and call.args]
+    if optimizer is None or name is None or len(gradients) != 1 or gradients[0].args[0][0] != NAME:
+        return {"no_fix": "which loss is meant is for you to say"}
+    loss = gradients[0].args[0]
+    made = [event for event in scope.binding(loss[1]) if event.kind in ("assign", "augment")]
+    if not made or any(scope.blocks[event.block].kind != "with" for event in made[-1:]):
+        return {"no_fix": "the loss is not made in the block of the tape itself"}
+    return {
+        "rewrites": (
+            Rewrite(
+                "insert", scope, made[-1].place, f"{name} = {optimizer}.scale_loss({loss[1]})", behind=True
+            ),
+            Rewrite("replace", scope, loss[-1], name),
+        )
+    }
+
+
+def old_scaling(program: Program) -> Iterator[Hit]:
+    """`get_scaled_loss` and `get_unscaled_gradients` of a Keras 3 optimizer."""
+    makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
+    three = keras_three(program)
+    for maker in makers:
+        for method in ("get_scaled_loss", "get_unscaled_gradients"):
+            for site in program.flow.named(f"{maker}.{method}"):
+                if (
+                    site.raw.startswith("tf_keras")
+                    or expects_absence(site.scope, site.call.block, site.call.place)
+                    or not three
+                ):
+                    continue
+                rewrites: tuple[Rewrite, ...] = ()
+                if method == "get_scaled_loss":
+                    rewrites = (Rewrite("rename", site.scope, site.call.func[3], "scale_loss"),)
+                elif len(site.call.args) == 1 and dotted(site.call.args[0]) is not None:
+                    rewrites = (
+                        Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),
+                    )
+                yield hit_at(
+                    site,
+                    values={"method": method},
+                    severity=None
+                    if three == "all" and api(program).requirement.known
+                    else where_known(api(program), "warning"),
+                    rewrites=rewrites,
+                )

@@ -1,0 +1,186 @@
+"""Work in every step that stops the training loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import COMPILED, in_tests
+from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
+from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, BINARY, BOOLEAN, COMPARE, NAME, UNARY, Expr, Scope
+from cfgfix.code.model.values import Site
+
+NEEDLES = (
+    *COMPILED,
+    b".compile(",
+)
+
+_STALLS = {
+    "keras.backend.clear_session": "clear_session throws away all compiled functions",
+    "keras.utils.clear_session": "clear_session throws away all compiled functions",
+    "gc.collect": "gc.collect stops Python for a full collection",
+    "matplotlib.pyplot.savefig": "a figure is drawn and written",
+    "matplotlib.pyplot.figure": "a figure is made",
+    "matplotlib.pyplot.subplots": "a figure is made",
+}
+
+
+def stalls(program: Program) -> Iterator[Hit]:
+    """Work in every step of a training loop that stops it: collections, figures, clearing the session."""
+    hot = hot_paths(program)
+    for scope, block, step in hot.step_loops():
+        if in_tests(scope) or not loops_over_data(program, scope, block) or _by_chunks(scope, block):
+            continue
+        for site in program.flow.within(scope):
+            if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
+                continue
+            what = _STALLS.get(site.name)
+            path: tuple[Site, ...] = ()
+            if what is None:
+                found = _stalling(program, site)
+                if found is None:
+                    continue
+                what, path = found
+            every = _period(program, scope, site.call.block, block)
+            if every is None:
+                continue
+            if "figure" in what and not any(
+                applies_gradients(program, target.scope, set()) for target in step.targets
+            ):
+                # A loop that only predicts is there for its figures.
+                continue
+            yield hit_at(
+                site,
+                flow=(at(step, label="the step of this loop"), *(at(item) for item in path)),
+                values={
+                    "what": what,
+                    "when": f"{_each(every)} of the loop at line {scope.blocks[block].line}",
+                },
+                # What is compiled anew stops training however seldom it is thrown away.
+                severity=None if every <= OFTEN or "clear_session" in what else "info",
+            )
+    yield from _stalls_in_callbacks(program)
+
+
+OFTEN = 100
+"""What takes as long as a hundred small steps is felt when it comes as often (`benchmarks/evidence/on_gpu.py`)."""
+
+
+_SELDOM = 1 << 30
+"""Stands for a number of steps that the code does not tell."""
+
+
+def _each(every: int) -> str:
+    return (
+        "in every step"
+        if every == 1
+        else "every so many steps"
+        if every == _SELDOM
+        else f"in every {every}th step"
+    )
+
+
+def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None:
+    """Return in which of the turns of a loop a place runs: 1 for each, n under `if step % n == 0`; None under another condition."""
+    every = 1
+    for number in scope.block_numbers(block):
+        if number == loop:
+            return every
+        item = scope.blocks[number]
+        if item.kind in ("except", "match", "finally", "loop-else"):
+            return None
+        if item.kind == "if":
+            found = (
+                _modulo(program, scope, item.test, item.line)
+                if item.branch and item.test is not None
+                else None
+            )
+            if found is None:
+                return None
+            every = max(every, found)
+    return every
+
+
+def _modulo(program: Program, scope: Scope, test: Expr, line: int) -> int | None:
+    """Return the n of a test such as `step % n == 0` or `not step % n`, `_SELDOM` for one that is not known; None for any other test."""
+    if test[0] == BOOLEAN and test[1] == "and":
+        known = [_modulo(program, scope, part, line) for part in test[2]]
+        return next((item for item in known if item is not None), None)
+    if test[0] == UNARY and test[1] == "not":
+        test = test[2]
+    elif test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] == "==":
+        test = test[1]
+    else:
+        return None
+    if test[0] != BINARY or test[1] != "%":
+        return None
+    value = Conditions(program, None).value(test[3], scope, before=line)
+    return value if type(value) is int and value > 0 else _SELDOM
+
+
+_EACH_BATCH = re.compile(r"on_(?:train_)?batch_(?:begin|end)")
+
+
+def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
+    """Yield the same in what Keras calls for every batch."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            owner = program.owner(scope) if _EACH_BATCH.fullmatch(scope.name) else None
+            if (
+                owner is None
+                or in_tests(scope)
+                or not any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1])
+            ):
+                continue
+            for site in program.flow.within(scope):
+                what = _STALLS.get(site.name)
+                path: tuple[Site, ...] = ()
+                if what is None:
+                    found = _stalling(program, site)
+                    if found is None:
+                        continue
+                    what, path = found
+                every = _period(program, scope, site.call.block, 0)
+                if every is None:
+                    continue
+                yield hit_at(
+                    site,
+                    flow=tuple(at(item) for item in path),
+                    values={"what": what, "when": f"{_each(every)}: Keras calls {scope.name} for each"},
+                    severity=None if every <= OFTEN or "clear_session" in what else "info",
+                )
+
+
+def _by_chunks(scope: Scope, block: int) -> bool:
+    """Tell whether a turn of a loop is many steps: `while step < total: ...; step += steps_per_loop`."""
+    test = scope.blocks[block].test
+    return (
+        scope.blocks[block].kind == "while"
+        and test is not None
+        and any(
+            event.kind == "augment"
+            and inside(scope, event.block, block)
+            and event.value is not None
+            and event.value[0] in (NAME, ATTRIBUTE)
+            and any(
+                re.search(rf"\b{re.escape(target[1])}\b", text(test, scope))
+                for target in event.targets
+                if target[0] == NAME
+            )
+            for event in scope.events()
+        )
+    )
+
+
+def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
+    for target in site.targets:
+        for inner in program.flow.within(target.scope):
+            what = _STALLS.get(inner.name)
+            if what is not None and _period(program, inner.scope, inner.call.block, 0) == 1:
+                return what, (inner,)
+    return None
