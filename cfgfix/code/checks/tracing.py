@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import (
     COMPILED,
-    bound_in_loop,
-    few_turns,
     fits_eagerly,
     flag,
     in_tests,
     inside_function,
     kept_eager,
     may_fit_eagerly,
-    never_entered,
     short,
     tensorflow_alias,
 )
-from cfgfix.code.checks.moves import out_of_loop
-from cfgfix.code.inference.conditions import Conditions, asks_mode
-from cfgfix.code.inference.guards import before_in_expression, ready_inline, statement_of, unnegated
-from cfgfix.code.inference.hot_paths import (
-    GRAPH,
-    PY_FUNCTIONS,
-    PYTHON,
-    Reach,
-    Root,
-    hot_paths,
-    innermost_loop,
-    inside,
+from cfgfix.code.checks.compiled_scopes import (
+    ASKS_MODE,
+    compiled_for_sure,
+    compiled_reach,
+    compiled_scopes,
+    eager_guard,
 )
+from cfgfix.code.inference.guards import before_in_expression, ready_inline
+from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import children, dotted, text, walk
+from cfgfix.code.model.expressions import children, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import (
@@ -46,90 +39,26 @@ from cfgfix.code.model.summary import (
     NAME,
     SUBSCRIPT,
     Call,
-    Event,
     Expr,
     Place,
     Scope,
 )
-from cfgfix.code.model.values import Instance, Items, Site, alternatives, functions_of
+from cfgfix.code.model.values import Items, Site, alternatives, functions_of
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
 
 
-def _graph(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
-    """Return how a scope, or a call in it, is compiled, where it is never run by the interpreter as well."""
-    hot = hot_paths(program)
-    if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
-        return None
-    reach = hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
-    return None if reach is None or _kept_eager(program, reach) else reach
-
-
-def _kept_eager(program: Program, reach: Reach) -> bool:
-    """Tell whether the program runs eagerly what would be compiled: by a switch, or for Keras's fit anywhere."""
-    return kept_eager(program, reach.root.scope.module) or (
-        fits_eagerly(program) and not _compiled_for_sure(reach)
-    )
-
-
-def _compiled_for_sure(reach: Reach) -> bool:
-    """Whether a decorator or a call of tf.function compiles it, not only Keras, which can be told not to."""
-    return not reach.root.what.startswith("Keras")
-
-
-def _scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
-    for reach in hot_paths(program).reached(GRAPH):
-        if _graph(program, reach.scope) is not None:
-            yield reach.scope, reach
-
-
-def _eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
-    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced.
-
-    Args:
-        scope: The scope.
-        block: The block.
-        tries: Whether a `try` counts as one.
-    """
-    for item in scope.block_chain(block):
-        if item.kind == "if" and item.test is not None:
-            shown = text(item.test, scope)
-            if (
-                (_ASKS_MODE.search(shown) and not _decided(item.test, scope))
-                or "is_eager" in shown
-                or "hasattr" in shown
-                or "isinstance" in shown
-                or "is_tensor" in shown
-                or "is_symbolic" in shown
-            ):
-                return True
-        if item.kind in ("try", "except") and tries:
-            return True
-        if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
-            return True
-    return False
-
-
-_ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|run_eagerly")
-
-
-def _decided(test: Expr, scope: Scope) -> bool:
-    """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
-    test, _ = unnegated(test, True)
-    return test[0] == CALL and asks_mode(scope.calls[test[1]].func) is not None
-
-
 def numpy_method(program: Program) -> Iterator[Hit]:
     """`.numpy()` in a compiled function."""
-    for scope, reach in _scopes(program):
+    for scope, reach in compiled_scopes(program):
         for call in scope.calls:
             if call.method != "numpy" or call.args or call.keywords:
                 continue
             handler = _handler_of(scope, call.block)
-            if _eager_guard(scope, call.block, tries=handler is None):
+            if eager_guard(scope, call.block, tries=handler is None):
                 continue
-            if handler is not None and (reach.path or not _compiled_for_sure(reach)):
+            if handler is not None and (reach.path or not compiled_for_sure(reach)):
                 # Something else may call it eagerly.
                 continue
             if not reach.passes(call.block, call.place):
@@ -157,9 +86,9 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 else None
                 if _direct(reach)
                 and not _conditional(scope, call.block)
-                and (_compiled_for_sure(reach) or not may_fit_eagerly(program))
+                and (compiled_for_sure(reach) or not may_fit_eagerly(program))
                 else "info",
-                confidence=None if _compiled_for_sure(reach) else "medium",
+                confidence=None if compiled_for_sure(reach) else "medium",
             )
 
 
@@ -267,12 +196,12 @@ def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
 def printed(program: Program) -> Iterator[Hit]:
     """`print` of a value in a compiled function: it runs while tracing only."""
     for site in program.flow.named("builtins.print"):
-        reach = _graph(program, site.scope, site)
+        reach = compiled_reach(program, site.scope, site)
         if (
             reach is None
             or reach.path
-            or not _compiled_for_sure(reach)
-            or _eager_guard(site.scope, site.call.block)
+            or not compiled_for_sure(reach)
+            or eager_guard(site.scope, site.call.block)
         ):
             continue
         # The static shape is the same in every call of one trace, and known while tracing.
@@ -340,270 +269,10 @@ def _is_text(expr: Expr) -> bool:
     return expr[0] == CONSTANT and isinstance(expr[1], str)
 
 
-def mutated(program: Program) -> Iterator[Hit]:
-    """A list that is appended to, or a counter that is raised, outside a compiled function from inside it."""
-    for scope, reach in _scopes(program):
-        if reach.path or not _compiled_for_sure(reach):
-            continue
-        own = scope.params[0][0] if scope.params and program.owner(scope) is not None else None
-        for call in scope.calls:
-            if call.method not in ("append", "extend", "add") or len(call.args) != 1:
-                continue
-            target = call.func[1]
-            outside = (
-                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
-            )
-            outside = outside or (target[0] == NAME and target[1] in scope.outer)
-            if _tells_of_tracing(scope, call.block, target):
-                continue
-            if outside and not _eager_guard(scope, call.block) and _is_list(program, scope, target):
-                yield Hit(
-                    scope,
-                    call.name_place,
-                    call.block,
-                    {"what": f"{text(target, scope)}.{call.method}", "via": reach.via},
-                    entry=reach,
-                )
-        for event in scope.events():
-            if event.kind != "augment" or _eager_guard(scope, event.block):
-                continue
-            target = event.targets[0]
-            if _tells_of_tracing(scope, event.block, target):
-                continue
-            outside = (
-                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
-            )
-            outside = outside or (target[0] == NAME and target[1] in scope.outer)
-            if (
-                outside
-                and event.value is not None
-                and event.value[0] == CONSTANT
-                and _is_number(program, scope, target)
-            ):
-                yield Hit(
-                    scope,
-                    event.place,
-                    event.block,
-                    {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
-                    entry=reach,
-                    severity=None if _read(program, target) else "info",
-                )
-
-
-def _read(program: Program, target: Expr) -> bool:
-    """Tell whether something reads an attribute; a counter that nothing reads makes no result wrong. Of a plain name it is taken as read."""
-    if target[0] != ATTRIBUTE:
-        return True
-    for module in program.all_modules():
-        for scope in module.summary.scopes:
-            values = [event.value for event in scope.events() if event.value is not None]
-            values += [item.test for item in scope.blocks if item.test is not None]
-            for call in scope.calls:
-                values += [call.func, *call.args, *(value for _, value in call.keywords)]
-            if any(
-                part[0] == ATTRIBUTE and part[2] == target[2]
-                for value in values
-                for part in walk(value, scope)
-            ):
-                return True
-    return False
-
-
-def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
-    """Tell whether a change is meant to happen while tracing: its name says so, or a test of the same value guards it."""
-    shown = text(target, scope)
-    return bool(re.search("trac(?!k)|compil", shown.rpartition(".")[2], re.IGNORECASE)) or any(
-        item.kind == "if" and item.test is not None and shown in text(item.test, scope)
-        for item in scope.block_chain(block)
-    )
-
-
-def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
-    """Return what is assigned to an attribute in `__init__`, or to a global at module level."""
-    found: list[tuple[Expr | None, Scope]] = []
-    if target[0] == ATTRIBUTE:
-        owner = program.owner(scope)
-        init = program.method(owner, "__init__") if owner is not None else None
-        if init is None or not init.params:
-            return []
-        for event in init.events():
-            for item in event.targets:
-                if (
-                    item[0] == ATTRIBUTE
-                    and item[2] == target[2]
-                    and item[1][0] == NAME
-                    and item[1][1] == init.params[0][0]
-                ):
-                    found.append((event.value, init))
-    else:
-        top = scope.module.scope
-        for event in top.body:
-            for item in event.targets:
-                if item[0] == NAME and item[1] == target[1]:
-                    found.append((event.value, top))
-    return found
-
-
-def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
-    initial = _initial(program, scope, target)
-    return bool(initial) and all(
-        value is not None
-        and (
-            (value[0] == "t" and value[1] in ("list", "set"))
-            or (value[0] == CALL and dotted(where.calls[value[1]].func) in ("list", "set"))
-        )
-        for value, where in initial
-    )
-
-
-def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
-    initial = _initial(program, scope, target)
-    return bool(initial) and all(
-        value is not None and value[0] == CONSTANT and type(value[1]) in (int, float) for value, _ in initial
-    )
-
-
-def captured(program: Program) -> Iterator[Hit]:
-    """A plain number of the object that a compiled method reads and that is changed after the method was called."""
-    seen: set[tuple[int, str]] = set()
-    for scope, reach in _scopes(program):
-        owner = program.owner(scope)
-        if owner is None or not scope.params or not _compiled_for_sure(reach):
-            continue
-        own = scope.params[0][0]
-        for event in scope.events():
-            for expr in (event.value, scope.blocks[event.block].test):
-                if expr is None or expr[0] in (NAME, CONSTANT):
-                    continue
-                for part in walk(expr, scope):
-                    if part[0] != ATTRIBUTE or part[1][0] != NAME or part[1][1] != own:
-                        continue
-                    if (id(owner), part[2]) in seen or not reach.passes(event.block, None):
-                        continue
-                    if not _is_number(program, scope, part):
-                        continue
-                    where = _changed(program, owner, part[2], reach.root.scope)
-                    if where is None:
-                        continue
-                    seen.add((id(owner), part[2]))
-                    yield Hit(
-                        scope,
-                        part[3],
-                        event.block,
-                        {"what": f"{own}.{part[2]}", "via": reach.via, "line_of": where.place[0]},
-                        entry=reach,
-                        related=(where,),
-                    )
-
-
-def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
-    """Return where an attribute changes for sure after a compiled function was called on the same object, or None.
-
-    The change is an assignment or a call of a method that assigns it; it stands behind the call in the same function, or
-    in the same loop. What sets an object up before its first call is no change.
-    """
-    setters: dict[int, Step] = {}
-    for number in range(owner.number + 1, len(owner.module.summary.scopes)):
-        method = owner.module.summary.scopes[number]
-        if method.place[0] > owner.place[2]:
-            break
-        if method.parent != owner.number or method.kind != "function" or not method.params:
-            continue
-        if method.name in ("__init__", "build") or _graph(program, method) is not None:
-            continue
-        own = (NAME, method.params[0][0])
-        for event in method.events():
-            if any(_is_attribute(target, name) and target[1][:2] == own for target in event.targets):
-                setters.setdefault(id(method), Step(method, event.place, event.block, "changed here"))
-    for called in program.flow.callers(traced):
-        scope = called.scope
-        if in_tests(scope):
-            continue
-        receiver = _receiver(called.call.func)
-        shown = text(receiver, scope)
-        for event in scope.events():
-            if any(
-                _is_attribute(target, name) and text(target[1], scope) == shown for target in event.targets
-            ) and _behind(scope, called.call, event.block, event.place, receiver):
-                return Step(scope, event.place, event.block, "changed here, after the call")
-        for site in program.flow.within(scope):
-            for target in site.targets:
-                step = setters.get(id(target.scope))
-                if (
-                    step is not None
-                    and site.call.func[0] == ATTRIBUTE
-                    and text(site.call.func[1], scope) == shown
-                    and _behind(scope, called.call, site.call.block, site.call.place, receiver)
-                ):
-                    return step
-    return None
-
-
-def _is_attribute(target: Expr, name: str) -> bool:
-    return bool(target[0] == ATTRIBUTE and target[2] == name)
-
-
-def _receiver(func: Expr) -> Expr:
-    """Return the object that a call is made on: `model` of `model.infer(x)` and of `model(x)`."""
-    receiver: Expr = func[1] if func[0] == ATTRIBUTE else func
-    return receiver
-
-
-def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
-    """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
-    if first.place[2:] < place[:2] and inside(scope, block, first.block):
-        return True
-    loop = innermost_loop(scope, first.block)
-    if loop is None or not inside(scope, block, loop):
-        return False
-    head = receiver
-    while head[0] == ATTRIBUTE:
-        head = head[1]
-    # A new object in every turn is traced anew.
-    return head[0] == NAME and head[1] not in bound_in_loop(scope, loop)
-
-
-def variable(program: Program) -> Iterator[Hit]:
-    """A variable made in a compiled function without a guard that makes it once."""
-    for site in program.flow.named("tensorflow.Variable"):
-        reach = _graph(program, site.scope, site)
-        if reach is None or not _compiled_for_sure(reach) or reach.path:
-            continue
-        if _raises_wanted(site.scope):
-            continue
-        if site.scope.name in ("build", "__init__") or any(
-            block.kind in ("if", "try", "except", "with") for block in site.scope.block_chain(site.call.block)
-        ):
-            continue
-        yield hit_at(
-            site,
-            entry=reach,
-            severity="info" if never_entered(program, reach.root.scope) else None,
-            values={"via": reach.via},
-        )
-
-
-def _raises_wanted(function: Scope) -> bool:
-    """Tell whether a function is only called where an error is what is shown: `with assert_raises(ValueError): f(1.0)`."""
-    called = [
-        (scope, call)
-        for scope in function.module.summary.scopes
-        for call in scope.calls
-        if call.func[:2] == (NAME, function.name)
-    ]
-    return bool(called) and all(
-        any(
-            block.kind == "with" and block.test is not None and "raises" in text(block.test, scope).lower()
-            for block in scope.block_chain(call.block)
-        )
-        for scope, call in called
-    )
-
-
 def unrolled(program: Program) -> Iterator[Hit]:
     """A long Python `range` loop in a compiled function."""
-    for scope, reach in _scopes(program):
-        if not _compiled_for_sure(reach):
+    for scope, reach in compiled_scopes(program):
+        if not compiled_for_sure(reach):
             continue
         for event in scope.events():
             if event.kind != "for" or event.value is None or event.value[0] != CALL:
@@ -642,7 +311,7 @@ def not_for_xla(program: Program) -> Iterator[Hit]:
             )
             if what is None or site.name.startswith("tensorflow.io.gfile") or in_tests(site.scope):
                 continue
-            if _eager_guard(site.scope, site.call.block):
+            if eager_guard(site.scope, site.call.block):
                 continue
             reach = Reach(root, site.scope, path)
             needs = tuple((outer.scope, outer.call.block) for outer in path)
@@ -685,260 +354,15 @@ def _is_jit(program: Program, root: Root) -> bool:
     return False
 
 
-def made_in_loop(program: Program) -> Iterator[Hit]:
-    """A `tf.function` made anew in every turn of a loop over steps or data."""
-    for site in program.flow.named("tensorflow.function"):
-        if in_tests(site.scope) or site.call.number < 0:
-            continue
-        event = statement_of(site.scope, site.call.block, site.call.place)
-        named = (
-            event
-            if event is not None
-            and event.kind == "assign"
-            and event.value == (CALL, site.call.number)
-            and len(event.targets) == 1
-            and event.targets[0][0] == NAME
-            else None
-        )
-        name = named.targets[0][1] if named is not None else ""
-        given = site.call.argument(0, "func")
-        used = (
-            {part[1] for part in walk(given, site.scope) if part[0] == NAME} if given is not None else set()
-        )
-        if innermost_loop(site.scope, site.call.block) is None:
-            yield from _in_called(program, site.scope, site.call, site.call.name_place, event, name)
-        else:
-            yield from _in_loop(program, site.scope, site.call.block, site.call.name_place, named, name, used)
-    for module in program.modules:
-        for scope in module.summary.scopes:
-            outer = program.outer(scope)
-            if scope.kind != "function" or outer is None or not scope.decorators or in_tests(scope):
-                continue
-            for decorator in scope.decorators:
-                if decorator[0] != CALL and program.static_name(decorator, outer) == "tensorflow.function":
-                    place = decorator[-1]
-                    event = next(
-                        (
-                            item
-                            for item in outer.events()
-                            if item.kind == "define" and item.extra == scope.number
-                        ),
-                        None,
-                    )
-                    if innermost_loop(outer, scope.block) is None:
-                        yield from _in_called(program, outer, None, place, event, scope.name)
-                    else:
-                        yield from _in_loop(
-                            program, outer, scope.block, place, event, scope.name, _free_names(scope)
-                        )
-
-
-def _free_names(scope: Scope) -> set[str]:
-    """Return the names that a function takes from around it."""
-    found: set[str] = set()
-    for event in scope.events():
-        for expr in (*event.targets, event.value):
-            found |= {part[1] for part in walk(expr, scope) if part[0] == NAME} if expr is not None else set()
-    for call in scope.calls:
-        found |= {part[1] for part in walk((CALL, call.number), scope) if part[0] == NAME}
-    for block in scope.blocks:
-        if block.test is not None:
-            found |= {part[1] for part in walk(block.test, scope) if part[0] == NAME}
-    return found - scope.names
-
-
-def _in_called(
-    program: Program, scope: Scope, made: Call | None, place: Place, event: Event | None, name: str
-) -> Iterator[Hit]:
-    """Yield the compiled function that a function makes for itself, where a loop calls that function."""
-    if scope.kind != "function" or not _only_called(scope, made, event, name):
-        return
-    pending: list[tuple[Scope, tuple[Site, ...]]] = [(scope, ())]
-    seen = {id(scope)}
-    while pending:
-        here, way = pending.pop(0)
-        for caller in program.flow.callers(here):
-            if in_tests(caller.scope) or id(caller.scope) in seen:
-                continue
-            path = (caller, *way)
-            loop = innermost_loop(caller.scope, caller.call.block)
-            if loop is not None and not few_turns(program, caller.scope, loop, 3):
-                if _traced_for_its_graph(scope, 0):
-                    return
-                yield Hit(
-                    scope,
-                    place,
-                    event.block if event is not None else 0,
-                    {"loop_line": caller.scope.blocks[loop].line},
-                    flow=tuple(
-                        Step(item.scope, item.call.name_place, item.call.block, "calls it") for item in path
-                    ),
-                    no_fix="where it can be made once, beside the function or when its object is made, is for you to say",
-                )
-                return
-            seen.add(id(caller.scope))
-            if len(path) < 3:
-                pending.append((caller.scope, path))
-
-
-def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str) -> bool:
-    """Tell whether a function that is made in another one is called there, and neither kept nor given back."""
-    if any(
-        block.kind in ("if", "except") for block in scope.block_chain(event.block if event is not None else 0)
-    ):
-        # Made once, where it is not there yet.
-        return False
-    if made is not None and event is not None and event.kind != "assign":
-        return any(call.func == (CALL, made.number) for call in scope.calls)
-    if made is not None and (event is None or event.value != (CALL, made.number)):
-        return any(call.func == (CALL, made.number) for call in scope.calls)
-    if not name or scope.outer & {name}:
-        return False
-    called = [call for call in scope.calls if call.func[:2] == (NAME, name)]
-    if not called:
-        return False
-    places = {call.func[-1] for call in called}
-    for other in scope.module.summary.scopes:
-        if other is not scope and other.parent == scope.number and name in _free_names(other):
-            return False
-    for item in scope.events():
-        for expr in (*item.targets, item.value, *(item.extra if item.kind == "with" else ())):
-            for part in walk(expr, scope) if expr is not None else ():
-                if part[:2] == (NAME, name) and part[-1] not in places and item is not event:
-                    return False
-    return True
-
-
-def _traced_for_its_graph(scope: Scope, block: int) -> bool:
-    return any(
-        call.method in ("trace_export", "get_concrete_function", "from_concrete_functions")
-        and inside(scope, call.block, block)
-        for call in scope.calls
-    )
-
-
-def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
-    """Tell whether a loop goes over a short list that the code writes out."""
-    if test[0] == ITEMS:
-        return True
-    value = Conditions(program, None).value(test, scope, before=line)
-    return isinstance(value, (list, tuple)) and len(value) <= 10
-
-
-def _in_loop(
-    program: Program, scope: Scope, block: int, place: Place, event: Event | None, name: str, used: set[str]
-) -> Iterator[Hit]:
-    loop = innermost_loop(scope, block)
-    if loop is None:
-        return
-    item = scope.blocks[loop]
-    if item.kind == "for":
-        func = scope.calls[item.test[1]].func if item.test is not None and item.test[0] == CALL else None
-        counted = func is not None and func[0] == NAME and func[1] in ("range", "tqdm", "trange")
-        if not counted and (
-            # Another function or model in each turn is another graph.
-            used & bound_in_loop(scope, loop)
-            or item.test is None
-            or _written_out(program, scope, item.test, item.line)
-        ):
-            return
-    if _traced_for_its_graph(scope, loop):
-        # Each is made to be traced once, for its graph.
-        return
-    yield Hit(
-        scope,
-        place,
-        block,
-        {"loop_line": item.line},
-        rewrites=out_of_loop(scope, event, loop, name) if event is not None else (),
-        no_fix="it is not made by a statement of its own in the loop",
-    )
-
-
-def of_new_object(program: Program) -> Iterator[Hit]:
-    """An object that a loop makes in every turn, whose compiled method it calls: each object traces it anew."""
-    seen: set[tuple[int, int]] = set()
-    for site in program.flow.compiled:
-        scope = site.scope
-        func = site.call.func
-        if in_tests(scope) or func[0] != ATTRIBUTE or func[1][0] not in (NAME, CALL):
-            continue
-        target = next((item for item in site.targets if item.compiled is not None), None)
-        if target is None or program.owner(target.scope) is None or site.open:
-            continue
-        made = _object_in_loop(scope, site.call, func[1])
-        if made is None:
-            continue
-        loop = innermost_loop(scope, made.block)
-        if loop is None or (id(scope), made.number) in seen or few_turns(program, scope, loop, 10):
-            continue
-        test = scope.blocks[loop].test
-        if test is not None and test[0] == ITEMS:
-            continue
-        owner = program.owner(target.scope)
-        assert owner is not None
-        if not any(
-            isinstance(value, Instance) and owner in program.bases(value.scope)[0]
-            for item in program.flow.within(scope)
-            if item.call is made
-            for value in alternatives(item.result)
-        ):
-            continue
-        seen.add((id(scope), made.number))
-        yield Hit(
-            scope,
-            made.name_place,
-            made.block,
-            {
-                "loop_line": scope.blocks[loop].line,
-                "name": owner.name,
-                "method": target.scope.name,
-                "line": target.scope.place[0],
-            },
-            needs=((scope, site.call.block),),
-            related=(
-                Step(target.scope, target.scope.place, 0, "compiled for each object by itself"),
-                Step(scope, site.call.name_place, site.call.block, "called here"),
-            ),
-        )
-
-
-def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
-    """Return the call in a loop around another one that makes the object which that is called on, where the object is not kept."""
-    if receiver[0] == CALL:
-        found: Call = scope.calls[receiver[1]]
-        return found
-    bound = [event for event in scope.binding(receiver[1]) if event.place[:2] < call.place[:2]]
-    last = bound[-1] if bound else None
-    if last is None or last.kind != "assign" or last.value is None or last.value[0] != CALL:
-        return None
-    loop = innermost_loop(scope, last.block)
-    if loop is None or not inside(scope, call.block, loop):
-        return None
-    for item in scope.block_chain(last.block):
-        if item.kind in ("if", "except"):
-            return None
-    if any(
-        other.method in ("append", "add", "put", "extend", "setdefault")
-        and inside(scope, other.block, loop)
-        and any(part[:2] == receiver[:2] for given in other.args for part in walk(given, scope))
-        for other in scope.calls
-    ):
-        return None
-    for event in scope.events():
-        if (
-            event.kind == "assign"
-            and event.value is not None
-            and event.value[:2] == receiver[:2]
-            and inside(scope, event.block, loop)
-        ):
-            return None
-    return scope.calls[last.value[1]]
-
-
 _OF_SHAPES = frozenset({"numpy.prod", "numpy.shape", "numpy.ndim", "numpy.size"})
+
+
 _ARRAYS = re.compile(r"(?:numpy|scipy\.[\w.]+|sklearn\.metrics|skimage\.metrics)\.\w+(?:\.\w+)?")
+
+
 _LOSS_CLASSES = frozenset({"keras.losses.Loss", "keras.metrics.Metric"})
+
+
 _LOSS_METHODS = frozenset({"call", "update_state"})
 
 
@@ -952,10 +376,10 @@ def array_call(program: Program) -> Iterator[Hit]:
             continue
         for here, call, name, path in _arrays_of(program, scope, tensors, 2):
             key = id(here), call.number
-            if key in seen or _eager_guard(here, call.block) or _guarded_type(here, call.block, call.place):
+            if key in seen or eager_guard(here, call.block) or _guarded_type(here, call.block, call.place):
                 continue
             if any(
-                item.kind == "if" and item.test is not None and _ASKS_MODE.search(text(item.test, here))
+                item.kind == "if" and item.test is not None and ASKS_MODE.search(text(item.test, here))
                 for item in here.block_chain(call.block)
             ):
                 continue
@@ -997,8 +421,8 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
                 scope = module.summary.scopes[owner.children[method]]
                 names = {item[0] for item in scope.params[1:3]}
                 yield scope, names, f"Keras's {owner.name}", eager
-    for scope, reach in _scopes(program):
-        if _compiled_for_sure(reach) and not reach.path:
+    for scope, reach in compiled_scopes(program):
+        if compiled_for_sure(reach) and not reach.path:
             yield scope, set(), reach.via, eager
 
 
@@ -1077,8 +501,3 @@ _COMPUTES = (
     "keras.ops.",
 )
 """Operations whose result is a tensor of the graph."""
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
-    return numpy_method(program)

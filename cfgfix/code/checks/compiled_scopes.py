@@ -1,0 +1,79 @@
+"""Which scopes are compiled, and which places in them may only run eagerly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import fits_eagerly, in_tests, kept_eager
+from cfgfix.code.inference.conditions import asks_mode
+from cfgfix.code.inference.guards import unnegated
+from cfgfix.code.inference.hot_paths import GRAPH, PYTHON, Reach, hot_paths
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import CALL, Expr, Scope
+from cfgfix.code.model.values import Site
+
+
+def compiled_reach(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
+    """Return how a scope, or a call in it, is compiled, where it is never run by the interpreter as well."""
+    hot = hot_paths(program)
+    if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
+        return None
+    reach = hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
+    return None if reach is None or _kept_eager(program, reach) else reach
+
+
+def _kept_eager(program: Program, reach: Reach) -> bool:
+    """Tell whether the program runs eagerly what would be compiled: by a switch, or for Keras's fit anywhere."""
+    return kept_eager(program, reach.root.scope.module) or (
+        fits_eagerly(program) and not compiled_for_sure(reach)
+    )
+
+
+def compiled_for_sure(reach: Reach) -> bool:
+    """Whether a decorator or a call of tf.function compiles it, not only Keras, which can be told not to."""
+    return not reach.root.what.startswith("Keras")
+
+
+def compiled_scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
+    """Yield the scopes that are only run compiled, with how they come to be."""
+    for reach in hot_paths(program).reached(GRAPH):
+        if compiled_reach(program, reach.scope) is not None:
+            yield reach.scope, reach
+
+
+def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
+    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced.
+
+    Args:
+        scope: The scope.
+        block: The block.
+        tries: Whether a `try` counts as one.
+    """
+    for item in scope.block_chain(block):
+        if item.kind == "if" and item.test is not None:
+            shown = text(item.test, scope)
+            if (
+                (ASKS_MODE.search(shown) and not _decided(item.test, scope))
+                or "is_eager" in shown
+                or "hasattr" in shown
+                or "isinstance" in shown
+                or "is_tensor" in shown
+                or "is_symbolic" in shown
+            ):
+                return True
+        if item.kind in ("try", "except") and tries:
+            return True
+        if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
+            return True
+    return False
+
+
+ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|run_eagerly")
+
+
+def _decided(test: Expr, scope: Scope) -> bool:
+    """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
+    test, _ = unnegated(test, True)
+    return test[0] == CALL and asks_mode(scope.calls[test[1]].func) is not None

@@ -1,0 +1,271 @@
+"""Functions that a loop compiles anew in every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import COMPILED, bound_in_loop, few_turns, in_tests
+from cfgfix.code.checks.moves import out_of_loop
+from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.hot_paths import innermost_loop, inside
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import walk
+from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Event, Expr, Place, Scope
+from cfgfix.code.model.values import Instance, Site, alternatives
+
+NEEDLES = (*COMPILED, *IMPORTS)
+"""What runs begin with decides, too: it may turn compiling off."""
+
+
+def made_in_loop(program: Program) -> Iterator[Hit]:
+    """A `tf.function` made anew in every turn of a loop over steps or data."""
+    for site in program.flow.named("tensorflow.function"):
+        if in_tests(site.scope) or site.call.number < 0:
+            continue
+        event = statement_of(site.scope, site.call.block, site.call.place)
+        named = (
+            event
+            if event is not None
+            and event.kind == "assign"
+            and event.value == (CALL, site.call.number)
+            and len(event.targets) == 1
+            and event.targets[0][0] == NAME
+            else None
+        )
+        name = named.targets[0][1] if named is not None else ""
+        given = site.call.argument(0, "func")
+        used = (
+            {part[1] for part in walk(given, site.scope) if part[0] == NAME} if given is not None else set()
+        )
+        if innermost_loop(site.scope, site.call.block) is None:
+            yield from _in_called(program, site.scope, site.call, site.call.name_place, event, name)
+        else:
+            yield from _in_loop(program, site.scope, site.call.block, site.call.name_place, named, name, used)
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            outer = program.outer(scope)
+            if scope.kind != "function" or outer is None or not scope.decorators or in_tests(scope):
+                continue
+            for decorator in scope.decorators:
+                if decorator[0] != CALL and program.static_name(decorator, outer) == "tensorflow.function":
+                    place = decorator[-1]
+                    event = next(
+                        (
+                            item
+                            for item in outer.events()
+                            if item.kind == "define" and item.extra == scope.number
+                        ),
+                        None,
+                    )
+                    if innermost_loop(outer, scope.block) is None:
+                        yield from _in_called(program, outer, None, place, event, scope.name)
+                    else:
+                        yield from _in_loop(
+                            program, outer, scope.block, place, event, scope.name, _free_names(scope)
+                        )
+
+
+def _free_names(scope: Scope) -> set[str]:
+    """Return the names that a function takes from around it."""
+    found: set[str] = set()
+    for event in scope.events():
+        for expr in (*event.targets, event.value):
+            found |= {part[1] for part in walk(expr, scope) if part[0] == NAME} if expr is not None else set()
+    for call in scope.calls:
+        found |= {part[1] for part in walk((CALL, call.number), scope) if part[0] == NAME}
+    for block in scope.blocks:
+        if block.test is not None:
+            found |= {part[1] for part in walk(block.test, scope) if part[0] == NAME}
+    return found - scope.names
+
+
+def _in_called(
+    program: Program, scope: Scope, made: Call | None, place: Place, event: Event | None, name: str
+) -> Iterator[Hit]:
+    """Yield the compiled function that a function makes for itself, where a loop calls that function."""
+    if scope.kind != "function" or not _only_called(scope, made, event, name):
+        return
+    pending: list[tuple[Scope, tuple[Site, ...]]] = [(scope, ())]
+    seen = {id(scope)}
+    while pending:
+        here, way = pending.pop(0)
+        for caller in program.flow.callers(here):
+            if in_tests(caller.scope) or id(caller.scope) in seen:
+                continue
+            path = (caller, *way)
+            loop = innermost_loop(caller.scope, caller.call.block)
+            if loop is not None and not few_turns(program, caller.scope, loop, 3):
+                if _traced_for_its_graph(scope, 0):
+                    return
+                yield Hit(
+                    scope,
+                    place,
+                    event.block if event is not None else 0,
+                    {"loop_line": caller.scope.blocks[loop].line},
+                    flow=tuple(
+                        Step(item.scope, item.call.name_place, item.call.block, "calls it") for item in path
+                    ),
+                    no_fix="where it can be made once, beside the function or when its object is made, is for you to say",
+                )
+                return
+            seen.add(id(caller.scope))
+            if len(path) < 3:
+                pending.append((caller.scope, path))
+
+
+def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str) -> bool:
+    """Tell whether a function that is made in another one is called there, and neither kept nor given back."""
+    if any(
+        block.kind in ("if", "except") for block in scope.block_chain(event.block if event is not None else 0)
+    ):
+        # Made once, where it is not there yet.
+        return False
+    if made is not None and event is not None and event.kind != "assign":
+        return any(call.func == (CALL, made.number) for call in scope.calls)
+    if made is not None and (event is None or event.value != (CALL, made.number)):
+        return any(call.func == (CALL, made.number) for call in scope.calls)
+    if not name or scope.outer & {name}:
+        return False
+    called = [call for call in scope.calls if call.func[:2] == (NAME, name)]
+    if not called:
+        return False
+    places = {call.func[-1] for call in called}
+    for other in scope.module.summary.scopes:
+        if other is not scope and other.parent == scope.number and name in _free_names(other):
+            return False
+    for item in scope.events():
+        for expr in (*item.targets, item.value, *(item.extra if item.kind == "with" else ())):
+            for part in walk(expr, scope) if expr is not None else ():
+                if part[:2] == (NAME, name) and part[-1] not in places and item is not event:
+                    return False
+    return True
+
+
+def _traced_for_its_graph(scope: Scope, block: int) -> bool:
+    return any(
+        call.method in ("trace_export", "get_concrete_function", "from_concrete_functions")
+        and inside(scope, call.block, block)
+        for call in scope.calls
+    )
+
+
+def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
+    """Tell whether a loop goes over a short list that the code writes out."""
+    if test[0] == ITEMS:
+        return True
+    value = Conditions(program, None).value(test, scope, before=line)
+    return isinstance(value, (list, tuple)) and len(value) <= 10
+
+
+def _in_loop(
+    program: Program, scope: Scope, block: int, place: Place, event: Event | None, name: str, used: set[str]
+) -> Iterator[Hit]:
+    loop = innermost_loop(scope, block)
+    if loop is None:
+        return
+    item = scope.blocks[loop]
+    if item.kind == "for":
+        func = scope.calls[item.test[1]].func if item.test is not None and item.test[0] == CALL else None
+        counted = func is not None and func[0] == NAME and func[1] in ("range", "tqdm", "trange")
+        if not counted and (
+            # Another function or model in each turn is another graph.
+            used & bound_in_loop(scope, loop)
+            or item.test is None
+            or _written_out(program, scope, item.test, item.line)
+        ):
+            return
+    if _traced_for_its_graph(scope, loop):
+        # Each is made to be traced once, for its graph.
+        return
+    yield Hit(
+        scope,
+        place,
+        block,
+        {"loop_line": item.line},
+        rewrites=out_of_loop(scope, event, loop, name) if event is not None else (),
+        no_fix="it is not made by a statement of its own in the loop",
+    )
+
+
+def of_new_object(program: Program) -> Iterator[Hit]:
+    """An object that a loop makes in every turn, whose compiled method it calls: each object traces it anew."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.compiled:
+        scope = site.scope
+        func = site.call.func
+        if in_tests(scope) or func[0] != ATTRIBUTE or func[1][0] not in (NAME, CALL):
+            continue
+        target = next((item for item in site.targets if item.compiled is not None), None)
+        if target is None or program.owner(target.scope) is None or site.open:
+            continue
+        made = _object_in_loop(scope, site.call, func[1])
+        if made is None:
+            continue
+        loop = innermost_loop(scope, made.block)
+        if loop is None or (id(scope), made.number) in seen or few_turns(program, scope, loop, 10):
+            continue
+        test = scope.blocks[loop].test
+        if test is not None and test[0] == ITEMS:
+            continue
+        owner = program.owner(target.scope)
+        assert owner is not None
+        if not any(
+            isinstance(value, Instance) and owner in program.bases(value.scope)[0]
+            for item in program.flow.within(scope)
+            if item.call is made
+            for value in alternatives(item.result)
+        ):
+            continue
+        seen.add((id(scope), made.number))
+        yield Hit(
+            scope,
+            made.name_place,
+            made.block,
+            {
+                "loop_line": scope.blocks[loop].line,
+                "name": owner.name,
+                "method": target.scope.name,
+                "line": target.scope.place[0],
+            },
+            needs=((scope, site.call.block),),
+            related=(
+                Step(target.scope, target.scope.place, 0, "compiled for each object by itself"),
+                Step(scope, site.call.name_place, site.call.block, "called here"),
+            ),
+        )
+
+
+def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
+    """Return the call in a loop around another one that makes the object which that is called on, where the object is not kept."""
+    if receiver[0] == CALL:
+        found: Call = scope.calls[receiver[1]]
+        return found
+    bound = [event for event in scope.binding(receiver[1]) if event.place[:2] < call.place[:2]]
+    last = bound[-1] if bound else None
+    if last is None or last.kind != "assign" or last.value is None or last.value[0] != CALL:
+        return None
+    loop = innermost_loop(scope, last.block)
+    if loop is None or not inside(scope, call.block, loop):
+        return None
+    for item in scope.block_chain(last.block):
+        if item.kind in ("if", "except"):
+            return None
+    if any(
+        other.method in ("append", "add", "put", "extend", "setdefault")
+        and inside(scope, other.block, loop)
+        and any(part[:2] == receiver[:2] for given in other.args for part in walk(given, scope))
+        for other in scope.calls
+    ):
+        return None
+    for event in scope.events():
+        if (
+            event.kind == "assign"
+            and event.value is not None
+            and event.value[:2] == receiver[:2]
+            and inside(scope, event.block, loop)
+        ):
+            return None
+    return scope.calls[last.value[1]]
