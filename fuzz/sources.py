@@ -20,7 +20,8 @@ import common
 with common.instrument():
     from cfgfix.code.fixes.proof import ProofError, prove
     from cfgfix.code.model.python_files import PythonFile
-    from cfgfix.code.model.summary import pack, summarise, unpack
+    from cfgfix.code.model.summarise import summarise
+    from cfgfix.code.model.summary_codec import pack, unpack
     from cfgfix.code.scan import ConfigFacts, scan, source_rules
     from cfgfix.core.edits import ReplaceText
     from cfgfix.core.source_file import SourceFile

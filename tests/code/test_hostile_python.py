@@ -10,7 +10,8 @@ import pytest
 
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import decode
-from cfgfix.code.model.summary import MAX_BYTES, summarise
+from cfgfix.code.model.summarise import summarise
+from cfgfix.code.model.summary import MAX_BYTES
 from cfgfix.lint.runner import Request, check
 from cfgfix.settings.reader import Settings
 

@@ -26,8 +26,6 @@ NEEDLES = (
 
 _EARLY = ("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_MIN_VLOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS")
 """Read while TensorFlow is imported; TF_USE_LEGACY_KERAS is not, but at the first use of `tf.keras` (`lazy_loader.py:129`)."""
-
-
 _DEVICE_TIME = (
     "CUDA_VISIBLE_DEVICES",
     "TF_FORCE_GPU_ALLOW_GROWTH",

@@ -35,8 +35,6 @@ NEEDLES = (
 )
 
 _ONCE = (*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE, *SET_THREADS)
-
-
 _SETTERS = (
     *SET_GROWTH,
     *SET_LIMIT,
@@ -44,8 +42,6 @@ _SETTERS = (
     *SET_THREADS,
     "tensorflow.config.set_soft_device_placement",
 )
-
-
 _TELLS = re.compile(
     r"log|print|warn|raise|error|exception|exit|fail|traceback|info|debug|critical|report|notify",
     re.IGNORECASE,

@@ -30,7 +30,6 @@ from cfgfix.code.model.summary import (
     CALL,
     CONSTANT,
     FORMAT,
-    MAX_TEXT,
     NAME,
     SUBSCRIPT,
     UNARY,
@@ -38,6 +37,7 @@ from cfgfix.code.model.summary import (
     Expr,
     Scope,
 )
+from cfgfix.code.model.summary_builder import MAX_TEXT
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass
 

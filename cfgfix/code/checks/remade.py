@@ -14,16 +14,7 @@ from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    COMPREHENSION,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, COMPREHENSION, ITEMS, NAME, SUBSCRIPT, Expr, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 
 NEEDLES = (*IMPORTS,)

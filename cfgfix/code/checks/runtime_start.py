@@ -26,29 +26,19 @@ NEEDLES = (
 )
 
 SET_GROWTH = ("tensorflow.config.experimental.set_memory_growth",)
-
-
 SET_LIMIT = (
     "tensorflow.config.set_logical_device_configuration",
     "tensorflow.config.experimental.set_virtual_device_configuration",
 )
-
-
 SET_VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
-
-
 SET_THREADS = (
     "tensorflow.config.threading.set_intra_op_parallelism_threads",
     "tensorflow.config.threading.set_inter_op_parallelism_threads",
 )
-
-
 LIST_DEVICES = (
     "tensorflow.config.list_physical_devices",
     "tensorflow.config.experimental.list_physical_devices",
 )
-
-
 _STARTS = (
     "tensorflow.config.list_logical_devices",
     "tensorflow.config.experimental.list_logical_devices",
@@ -88,14 +78,10 @@ _BUILDS = re.compile(
     r"|(?:models|saving)\.load_model|(?:Model|Sequential)\.build)"
 )
 """Calls that make variables of Keras, which start the runtime."""
-
-
 _WITH_WEIGHTS = re.compile(
     r"keras\.(?:layers\.(?:Dense|\w*Conv\w+|LSTM|GRU|SimpleRNN|Embedding|\w*Normalization|Bidirectional)|Sequential|Model|applications\.\w+)"
     r"\.__call__"
 )
-
-
 _SHAPES = ("input_shape", "input_dim", "batch_input_shape", "batch_shape")
 
 

@@ -69,8 +69,6 @@ def stalls(program: Program) -> Iterator[Hit]:
 
 OFTEN = 100
 """What takes as long as a hundred small steps is felt when it comes as often (`benchmarks/evidence/on_gpu.py`)."""
-
-
 _SELDOM = 1 << 30
 """Stands for a number of steps that the code does not tell."""
 

@@ -355,14 +355,8 @@ def _is_jit(program: Program, root: Root) -> bool:
 
 
 _OF_SHAPES = frozenset({"numpy.prod", "numpy.shape", "numpy.ndim", "numpy.size"})
-
-
 _ARRAYS = re.compile(r"(?:numpy|scipy\.[\w.]+|sklearn\.metrics|skimage\.metrics)\.\w+(?:\.\w+)?")
-
-
 _LOSS_CLASSES = frozenset({"keras.losses.Loss", "keras.metrics.Metric"})
-
-
 _LOSS_METHODS = frozenset({"call", "update_state"})
 
 

@@ -20,17 +20,7 @@ from cfgfix.code.inference.releases import (
 from cfgfix.code.model.expressions import MISSING, constant, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    COMPREHENSION,
-    ITEMS,
-    NAME,
-    Call,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, COMPREHENSION, ITEMS, NAME, Call, Expr, Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (b"Variable",)

@@ -15,6 +15,7 @@ from typing import Any
 from cfgfix.code.model import python_files as discover
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.python_files import PythonFile
+from cfgfix.code.model.summarise import summarise
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     CHOICE,
@@ -25,11 +26,9 @@ from cfgfix.code.model.summary import (
     Place,
     Scope,
     broken,
-    pack,
-    summarise,
-    unpack,
 )
 from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
+from cfgfix.code.model.summary_codec import pack, unpack
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
 from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
