@@ -22,7 +22,8 @@ from cfgfix.code.inference.entry_points import (
     unnamed,
     unused,
 )
-from cfgfix.code.inference.flow import MAX_WAYS, Flow
+from cfgfix.code.inference.flow.flow import Flow
+from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import behind_a_default, never_reached
 from cfgfix.code.inference.releases import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfgfix.code.inference.conditions import Conditions
-from cfgfix.code.inference.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.model.summary_cache import SummaryStore

@@ -11,7 +11,7 @@ import libcst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider, QualifiedNameProvider, QualifiedNameSource
 
-from cfgfix.code.inference.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python

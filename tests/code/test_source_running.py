@@ -10,7 +10,7 @@ import pytest
 from cfgfix.code.inference import entry_points as running
 from cfgfix.code.inference import reachability as reaching
 from cfgfix.code.inference.entry_points import switched_by_entries, uncalled, unused
-from cfgfix.code.inference.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.model.summary_cache import SummaryStore

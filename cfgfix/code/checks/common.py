@@ -10,7 +10,7 @@ from typing import Any
 from cfgfix.code.inference.branches import excluded
 from cfgfix.code.inference.conditions import RUN_EAGERLY
 from cfgfix.code.inference.entry_points import is_test, switched_by_entries
-from cfgfix.code.inference.flow import DATASET
+from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.guards import literals
 from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
 from cfgfix.code.model.program import Module, Program

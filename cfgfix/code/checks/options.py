@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import value_named
-from cfgfix.code.inference.flow import only_tells
+from cfgfix.code.inference.flow.statements import only_tells
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.releases import IMPORTS, api, with_other_releases, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, place_of, text

@@ -26,7 +26,7 @@ from cfgfix.code.checks.common import (
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.python_calls import reads_in_python
 from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
-from cfgfix.code.inference.flow import DATASET
+from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, text, walk

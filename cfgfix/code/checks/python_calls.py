@@ -23,7 +23,7 @@ from cfgfix.code.checks.common import (
     trains,
     upstream,
 )
-from cfgfix.code.inference.flow import DATASET
+from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS, api, keras_three, written_for_one
 from cfgfix.code.model.expressions import children, constant, dotted, text, walk

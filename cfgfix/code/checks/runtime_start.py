@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import flag, in_tests, inside_function
 from cfgfix.code.inference.environment import environment_of, sets
-from cfgfix.code.inference.flow import is_symbolic
+from cfgfix.code.inference.flow.symbolic import is_symbolic
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text

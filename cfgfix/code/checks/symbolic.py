@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
-from cfgfix.code.inference.flow import holds_symbolic
+from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.releases import (
     IMPORTS,

@@ -25,7 +25,7 @@ from cfgfix.code.checks.common import (
 )
 from cfgfix.code.checks.moves import free_name, loop_head, out_of_loop
 from cfgfix.code.checks.order import kind
-from cfgfix.code.inference.flow import CONSTRUCTORS, DATASET, TRANSFORMATIONS
+from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import api

@@ -9,7 +9,9 @@ from typing import Any
 
 from cfgfix.code.inference.branches import excluded
 from cfgfix.code.inference.conditions import RUN_EAGERLY, Conditions, asks_mode
-from cfgfix.code.inference.flow import DATASET, MAX_WAYS, WITH_FUNCTION, Flow
+from cfgfix.code.inference.flow.datasets import DATASET, WITH_FUNCTION
+from cfgfix.code.inference.flow.flow import Flow
+from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.parameters import is_classmethod
 from cfgfix.code.model.expressions import walk

@@ -1,0 +1,287 @@
+"""What calls give: of functions of the project, of objects, of TensorFlow, Keras and Python."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, Datasets
+from cfgfix.code.inference.flow.run import Frame
+from cfgfix.code.inference.flow.symbolic import SYMBOLIC, holds_symbolic, tensors_of
+from cfgfix.code.inference.parameters import Parameters
+from cfgfix.code.model.program import fold, is_keras_part
+from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Call
+from cfgfix.code.model.values import (
+    UNKNOWN,
+    ClassValue,
+    Constant,
+    Element,
+    External,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Many,
+    Site,
+    Value,
+    alternatives,
+    first_dataset,
+    functions_of,
+    join,
+)
+
+MODEL_METHODS = frozenset({"fit", "fit_generator", "evaluate", "predict"})
+"""Methods that say by their names and arguments that they are those of a Keras model."""
+_TREATED = frozenset(
+    {
+        "tensorflow.function",
+        "functools.partial",
+        "tensorflow_datasets.load",
+        "tensorflow_datasets.builder.as_dataset",
+    }
+)
+"""What `_external` knows more of than its name, beside what is built in."""
+_CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.applications.")
+
+
+class Calls(Datasets):
+    """Runs that know what calls give."""
+
+    def _call(self, frame: Frame, number: int) -> Value:
+        call = frame.scope.calls[number]
+        site = Site(frame.scope, call, frame.through)
+        func = call.func
+        method = ""
+        receiver: Value | None = None
+        callee: Value = UNKNOWN
+        if func[0] == ATTRIBUTE:
+            base = func[1]
+            # Most are names, which need no step of their own.
+            receiver = frame.env.names.get(base[1]) if base[0] == NAME else None
+            if receiver is None:
+                receiver = self.eval(frame, base)
+            method = func[2]
+            if type(receiver) is External:
+                dataset = None
+                callee = receiver.member(method)
+            else:
+                dataset = first_dataset(receiver)
+                if dataset is None:
+                    callee = self._attribute_among(frame, receiver, method)
+        else:
+            dataset = None
+            callee = self.eval(frame, func)
+        site.args = self._arguments(frame, site) if call.args else ()
+        if call.keywords:
+            keywords = {}
+            for name, expr in call.keywords:
+                value = self.eval(frame, expr)
+                if name is not None:
+                    keywords[name] = value
+            site.keywords = keywords
+        site.receiver, site.callee = receiver, callee
+        if dataset is not None:
+            site.name = site.raw = f"{DATASET}.{method}"
+            site.result = self._dataset_method(site, dataset, method)
+            self._note(site)
+            return site.result
+        if type(callee) is Value:
+            site.open = True
+        elif type(callee) is Many:
+            ways = callee.values
+            site.open = any(type(item) is Value for item in ways)
+            result = self._called(frame, site, ways[0])
+            for item in ways[1:]:
+                result = join(result, self._called(frame, site, item))
+            site.result = result
+        else:
+            site.result = self._called(frame, site, callee)
+        if site.name or site.targets:
+            self._note(site)
+        elif method in MODEL_METHODS:
+            self.unresolved.append(site)
+        return site.result
+
+    def _arguments(self, frame: Frame, site: Site) -> tuple[Value, ...]:
+        """Return the values of the positional arguments, those of `*items` of known length one by one."""
+        args = site.call.args
+        if len(args) == 1 and args[0][0] != STARRED:
+            expr = args[0]
+            known = frame.env.names.get(expr[1]) if expr[0] == NAME else None
+            return (known if known is not None else self.eval(frame, expr),)
+        values: list[Value] = []
+        for expr in args:
+            if expr[0] != STARRED:
+                values.append(self.eval(frame, expr))
+                continue
+            value = self.eval(frame, expr[1])
+            if not isinstance(value, Items):
+                site.expanded = False
+                return (*values, UNKNOWN)
+            site.expanded = True
+            values += value.items
+        return tuple(values)
+
+    def _called(self, frame: Frame, site: Site, callee: Value) -> Value:
+        if type(callee) is External:
+            return self._external(frame, site, callee.name)
+        if type(callee) is Function:
+            if not self._takes(callee, site.call):
+                return UNKNOWN
+            site.targets = (*site.targets, callee)
+            return self.enter(callee, site, site.args, site.keywords)
+        if type(callee) is ClassValue:
+            instance = Instance(callee.scope)
+            init = self.program.method(callee.scope, "__init__")
+            if init is not None:
+                function = Function(init, instance)
+                if not self._takes(function, site.call):
+                    return UNKNOWN
+                site.targets = (*site.targets, function)
+                self.enter(function, site, site.args, site.keywords)
+            if self.program.is_subclass(callee.scope, frozenset({DATASET})):
+                return UNKNOWN
+            return instance
+        if type(callee) is Instance:
+            args, keywords = site.args, site.keywords
+            symbolic = any(map(holds_symbolic, (*args, *keywords.values()))) and is_keras_part(
+                self.program, callee.scope
+            )
+            if symbolic:
+                # What Keras calls is given tensors, whatever stands for them outside.
+                args = tuple(map(tensors_of, args))
+                keywords = {name: tensors_of(value) for name, value in keywords.items()}
+            for name in ("__call__", "call"):
+                inner = self.program.method(callee.scope, name)
+                if inner is not None:
+                    function = Function(inner, callee)
+                    site.targets = (*site.targets, function)
+                    result = self.enter(function, site, args, keywords)
+                    return SYMBOLIC if symbolic and name == "call" else result
+            outside = self.program.bases(callee.scope)[1]
+            if outside:
+                site.name = site.raw = f"{outside[0]}.__call__"
+            return SYMBOLIC if symbolic else UNKNOWN
+        if type(callee) is Made:
+            site.name = site.raw = f"{callee.name}.__call__"
+            if callee.name == "tensorflow.function" and site.args:
+                return self._compiled(callee.site or site, site.args[0])
+            if callee.name.startswith(_CALLED_BY_KERAS) and any(map(holds_symbolic, site.args)):
+                return SYMBOLIC
+        return UNKNOWN
+
+    def _takes(self, function: Function, call: Call) -> bool:
+        """Tell whether a function can be called so; where not, the call stops there, or calls something else.
+
+        What decorators and starred arguments hide is taken as right.
+        """
+        if function.partial or function.fixed or call.opaque:
+            return True
+        scope = function.scope
+        known = self._parameters.get(id(scope))
+        if known is None:
+            known = self._parameters[id(scope)] = Parameters(scope)
+        if known.changed:
+            return True
+        return known.take(call, int(function.receiver is not None or known.classmethod))
+
+    def _compiled(self, site: Site, value: Value) -> Value:
+        for item in alternatives(value):
+            if isinstance(item, Function):
+                return Function(item.scope, item.receiver, site, item.env)
+        return Made("tensorflow.function.result", site)
+
+    def _external(self, frame: Frame, site: Site, raw: str) -> Value:
+        name = fold(raw)
+        if not site.name or (
+            name.startswith(("tensorflow", "keras")) and (_of_class(name) or not _of_class(site.name))
+        ):
+            # What a function such as `load_model` gives is told by the class that it may be as well.
+            site.name, site.raw = name, raw
+        args = site.args
+        if name in CONSTRUCTORS:
+            return self._constructed(site, name.rsplit(".", 1)[1])
+        if not name.startswith("builtins.") and name not in _TREATED:
+            return self._used(site, name)
+        if name == "tensorflow.function":
+            value = site.argument(0, "func")
+            if value is not None:
+                return self._compiled(site, value)
+            return Made(name, site)
+        if name == "functools.partial" and args:
+            for function in functions_of(args[0]):
+                return Function(
+                    function.scope,
+                    function.receiver,
+                    function.compiled,
+                    function.env,
+                    function.partial + len(args) - 1,
+                    _fixed(function, site),
+                )
+            return UNKNOWN
+        if name == "builtins.iter" and args:
+            dataset = first_dataset(args[0])
+            if dataset is not None:
+                dataset.uses.append(("iter", site))
+                return Made("iterator", site)
+        elif name == "builtins.next" and args:
+            item = args[0]
+            if (
+                isinstance(item, Made)
+                and item.name == "iterator"
+                and item.site is not None
+                and item.site.args
+            ):
+                dataset = first_dataset(item.site.args[0])
+                if dataset is not None:
+                    return Element(dataset)
+        elif name == "builtins.getattr" and len(args) >= 2 and isinstance(args[1], Constant):
+            if isinstance(args[1].value, str):
+                found = UNKNOWN
+                for item in alternatives(args[0]):
+                    found = self._attribute_of(frame, item, args[1].value)
+                return found
+        elif name == "builtins.super":
+            owner = self.program.owner(site.scope)
+            outer = site.scope
+            while owner is None and outer.parent >= 0:
+                outer = outer.module.summary.scopes[outer.parent]
+                owner = self.program.owner(outer)
+            if owner is not None:
+                classes, outside = self.program.bases(owner)
+                if len(classes) > 1:
+                    return Instance(classes[1])
+                if outside:
+                    return Made(outside[0], None)
+            return UNKNOWN
+        elif name in ("tensorflow_datasets.load", "tensorflow_datasets.builder.as_dataset"):
+            return self._tfds(site)
+        elif name in ("builtins.min", "builtins.max") and args:
+            return Made(name, site)
+        elif name.startswith("builtins.") and name.count(".") == 1:
+            for value in args:
+                dataset = first_dataset(value)
+                if dataset is not None:
+                    dataset.uses.append((name, site))
+            return (
+                Made(name, site)
+                if name in ("builtins.enumerate", "builtins.zip", "builtins.range")
+                else UNKNOWN
+            )
+        return self._used(site, name)
+
+
+def _of_class(name: str) -> bool:
+    """Tell whether a dotted name is that of a class's member: `keras.Model.fit`."""
+    return name.rpartition(".")[0].rpartition(".")[2][:1].isupper()
+
+
+def _fixed(function: Function, site: Site) -> tuple[tuple[str, object], ...]:
+    """Return the constants that `functools.partial` gives, by parameter, those given before included."""
+    if site.call.opaque:
+        return ()
+    plain = [name for name, _, _, kind in function.scope.params if kind == "plain"]
+    names = plain[int(function.receiver is not None) + function.partial :]
+    given = {**dict(function.fixed), **dict(zip(names, site.args[1:], strict=False)), **site.keywords}
+    return tuple(
+        (name, value.value if isinstance(value, Constant) else value)
+        for name, value in given.items()
+        if isinstance(value, Constant) or not isinstance(value, Value)
+    )

@@ -1,0 +1,375 @@
+"""What expressions stand for."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.flow.calls import Calls
+from cfgfix.code.inference.flow.run import Frame
+from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_symbolic
+from cfgfix.code.inference.parameters import is_static
+from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.program import Module, fold
+from cfgfix.code.model.summary import (
+    ASSIGNED,
+    ATTRIBUTE,
+    BINARY,
+    BOOLEAN,
+    CALL,
+    CHOICE,
+    COMPARE,
+    COMPREHENSION,
+    CONSTANT,
+    FORMAT,
+    ITEMS,
+    LAMBDA,
+    MAPPING,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    UNARY,
+    YIELD,
+    Call,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import (
+    UNKNOWN,
+    ClassValue,
+    Constant,
+    Element,
+    Env,
+    External,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Many,
+    ModuleValue,
+    Site,
+    Value,
+    join,
+)
+
+_BUILTINS = frozenset(
+    [
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "bytes",
+        "callable",
+        "dict",
+        "dir",
+        "divmod",
+        "enumerate",
+        "eval",
+        "exec",
+        "filter",
+        "float",
+        "format",
+        "getattr",
+        "globals",
+        "hasattr",
+        "hash",
+        "id",
+        "input",
+        "int",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+        "list",
+        "locals",
+        "map",
+        "max",
+        "min",
+        "next",
+        "object",
+        "open",
+        "ord",
+        "pow",
+        "print",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "setattr",
+        "slice",
+        "sorted",
+        "str",
+        "sum",
+        "super",
+        "tuple",
+        "type",
+        "vars",
+        "zip",
+    ]
+)
+
+
+class Expressions(Calls):
+    """Runs that know what expressions stand for."""
+
+    def eval(self, frame: Frame, expr: Expr) -> Value:
+        """Return what an expression stands for; calls in it are noted."""
+        self._steps += 1
+        kind = expr[0]
+        if kind == NAME:
+            value = frame.env.names.get(expr[1])
+            return value if value is not None else self._name(frame, expr[1])
+        if kind == CALL:
+            return self._call(frame, expr[1])
+        if kind == ATTRIBUTE:
+            return self._attribute(frame, expr)
+        if kind == CONSTANT:
+            return Constant(expr[1])
+        if kind == ITEMS:
+            return Items(tuple([self.eval(frame, item) for item in expr[2]]))
+        if kind == LAMBDA:
+            scope = frame.scope.module.summary.scopes[expr[1]]
+            return Function(scope, env=frame.env)
+        if kind == CHOICE:
+            self.eval(frame, expr[1])
+            return join(self.eval(frame, expr[2]), self.eval(frame, expr[3]))
+        if kind == BOOLEAN:
+            values = [self.eval(frame, item) for item in expr[2]]
+            result = values[0]
+            for value in values[1:]:
+                result = join(result, value)
+            return result
+        if kind == SUBSCRIPT:
+            return self._subscript(frame, expr)
+        if kind == ASSIGNED:
+            value = self.eval(frame, expr[2])
+            frame.env.names[expr[1]] = value
+            return value
+        if kind == BINARY:
+            left, right = self.eval(frame, expr[2]), self.eval(frame, expr[3])
+            if (type(left) is Made and left.name in SYMBOLIC_NAMES) or (
+                type(right) is Made and right.name in SYMBOLIC_NAMES
+            ):
+                return SYMBOLIC
+        elif kind == UNARY:
+            if is_symbolic(self.eval(frame, expr[2])):
+                return SYMBOLIC
+        elif kind == COMPARE:
+            self.eval(frame, expr[1])
+            for _, right in expr[2]:
+                self.eval(frame, right)
+        elif kind == MAPPING:
+            for key, value_expr in expr[1]:
+                if key is not None:
+                    self.eval(frame, key)
+                self.eval(frame, value_expr)
+        elif kind == FORMAT:
+            if expr[3]:
+                for part in expr[1]:
+                    self.eval(frame, part)
+        elif kind in (STARRED, YIELD):
+            self.eval(frame, expr[1])
+        elif kind == COMPREHENSION:
+            for part in expr[2]:
+                self.eval(frame, part)
+        return UNKNOWN
+
+    def _name(self, frame: Frame, name: str) -> Value:
+        env: Env | None = frame.env
+        while env is not None:
+            value = env.names.get(name)
+            if value is not None:
+                return value
+            if name in env.scope.names and env.scope.kind != "module" and name not in env.scope.outer:
+                return UNKNOWN
+            env = env.parent
+        module = frame.scope.module
+        scope = module.scope
+        child = scope.children.get(name)
+        if child is not None:
+            inner = module.summary.scopes[child]
+            module_env = self.module_env(module)
+            known = module_env.names.get(name) if module_env is not None else None
+            if known is not None:
+                return known
+            top = Frame(scope, module_env or Env(scope, None), None, ())
+            return self._defined(top, inner)
+        imported = self.program.imported(frame.scope, name)
+        if imported is not None:
+            return imported
+        if name in scope.names:
+            return UNKNOWN
+        for star in scope.stars:
+            found = self.program.find(star, module)
+            if isinstance(found, ModuleValue):
+                value = self._member(found.module, name)
+                if not isinstance(value, External):
+                    return value
+        return External(f"builtins.{name}") if name in _BUILTINS and not scope.stars else UNKNOWN
+
+    def _member(self, module: Module, name: str) -> Value:
+        """Return a module's top-level name, with values its body gives it."""
+        scope = module.scope
+        if scope is not None and name in scope.names and name not in scope.children:
+            env = self.module_env(module)
+            value = env.names.get(name) if env is not None else None
+            return value if value is not None else UNKNOWN
+        if scope is not None and name in scope.children:
+            env = self.module_env(module)
+            value = env.names.get(name) if env is not None else None
+            if value is not None:
+                return value
+        value = self.program.member(module, name)
+        if isinstance(value, Function) and value.scope.module is not module:
+            return self._member(value.scope.module, value.scope.name)
+        return value
+
+    def _attribute(self, frame: Frame, expr: Expr) -> Value:
+        return self._attribute_among(frame, self.eval(frame, expr[1]), expr[2])
+
+    def _attribute_among(self, frame: Frame, base: Value, name: str) -> Value:
+        """Return an attribute of something that may be one of several things."""
+        if type(base) is not Many:
+            return self._attribute_of(frame, base, name)
+        ways = base.values
+        result = self._attribute_of(frame, ways[0], name)
+        for item in ways[1:]:
+            result = join(result, self._attribute_of(frame, item, name))
+        return result
+
+    def _attribute_of(self, frame: Frame, base: Value, name: str) -> Value:
+        # By type, since no class is derived from these: `isinstance` takes three times as long to say no.
+        if type(base) is External:
+            return base.member(name)
+        if type(base) is ModuleValue:
+            return self._member(base.module, name)
+        if type(base) is Instance:
+            return self._instance_attribute(base, name)
+        if type(base) is ClassValue:
+            method = self.program.method(base.scope, name)
+            if method is not None:
+                return self._method_value(method, None)
+            return self._attributes.get((id(base.scope), name), UNKNOWN)
+        if type(base) is Made:
+            stored = frame.env.names.get(f"<{id(base)}>.{name}")
+            return stored if stored is not None else External(f"{base.name}.{name}")
+        return UNKNOWN
+
+    def _method_value(self, method: Scope, receiver: Value | None) -> Value:
+        outer = self.program.outer(method)
+        beyond = self.program.outer(outer) if outer is not None else None
+        env = self.env_of(beyond) if beyond is not None and beyond.kind == "module" else None
+        top = Frame(outer or method, env or Env(outer or method, None), None, ())
+        names = {self.program.static_name(item, method) for item in method.decorators}
+        value: Value = Function(method, None if is_static(method) else receiver, env=env)
+        if (
+            "property" in {item[1] for item in method.decorators if item[0] == NAME}
+            or "functools.cached_property" in names
+        ):
+            return self.default(method)
+        for decorator in reversed(method.decorators):
+            if decorator[0] == NAME and decorator[1] in ("staticmethod", "classmethod", "property"):
+                continue
+            value = self._decorated_quietly(top, decorator, value)
+        return value
+
+    def _decorated_quietly(self, frame: Frame, decorator: Expr, value: Value) -> Value:
+        """Apply a method's decorator without noting its call again."""
+        name = self.program.static_name(
+            frame.scope.calls[decorator[1]].func if decorator[0] == CALL else decorator, frame.scope
+        )
+        if name is None or not isinstance(value, Function):
+            return value
+        if fold(name) == "tensorflow.function":
+            call = (
+                frame.scope.calls[decorator[1]]
+                if decorator[0] == CALL
+                else decorator_call(decorator, frame.scope)
+            )
+            site = Site(frame.scope, call, ())
+            site.name, site.raw = "tensorflow.function", name
+            return Function(value.scope, value.receiver, site, value.env)
+        return value
+
+    def _instance_attribute(self, base: Instance, name: str) -> Value:
+        classes, outside = self.program.bases(base.scope)
+        for scope in classes:
+            child = scope.children.get(name)
+            if child is not None:
+                method = self._method_value(scope.module.summary.scopes[child], base)
+                # A method may be replaced on the object: `agent.train = tf.function(agent.train)`.
+                replaced = self._attributes.get((id(base.scope), name))
+                return method if replaced is None else join(method, replaced)
+        result: Value | None = None
+        for scope in classes:
+            value = self._stored(scope, base, name)
+            if value is not None:
+                result = value if result is None else join(result, value)
+        if result is not None:
+            return result
+        for outer in outside:
+            if outer.startswith(("keras.", "tensorflow.")):
+                return External(f"{outer}.{name}")
+        return UNKNOWN
+
+    def _stored(self, scope: Scope, base: Instance, name: str) -> Value | None:
+        """Return what methods of a class store in an attribute, running those methods first."""
+        key = (id(base.scope), name)
+        if key in self._resolving:
+            return self._attributes.get(key) or self._attributes.get((id(scope), name))
+        writers = self._writers.get(id(scope))
+        if writers is None:
+            writers = {}
+            for child in scope.module.summary.scopes[scope.number + 1 :]:
+                if child.parent == scope.number and child.kind == "function" and child.params:
+                    own = child.params[0][0]
+                    for event in child.events():
+                        for target in event.targets:
+                            for part in target[2] if target[0] == ITEMS else (target,):
+                                if part[0] == ATTRIBUTE and part[1][0] == NAME and part[1][1] == own:
+                                    found = writers.setdefault(part[2], [])
+                                    if child not in found:
+                                        found.append(child)
+                elif child.place[0] > scope.place[2]:
+                    break
+            self._writers[id(scope)] = writers
+        named = writers.get(name)
+        if named is not None:
+            done = self._done
+            for writer in named:
+                if id(writer) not in done:
+                    self._resolving.add(key)
+                    self.default(writer)
+                    self._resolving.discard(key)
+        if scope is not base.scope:
+            inherited = self._attributes.get((id(scope), name))
+            if inherited is not None:
+                return inherited
+        found_value = self._attributes.get(key)
+        if found_value is None and name in writers:
+            return UNKNOWN
+        if found_value is UNKNOWN and name not in writers:
+            # A base class stores it; what it stores for this class is not known, and what it stores as a rule is.
+            return None
+        return found_value
+
+    def _subscript(self, frame: Frame, expr: Expr) -> Value:
+        base = self.eval(frame, expr[1])
+        self.eval(frame, expr[2])
+        index = constant(expr[2])
+        if isinstance(base, Items) and isinstance(index, int) and -len(base.items) <= index < len(base.items):
+            return base.items[index]
+        if isinstance(base, Element):
+            return base
+        if (
+            type(base) is Made
+            and base.name == "tfds.splits"
+            and isinstance(index, str)
+            and base.site is not None
+        ):
+            return self._constructed(base.site, "tfds.load")
+        return SYMBOLIC if is_symbolic(base) else UNKNOWN
+
+
+def decorator_call(decorator: Expr, scope: Scope) -> Call:
+    """Return a call that stands for a decorator without brackets."""
+    place = decorator[-1] if decorator[0] in (NAME, ATTRIBUTE) else scope.place
+    return Call(decorator, (), (), 0, place, -1)

@@ -1,0 +1,328 @@
+"""What statements do to the names of a run."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.flow.expressions import decorator_call
+from cfgfix.code.inference.flow.functions import Functions
+from cfgfix.code.inference.flow.run import MAX_STEPS, Frame
+from cfgfix.code.model.program import fold
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    STARRED,
+    SUBSCRIPT,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import (
+    UNKNOWN,
+    ClassValue,
+    Constant,
+    Dataset,
+    Element,
+    Env,
+    External,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Site,
+    Value,
+    alternatives,
+    first_dataset,
+    join,
+)
+
+_WRAPPERS = frozenset({"tensorflow.function", "tensorflow.autograph.experimental.do_not_convert"})
+
+
+class Statements(Functions):
+    """Runs that know what statements do."""
+
+    def _body(self, frame: Frame) -> None:
+        self._statements(frame, frame.scope.body)
+
+    def _statements(self, frame: Frame, events: list[Event]) -> bool:
+        """Run some statements; return whether the end is never reached."""
+        for event in events:
+            if self._steps > MAX_STEPS:
+                self.exhausted = True
+                return True
+            if self._statement(frame, event):
+                return True
+        return False
+
+    def _statement(self, frame: Frame, event: Event) -> bool:
+        kind = event.kind
+        names = frame.env.names
+        if kind in ("expr", "yield"):
+            if event.value is not None and event.value[0] != CONSTANT:
+                self.eval(frame, event.value)
+        elif kind == "assign":
+            assert event.value is not None
+            value = self.eval(frame, event.value)
+            for target in event.targets:
+                self._assign(frame, target, value)
+        elif kind == "annotate":
+            if event.value is not None:
+                value = self.eval(frame, event.value)
+                if value is UNKNOWN:
+                    value = self._annotated(event.extra, frame.scope)
+                self._assign(frame, event.targets[0], value)
+            elif event.targets[0][0] == NAME:
+                names.setdefault(event.targets[0][1], self._annotated(event.extra, frame.scope))
+        elif kind == "augment":
+            assert event.value is not None
+            self.eval(frame, event.value)
+            self._assign(frame, event.targets[0], UNKNOWN)
+        elif kind == "return":
+            frame.returned.append(
+                self.eval(frame, event.value) if event.value is not None else Constant(None)
+            )
+            return True
+        elif kind == "if":
+            assert event.value is not None
+            self.eval(frame, event.value)
+            self._branches(frame, event)
+        elif kind in ("for", "while"):
+            self._loop(frame, event)
+        elif kind == "with":
+            for manager, target in zip(event.extra, event.targets, strict=True):
+                value = self.eval(frame, manager)
+                self._assign(frame, target, value)
+            return self._statements(frame, event.bodies[0][1])
+        elif kind == "try":
+            return self._try(frame, event)
+        elif kind == "define":
+            self._define(frame, event)
+        elif kind == "import":
+            for name, source in event.extra:
+                if name and name not in names:
+                    names[name] = self.program.find(source, frame.scope.module)
+        elif kind in ("raise", "break", "continue"):
+            if event.value is not None:
+                self.eval(frame, event.value)
+            return True
+        elif kind == "match":
+            assert event.value is not None
+            self.eval(frame, event.value)
+            self._branches(frame, event)
+        elif kind == "assert":
+            if event.value is not None:
+                self.eval(frame, event.value)
+        elif kind == "delete":
+            for target in event.targets:
+                if target[0] == NAME:
+                    names.pop(target[1], None)
+        return False
+
+    def _define(self, frame: Frame, event: Event) -> None:
+        scope = frame.scope.module.summary.scopes[event.extra]
+        value = self._defined(frame, scope)
+        frame.env.names[scope.name] = value
+        if scope.kind == "class":
+            self._class_body(frame, scope)
+
+    def _class_body(self, frame: Frame, scope: Scope) -> None:
+        """Run the statements of a class body, so that its calls are noted."""
+        if id(scope) in self._envs:
+            return
+        env = Env(scope, frame.env)
+        self._envs[id(scope)] = env
+        self._body(Frame(scope, env, None, frame.through))
+        for name, value in env.names.items():
+            if not isinstance(value, Function):
+                self._attributes.setdefault((id(scope), name), value)
+
+    def _defined(self, frame: Frame, scope: Scope) -> Value:
+        bare: Value = ClassValue(scope) if scope.kind == "class" else Function(scope, env=frame.env)
+        if not scope.decorators or id(scope) in self._defining:
+            # A decorator that names what it decorates means what the name was before.
+            return bare
+        self._defining.add(id(scope))
+        try:
+            if scope.kind == "class":
+                for decorator in scope.decorators:
+                    self.eval(frame, decorator)
+                return bare
+            value = bare
+            for decorator in reversed(scope.decorators):
+                value = self._decorated(frame, decorator, value)
+            return value
+        finally:
+            self._defining.discard(id(scope))
+
+    def _decorated(self, frame: Frame, decorator: Expr, value: Value) -> Value:
+        """Return a function as a decorator leaves it: compiled, unchanged, or not known to be the same."""
+        made = self.eval(frame, decorator)
+        name = ""
+        site: Site | None = None
+        if decorator[0] == CALL:
+            for item in alternatives(made):
+                if isinstance(item, Made):
+                    name, site = item.name, item.site
+            if not name and isinstance(value, Function):
+                return value
+        else:
+            for item in alternatives(made):
+                if isinstance(item, External):
+                    name = fold(item.name)
+            if name in _WRAPPERS:
+                site = Site(frame.scope, decorator_call(decorator, frame.scope), frame.through)
+                site.name = site.raw = name
+                site.result = value
+        if isinstance(value, Function):
+            if name == "tensorflow.function":
+                return Function(value.scope, value.receiver, site, value.env)
+            if name in ("tensorflow.py_function", "tensorflow.numpy_function") and site is not None:
+                return Made(name, site)
+        return value
+
+    def _assign(self, frame: Frame, target: Expr, value: Value) -> None:
+        kind = target[0]
+        if kind == NAME:
+            if target[1] in frame.scope.outer:
+                env = frame.env.parent
+                while env is not None and target[1] not in env.names:
+                    env = env.parent
+                if env is not None:
+                    env.names[target[1]] = join(env.names[target[1]], value)
+                return
+            frame.env.names[target[1]] = value
+        elif kind == ITEMS:
+            items = value.items if isinstance(value, Items) else ()
+            if isinstance(value, Element):
+                items = tuple(value for _ in target[2])
+            for position, inner in enumerate(target[2]):
+                known = len(items) == len(target[2]) and not any(item[0] == STARRED for item in target[2])
+                self._assign(frame, inner, items[position] if known else UNKNOWN)
+        elif kind == STARRED:
+            self._assign(frame, target[1], UNKNOWN)
+        elif kind == ATTRIBUTE:
+            owner = self.eval(frame, target[1])
+            if type(owner) is Instance:
+                key = (id(owner.scope), target[2])
+                before = self._attributes.get(key)
+                if type(before) is Constant and before.value is None:
+                    before = None
+                self._attributes[key] = value if before is None else join(before, value)
+            elif type(owner) is Made:
+                frame.env.names[f"<{id(owner)}>.{target[2]}"] = value
+        elif kind == SUBSCRIPT:
+            self.eval(frame, target[1])
+            self.eval(frame, target[2])
+
+    def _branches(self, frame: Frame, event: Event) -> None:
+        before = frame.env.names
+        ends: list[dict[str, Value]] = []
+        for _, body in event.bodies:
+            frame.env.names = dict(before)
+            if not self._statements(frame, body):
+                ends.append(frame.env.names)
+        if (event.kind == "if" and len(event.bodies) < 2) or event.kind == "match":
+            ends.append(before)
+        frame.env.names = _merge(before, ends)
+
+    def _loop(self, frame: Frame, event: Event) -> None:
+        assert event.value is not None
+        value = self.eval(frame, event.value)
+        before = dict(frame.env.names)
+        if event.kind == "for":
+            item: Value = UNKNOWN
+            for alternative in alternatives(value):
+                if isinstance(alternative, Dataset):
+                    alternative.uses.append(("loop", None))
+                    self.consumed.append(("loop", alternative, frame.scope, event.bodies[0][0]))
+                    item = Element(alternative)
+                elif (
+                    isinstance(alternative, Made)
+                    and alternative.name == "builtins.enumerate"
+                    and alternative.site
+                ):
+                    inner = first_dataset(alternative.site.args[0]) if alternative.site.args else None
+                    if inner is not None:
+                        inner.uses.append(("loop", None))
+                        self.consumed.append(("loop", inner, frame.scope, event.bodies[0][0]))
+                        item = Items((UNKNOWN, Element(inner)))
+                elif isinstance(alternative, Made) and alternative.name == "iterator" and alternative.site:
+                    inner = first_dataset(alternative.site.args[0]) if alternative.site.args else None
+                    if inner is not None:
+                        item = Element(inner)
+            for target in event.targets:
+                self._assign(frame, target, item)
+        ends = [before]
+        if not self._statements(frame, event.bodies[0][1]):
+            ends.append(frame.env.names)
+        else:
+            ends.append(frame.env.names)
+        frame.env.names = _merge(before, ends)
+        for _, body in event.bodies[1:]:
+            self._statements(frame, body)
+
+    def _try(self, frame: Frame, event: Event) -> bool:
+        before = dict(frame.env.names)
+        body = event.bodies[0][1]
+        last = len(body) - 1
+        while last > 0 and only_tells(body[last], frame.scope):
+            last -= 1
+        left = self._statements(frame, body[:last])
+        # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
+        reached = dict(frame.env.names)
+        if not left and body:
+            left = self._statements(frame, body[last:])
+            if body[last].bodies:
+                reached = frame.env.names
+        done = frame.env.names
+        ends: list[dict[str, Value]] = []
+        interrupted = _merge(before, [before, reached])
+        blocks = frame.scope.blocks
+        for block, suite in event.bodies[1:]:
+            kind = blocks[block].kind
+            if kind == "except":
+                frame.env.names = dict(interrupted)
+                if not self._statements(frame, suite):
+                    ends.append(frame.env.names)
+            elif kind == "try-else" and not left:
+                frame.env.names = dict(done)
+                left = self._statements(frame, suite)
+                done = frame.env.names
+        if not left:
+            ends.insert(0, done)
+        frame.env.names = _merge(before, ends) if ends else done
+        for block, suite in event.bodies[1:]:
+            if blocks[block].kind == "finally":
+                self._statements(frame, suite)
+        return not ends
+
+
+def only_tells(event: Event, scope: Scope) -> bool:
+    """Tell whether a statement only prints or logs, and so is not the one that fails."""
+    if event.kind == "pass":
+        return True
+    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+        return False
+    func = scope.calls[event.value[1]].func
+    return (func[0] == NAME and func[1] == "print") or (
+        func[0] == ATTRIBUTE and func[2] in ("info", "debug", "warning", "error", "print", "log")
+    )
+
+
+def _merge(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, Value]:
+    """Return the names where several ways meet."""
+    if not ends:
+        return before
+    if len(ends) == 1:
+        return ends[0]
+    result = dict(ends[0])
+    for other in ends[1:]:
+        for name, value in other.items():
+            mine = result.get(name)
+            if mine is None:
+                result[name] = value
+            elif mine is not value:
+                result[name] = join(mine, value)
+    return result
