@@ -25,17 +25,19 @@ from cfgfix.config.schema.validate import Schema
 from cfgfix.core.findings import KeyPath, format_key_path
 from cfgfix.core.records import dataclass
 from cfgfix.hardware.model import Hardware, reached
+from cfgfix.rules.catalogue import builtin, named
 from cfgfix.rules.evidence import tables
 from cfgfix.rules.expression import Missing, format_bytes
+from cfgfix.rules.faults import Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 HOST_SHARE = 0.1
-"""Share of the host's memory that one kind of buffer may take: where HWR003 begins to warn (a policy)."""
+"""Share of the host's memory that one kind of buffer may take: where a rule begins to warn (a policy)."""
 DEVICE_SHARE = 0.05
-"""Share of a card that waiting batches may take: where HWR005 begins to warn (a policy)."""
+"""Share of a card that waiting batches may take: where a rule begins to warn (a policy)."""
 BUFFER = 10
 """Batches that bridged the stalls of the bursty producer as well as a hundred did (benchmarks/evidence/prefetch.py)."""
 HALF_FLOATS = 70
@@ -186,13 +188,11 @@ def _plain(pattern: Pattern) -> KeyPath | None:
 
 
 def _batch(work: _Work) -> None:
-    from cfgfix.rules.catalogue import builtin
-
     now = work.number("batch_size")
     given = now if work.view.given("batch_size") else None
     work.batch = given or now
     split = work.number("data_gpu") is not None and work.number("model_gpu") is not None
-    rule = builtin().find("HWR022")
+    rule = next(iter(builtin().explaining(Fault.BATCH_ABOVE_GUIDES)), None)
     gib = work.fact("gpu.total_gib")
     row = None
     if rule is not None and work.view.dialect.name in rule.dialects:
@@ -216,7 +216,7 @@ def _batch(work: _Work) -> None:
             aligned,
             f"a start, not a measurement: this program's guides name {most} for {'two cards' if split else 'a card'} of {gib:.3g} GiB{other}"
             f"{', and the file asks for less' if given is not None and given <= most else ''}; a multiple of 8 suits 16-bit matrix units; {peak}",
-            "guides of the program, HWR022; tensorflow/docs guide/mixed_precision.ipynb",
+            f"guides of the program, {named(Fault.BATCH_ABOVE_GUIDES)}; tensorflow/docs guide/mixed_precision.ipynb",
         )
         return
     kept = f"; {given} stays as the file has it" if given is not None else ""
@@ -259,7 +259,12 @@ def _workers(work: _Work) -> None:
         "calls above the CPUs gained nothing (2 CPUs, against 1 call: "
         f"{speed('workers', 'CPU-bound map', '2 calls')} times as fast with 2, {speed('workers', 'CPU-bound map', '32 calls')} with 32)"
     )
-    work.set("workers", calls, "; ".join(reasons), "benchmarks/evidence/workers.py, HWR001, HWR023")
+    work.set(
+        "workers",
+        calls,
+        "; ".join(reasons),
+        f"benchmarks/evidence/workers.py, {named(Fault.CALLS_ABOVE_CPUS, Fault.IDLE_CPUS)}",
+    )
 
 
 def _buffer(work: _Work) -> None:
@@ -304,7 +309,8 @@ def _buffer(work: _Work) -> None:
         reasons.append(
             f"{max(least, buffer)} of them wait on the card: {format_bytes(there)}, {100 * there / (usable * MIB):.2g} % of it"
         )
-    work.set(concept, buffer, "; ".join(reasons), "benchmarks/evidence/prefetch.py, HWR003, HWR004, HWR005")
+    rules = named(Fault.PREFETCH_FILLS_MEMORY, Fault.PREFETCH_TOO_LONG, Fault.PREFETCH_FILLS_CARD)
+    work.set(concept, buffer, "; ".join(reasons), f"benchmarks/evidence/prefetch.py, {rules}")
 
 
 def _device_prefetch(work: _Work) -> None:
@@ -323,7 +329,7 @@ def _device_prefetch(work: _Work) -> None:
         "device_prefetch",
         bool(count),
         reason,
-        "benchmarks/evidence/on_gpu.py, TFD011; tensorflow/python/data/experimental/ops/prefetching_ops.py, 2.21",
+        f"benchmarks/evidence/on_gpu.py, {named(Fault.DEVICE_PREFETCH_NOT_LAST)}; tensorflow/python/data/experimental/ops/prefetching_ops.py, 2.21",
     )
 
 
@@ -334,13 +340,13 @@ def _threads(work: _Work) -> None:
             concept,
             0,
             f"TensorFlow's own choice, all CPUs; 32 threads on 2 CPUs were {slow} times as fast",
-            "benchmarks/evidence/threads.py, HWR026",
+            f"benchmarks/evidence/threads.py, {named(Fault.CONFIGURED_THREADS_ABOVE_CPUS)}",
         )
     work.set(
         "private_threads",
         0,
         "the shared pool has a thread for each CPU; a larger one helps only functions that wait for disk or network",
-        "benchmarks/evidence/workers.py, threads.py, HWR002",
+        f"benchmarks/evidence/workers.py, threads.py, {named(Fault.POOL_ABOVE_CPUS)}",
     )
 
 
@@ -353,7 +359,7 @@ def _shuffle(work: _Work) -> None:
             "shuffle_buffer",
             buffer,
             f"{whole}: {buffer:,} samples of {format_bytes(element)}, if they are shuffled after decoding; a buffer as large as the data set mixes best",
-            "benchmarks/evidence/shuffle.py, HWR006",
+            f"benchmarks/evidence/shuffle.py, {named(Fault.SHUFFLE_FILLS_MEMORY)}",
         )
     else:
         work.leave(
@@ -428,11 +434,14 @@ def _mixed(work: _Work) -> None:
             f"{'off' if value == 'float32' else value} is what fits this card ({reason}), but whether the program takes a policy's name or true is not known",
         )
         return
+    rules = named(
+        Fault.HALF_WITHOUT_UNITS, Fault.HALF_WITHOUT_GPU, Fault.BFLOAT16_WITHOUT_UNITS, Fault.SINGLE_ON_UNITS
+    )
     work.set(
         "mixed_precision",
         value,
         reason,
-        "benchmarks/evidence/on_gpu.py; tensorflow/docs guide/mixed_precision.ipynb, HWR008, HWR009, HWR010, HWR012",
+        f"benchmarks/evidence/on_gpu.py; tensorflow/docs guide/mixed_precision.ipynb, {rules}",
     )
 
 
@@ -461,7 +470,10 @@ def _xla(work: _Work) -> None:
     )
     if (work.fact("gpu.count") or 0) > 1:
         reason += "; Keras' own choice is off under a distribution strategy"
-    basis = "benchmarks/evidence/functions.py, keras_fit.py, on_gpu.py, CFG007, CFG013, HWR020, HWR021"
+    rules = named(
+        Fault.XLA_PER_LENGTH, Fault.SWITCHES_DISAGREE, Fault.XLA_WITHOUT_GPU, Fault.XLA_ON_SEVERAL_GPUS
+    )
+    basis = f"benchmarks/evidence/functions.py, keras_fit.py, on_gpu.py, {rules}"
     for concept in ("xla_step", "xla_auto", "keras_jit", "xla"):
         work.set(concept, False, reason, basis)
 
@@ -469,7 +481,7 @@ def _xla(work: _Work) -> None:
 def _graph(work: _Work) -> None:
     small = speed("functions", "width 64", "graph")
     large = speed("functions", "width 1024", "graph")
-    basis = "benchmarks/evidence/functions.py, keras_fit.py, CFG010"
+    basis = f"benchmarks/evidence/functions.py, keras_fit.py, {named(Fault.EAGER_BY_CONFIG)}"
     work.set(
         "graph_mode",
         True,

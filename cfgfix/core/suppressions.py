@@ -1,4 +1,4 @@
-"""Suppression comments: `# cfgfix: ignore[HWR001] reason` on the line or the line above, `# cfgfix: ignore-file[...]`.
+"""Suppression comments: `# cfgfix: ignore[RULE] reason` on the line or the line above, `# cfgfix: ignore-file[...]`.
 
 The same words serve every language; where comments stand is told by the one who reads the file.
 """

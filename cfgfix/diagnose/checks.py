@@ -17,6 +17,8 @@ from typing import Any
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, Severity
 from cfgfix.core.terminal import figure
+from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.faults import Fault
 
 RAM_NEEDED_GIB = 16
 """The least RAM that the guides of the reference project ask for; shown beside the figure, never a failure by itself."""
@@ -153,6 +155,11 @@ def diagnose(subject: Subject, progress: Tell) -> tuple[Outcome, ...]:
 
 def _outcome(name: str, state: State, summary: str, **more: Any) -> Outcome:
     return Outcome(name, TITLES[name], state, summary, **more)
+
+
+def rules_about(*faults: Fault) -> tuple[str, ...]:
+    """Return the ids of the rules about what a check found at fault."""
+    return tuple(rule.id for rule in builtin().explaining(*faults))
 
 
 def _failed(name: str, reason: str) -> Outcome:
@@ -369,7 +376,7 @@ def _loader(subject: Subject, progress: Tell) -> Outcome:
         evidence.append(
             f"the shape of {', '.join(varied)} differs from batch to batch: a compiled step is traced anew for each"
         )
-        rules = ("TFF012",)
+        rules = rules_about(Fault.CHANGING_SHAPES)
     return _outcome(
         "loader",
         State.PASS,
@@ -410,7 +417,11 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
             State.FAIL,
             first,
             evidence=tuple(evidence),
-            rules=("TFF013",) if list(failed) == ["xla"] else ("TFF011",) if found["eager"] else (),
+            rules=rules_about(Fault.XLA_REFUSED)
+            if list(failed) == ["xla"]
+            else rules_about(Fault.EAGER_MODEL)
+            if found["eager"]
+            else (),
             fixes=("leave XLA off in the config, or replace the operation that it names",)
             if list(failed) == ["xla"]
             else (),
@@ -455,12 +466,12 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
         )
     wanted = _wanted(subject, ("mixed_precision",))
     problems: list[str] = []
-    rules: list[str] = []
+    faults: list[Fault] = []
     if (wanted is True or (isinstance(wanted, str) and wanted.startswith("mixed"))) and policy == "float32":
         problems.append(
             f"the config asks for mixed precision ({wanted}), and after the step was made the Keras policy is {policy}"
         )
-        rules.append("TFF021")
+        faults.append(Fault.POLICY_NOT_IN_FORCE)
     for entry in found["memory"]:
         state = (
             f"limits {', '.join(f'{limit} MiB' for limit in entry['limits_mib'])}"
@@ -475,17 +486,17 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
                 problems.append(
                     f"the config limits GPU memory to {wanted_limit} MiB; no limit is in force on {entry['name']}"
                 )
-                rules.append("GPU003")
+                faults.append(Fault.LIMIT_NOT_IN_FORCE)
         elif _wanted(subject, ("memory_growth",)) is True and not entry["growth"] and not entry["limits_mib"]:
             problems.append(f"the config asks for memory growth; it is not in force on {entry['name']}")
-            rules.append("GPU001")
+            faults.append(Fault.GROWTH_NOT_IN_FORCE)
     if problems:
         return _outcome(
             "memory",
             State.FAIL,
             problems[0],
             evidence=(*problems[1:], *evidence),
-            rules=tuple(dict.fromkeys(rules)),
+            rules=rules_about(*faults),
             fixes=(
                 "cfgfix.tf.configure(config) before anything else of TensorFlow puts these keys in force",
             ),
@@ -533,7 +544,7 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
                 ),
                 *others,
             ),
-            rules=tuple(dict.fromkeys(rule for verdict in bad for rule in verdict.rules)),
+            rules=rules_about(*(fault for verdict in bad for fault in verdict.faults)),
             fixes=tuple(
                 line
                 for verdict in bad
@@ -593,7 +604,7 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
             State.FAIL,
             f"storage gives {figure(best.median_mbs, 3)} MB/s cold, {told}",
             evidence=lines,
-            rules=("TFD022",),
+            rules=rules_about(Fault.SERIAL_READING),
             fixes=(
                 "keep the data in memory (cache), on faster storage, or in larger files (TFRecord shards)",
             ),

@@ -136,6 +136,8 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
 
     An error of the settings or of the text comes first.
     """
+    from cfgfix.rules.catalogue import builtin
+
     wrong: list[types.Diagnostic] = []
     if found.error is not None:
         line = types.Position((found.error.line or 1) - 1 if found.error.path == found.source.path else 0, 0)
@@ -170,6 +172,10 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
         )
         return types.Location(uri=from_fs_path(os.path.abspath(location.path)) or uri, range=span)
 
+    def unneeded(identity: str) -> bool:
+        rule = builtin().find(identity)
+        return rule is not None and rule.policy.unneeded
+
     def diagnostic(finding: Finding) -> types.Diagnostic:
         related = [
             types.DiagnosticRelatedInformation(
@@ -187,7 +193,7 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
             code=finding.rule,
             source="cfgfix",
             related_information=related or None,
-            tags=[types.DiagnosticTag.Unnecessary] if finding.rule == "SUP001" else None,
+            tags=[types.DiagnosticTag.Unnecessary] if unneeded(finding.rule) else None,
         )
 
     return [*wrong, *(diagnostic(finding) for finding in found.report.findings)]

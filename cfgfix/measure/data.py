@@ -52,6 +52,7 @@ from cfgfix.measure.statistics import (
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.tracing import ProfilerVerdict, trace_loop
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
+from cfgfix.rules.faults import Fault
 
 DatasetMaker = Callable[[], Any]
 
@@ -836,7 +837,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         fed = replace(fed, outcome=Outcome.PROBLEM, summary="input-bound while each epoch starts, not after")
     if fed.outcome is Outcome.PROBLEM:
         blamed = [cause for cause in causes if cause is not None and cause.outcome is Outcome.PROBLEM]
-        rules = tuple(dict.fromkeys(rule for cause in blamed for rule in cause.rules))
+        faults = tuple(dict.fromkeys(fault for cause in blamed for fault in cause.faults))
         hole = found.pace is not None and not found.pace.explained
         change = (
             "see " + ", ".join(cause.name for cause in blamed) + " below"
@@ -845,7 +846,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
             if hole
             else "make the whole pipeline cheaper: see the time inside each stage"
         )
-        fed = replace(fed, rules=rules, change=change)
+        fed = replace(fed, faults=faults, change=change)
     made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM), _settled(found)]
     made += [*content.judge_order(found.order), *content.judge_graph(graph)]
     return tuple(verdict for verdict in made if verdict is not None)
@@ -1027,7 +1028,7 @@ def _needs(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
         Outcome.PROBLEM,
         f"this machine cannot feed the step: it takes {needed} CPUs and there are {feeding.cpus_usable}",
         evidence,
-        ("HWR001",)
+        (Fault.CALLS_ABOVE_CPUS,)
         if any(stage.parallelism > feeding.cpus_usable and not stage.autotuned for stage in found.stages)
         else (),
         "fewer operations per sample, a cache, a smaller share of the data per machine, or a tf.data service on other machines (cfgfix profile data --service)",
@@ -1115,7 +1116,7 @@ def _missing_prefetch(found: DataProfile, graph: Node | None, load: Load) -> Ver
         (
             f"idle {consumer.idle.value:.1%}; with preparation and step overlapping it would be {consumer.predicted:.1%}",
         ),
-        ("TFD007", "TFD008", "CFG003"),
+        (Fault.NO_PREFETCH, Fault.NOTHING_OVERLAPS, Fault.PREFETCH_OFF),
         "end the dataset with .prefetch(tf.data.AUTOTUNE)",
     )
 
@@ -1136,7 +1137,7 @@ def _fetches(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
         Outcome.PROBLEM,
         f"reading cold files adds {share:.0%} to a batch",
         evidence,
-        ("TFD022", "TFD019"),
+        (Fault.SERIAL_READING, Fault.CALLS_WAIT_FOR_THREADS),
         "read more files at once (parallel interleave or map), or keep them in memory",
     )
 

@@ -25,6 +25,7 @@ from cfgfix.measure.oscillation import Oscillation, find_oscillation
 from cfgfix.measure.sampling import Progress, call_with_config, load_callable, load_config, silent, user_code
 from cfgfix.measure.statistics import Floats, Summary, summarise
 from cfgfix.measure.verdicts import OldLimit, Outcome, Verdict, old_limits
+from cfgfix.rules.faults import Fault
 
 Span = tuple[float, float]
 
@@ -856,7 +857,7 @@ def judge(
                     Outcome.PROBLEM,
                     "fluctuates between work and waiting",
                     evidence + more,
-                    ("TFD007",),
+                    (Fault.NO_PREFETCH,),
                     "prefetch; compare the period with cfgfix profile data",
                 )
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from cfgfix.core.terminal import figure
 from cfgfix.measure.stages import Stage, find_sections, normal
 from cfgfix.measure.verdicts import Outcome, Verdict
+from cfgfix.rules.faults import Fault
 
 CPU_BOUND = 0.8
 """Share of the usable CPUs at work above which more threads cannot help. tf.data's own threads need the rest to hand work
@@ -310,25 +311,25 @@ def _explained(
     rest = first.seconds - stage.seconds / stage.at_once
     waits = stage.quiet_seconds is not None and cpu_seconds < 0.5 * stage.quiet_seconds
     if load.full and not waits:
-        rules = []
+        faults = []
         if stage.parallelism > load.cpus and not stage.autotuned:
-            rules.append("HWR001")
+            faults.append(Fault.CALLS_ABOVE_CPUS)
         if cached_before:
-            rules.append("TFD018")
+            faults.append(Fault.COSTLY_AFTER_CACHE)
         return 0.0, Verdict(
             "stage",
             outcome,
             f"{text}, and the CPUs are all at work: more parallel calls cannot help",
-            rules=tuple(rules),
+            faults=tuple(faults),
             change="do less per sample, cache what does not change, or use more CPUs",
         )
     if stage.operation in ("Map", "Interleave") and stage.parallelism == 1:
-        rule = "TFD006" if stage.operation == "Map" else "TFD022"
+        fault = Fault.SERIAL_MAP if stage.operation == "Map" else Fault.SERIAL_READING
         return max(rest, stage.seconds / load.cpus), Verdict(
             "stage",
             outcome,
             f"{text}, which runs one call at a time while CPUs are free",
-            rules=(rule, "HWR023"),
+            faults=(fault, Fault.IDLE_CPUS),
             change="num_parallel_calls=tf.data.AUTOTUNE (workers in the config)",
         )
     if stage.operation.startswith("Parallel") and stage.at_once < stage.parallelism:
@@ -336,7 +337,7 @@ def _explained(
             "stage",
             outcome,
             f"{text}: {stage.parallelism} calls wait (reading or sleeping) for the {stage.at_once} threads of their pool",
-            rules=("TFD019",),
+            faults=(Fault.CALLS_WAIT_FOR_THREADS,),
             change=_pool_change(stage),
         )
     if stage.operation.startswith("Parallel"):
@@ -344,7 +345,7 @@ def _explained(
             "stage",
             outcome,
             f"{text}; its calls wait (reading or sleeping) while CPUs are free",
-            rules=("TFD019", "HWR023"),
+            faults=(Fault.CALLS_WAIT_FOR_THREADS, Fault.IDLE_CPUS),
             change=f"raise its parallel calls above {stage.parallelism} (workers in the config), or use_unbounded_threadpool for reading",
         )
     return 0.0, Verdict("stage", outcome, text)
@@ -361,7 +362,9 @@ def _python(
     stage: Stage, lock: Lock | None, outcome: Outcome, text: str, *, crowded: bool
 ) -> tuple[float, Verdict]:
     generator = stage.operation in ("Generator", "FromGenerator")
-    rules: tuple[str, ...] = ("TFD003",) if generator else ("TFD001", "CFG024")
+    faults: tuple[Fault, ...] = (
+        (Fault.PYTHON_SOURCE,) if generator else (Fault.PYTHON_STAGE, Fault.PYTHON_LOADING)
+    )
     change = (
         "yield whole batches, or read the files with TensorFlow operations"
         if generator
@@ -375,15 +378,15 @@ def _python(
         why = "which runs Python; the CPUs are all at work, so whether it computes or waits cannot be told"
     elif lock is not None and lock.high < LOCK_BOUND and stage.at_once < stage.parallelism:
         why = f"whose {stage.parallelism} calls wait (Python that waits rather than computes) for the {stage.at_once} threads of their pool"
-        rules = ("TFD019", *rules)
+        faults = (Fault.CALLS_WAIT_FOR_THREADS, *faults)
         change = f"{_pool_change(stage)}; better, {change}"
         after = stage.seconds / stage.parallelism
     elif lock is not None and lock.high < LOCK_BOUND and stage.operation == "Map" and stage.parallelism == 1:
         why = "which runs Python that waits, one call at a time, rather than computes"
-        rules = (*rules, "TFD005", "TFD006")
+        faults = (*faults, Fault.SERIAL_PYTHON_MAP, Fault.SERIAL_MAP)
         change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
     elif lock is not None and lock.high < LOCK_BOUND:
         why = "which runs Python that waits rather than computes"
     else:
         why = "which runs Python, one call at a time while it computes"
-    return after, Verdict("stage", outcome, f"{text}, {why}", rules=rules, change=change)
+    return after, Verdict("stage", outcome, f"{text}, {why}", faults=faults, change=change)

@@ -12,6 +12,8 @@ from typing import Any
 from cfgfix.measure.sampling import Progress, UserCodeError, iterate, silent, user_code
 from cfgfix.measure.stages import read_graph, walk
 from cfgfix.measure.statistics import summarise
+from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.faults import Fault
 
 _WORKER = """
 import sys
@@ -40,9 +42,10 @@ def measure_service(
     python = sorted({node.function or node.operation for node in walk(read_graph(dataset)) if node.python})
     if python:
         names = ", ".join(python)
+        about = ", ".join(f"{rule.id} {rule.name}" for rule in builtin().explaining(Fault.PYTHON_ON_SERVICE))
         return {
             "workers": 0,
-            "skipped": f"{names} runs Python, which exists only in this process (CLU008 service-with-python-source)",
+            "skipped": f"{names} runs Python, which exists only in this process ({about})",
         }
     progress("starting the tf.data service", 0.0)
     dispatcher = engine.DispatchServer()

@@ -34,6 +34,7 @@ from cfgfix.measure.statistics import (
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import INPUT_BOUND, OldLimit, Outcome, Verdict, old_limits
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings
+from cfgfix.rules.faults import Fault
 
 PARTS = ("forward", "loss", "backward", "optimizer")
 LEAST_ROUNDS = 6
@@ -674,12 +675,15 @@ def _data(found: StepProfile) -> Verdict:
     )
 
 
-_RETRACE_RULES = {
-    "shape": (("TFF012", "TFD035"), "pad batches to fixed shapes, or tf.function(reduce_retracing=True)"),
+_RETRACES: dict[str, tuple[tuple[Fault, ...], str]] = {
+    "shape": (
+        (Fault.CHANGING_SHAPES, Fault.XLA_PER_SHAPE),
+        "pad batches to fixed shapes, or tf.function(reduce_retracing=True)",
+    ),
     "dtype": ((), "give the step one dtype"),
-    "python value": (("TFF001",), "pass the value as a tensor: tf.constant(value)"),
+    "python value": ((Fault.PYTHON_ARGUMENT,), "pass the value as a tensor: tf.constant(value)"),
     "structure": ((), "give every batch the same keys"),
-    "unknown": (("TFF006",), "look for objects made anew per call"),
+    "unknown": ((Fault.TRACED_AGAIN,), "look for objects made anew per call"),
 }
 
 
@@ -711,7 +715,7 @@ def judge_retraces(
         by_kind.setdefault(trace.kind, []).append(trace)
     for kind, same in by_kind.items():
         seconds = sum(trace.seconds for trace in same)
-        rules, change = _RETRACE_RULES[kind]
+        faults, change = _RETRACES[kind]
         evidence = [f"{counted(len(same), 'retrace')} in {counted(steps, 'step')} took {seconds:.3g} s"]
         for trace in same[:5]:
             cause = "; ".join(trace.causes[:3]) or "no argument differs in dtype, shape or value"
@@ -728,7 +732,7 @@ def judge_retraces(
                 Outcome.INFO if few else Outcome.PROBLEM,
                 f"{text}, once: no more than the last batch of an epoch takes" if few else text,
                 tuple(evidence),
-                () if few else rules,
+                () if few else faults,
                 None if few else change,
                 worth=run_seconds / max(run_seconds - seconds, 1e-9) if run_seconds > seconds else None,
             )
@@ -743,7 +747,7 @@ def judge_retraces(
                 if count >= steps / 2
                 else f"{name} is made and traced anew, {counted(count, 'time')}",
                 (f"{name} was made and traced anew in {count} of {counted(steps, 'step')}",),
-                ("TFF002",),
+                (Fault.FUNCTION_MADE_ANEW,),
                 "make the function once, outside the loop",
             )
         )
@@ -767,7 +771,7 @@ def _eager(found: StepProfile) -> Verdict | None:
         Outcome.PROBLEM,
         "the step runs eagerly: no tf.function was called in it",
         (f"{counted(found.watched_steps, 'step')} watched",),
-        ("TFF010", "CFG010"),
+        (Fault.EAGER_STEP, Fault.EAGER_BY_CONFIG),
         "decorate the step with @tf.function, or turn graph mode on",
     )
 
@@ -788,7 +792,7 @@ def _syncs(found: StepProfile) -> Verdict | None:
         outcome,
         f"the step fetches tensors to the host {count / steps:.3g} times",
         tuple(evidence),
-        ("TFF024",),
+        (Fault.HOST_FETCHES,),
         "fetch values every so many steps, or keep metrics in variables",
     )
 
@@ -798,15 +802,15 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
     xla = name == "XLA"
     key = "XLA" if xla else "mixed precision"
     if comparison.ratio is None:
-        rules = (
-            ("TFF013",)
+        faults = (
+            (Fault.XLA_REFUSED,)
             if xla
             and comparison.failed
             and ("unsupported" in comparison.failed or "PyFunc" in comparison.failed)
             else ()
         )
         return Verdict(
-            key, Outcome.INFO, f"the step does not run with {name}", (comparison.failed or "",), rules
+            key, Outcome.INFO, f"the step does not run with {name}", (comparison.failed or "",), faults
         )
     ratio = comparison.ratio
     evidence = [
@@ -824,13 +828,13 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
             f"turn {key} on in the config" + ("" if xla else "; it changes numerics, so compare the loss"),
         )
     if ratio.low > 1:
-        rules = () if on_gpu else (("HWR020",) if xla else ("HWR009",))
+        slower = () if on_gpu else ((Fault.XLA_WITHOUT_GPU,) if xla else (Fault.HALF_WITHOUT_GPU,))
         return Verdict(
             key,
             Outcome.INFO,
             f"{name} makes this step {times_as_fast(1 / ratio.value)}",
             tuple(evidence),
-            rules,
+            slower,
             f"leave {key} off for this step on this machine",
         )
     return Verdict(

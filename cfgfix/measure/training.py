@@ -28,6 +28,7 @@ from cfgfix.measure.step import judge_retraces
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.measure.watch import Sync, Trace
+from cfgfix.rules.faults import Fault
 
 LEAST_STEPS = 10
 """Steps after the warm-up below which nothing is concluded."""
@@ -649,7 +650,7 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
         )
     else:
         word = "highly" if share >= high else "moderately"
-        rules = tuple(dict.fromkeys(rule for cause in causes for rule in cause.rules))
+        faults = tuple(dict.fromkeys(fault for cause in causes for fault in cause.faults))
         change = causes[0].change if causes else None
         summary = f"{word} input-bound"
         if causes:
@@ -662,7 +663,7 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
             Outcome.PROBLEM,
             summary,
             tuple(evidence),
-            rules,
+            faults,
             change,
             worth=gain(found.shares["wait"]),
         )
@@ -749,7 +750,7 @@ def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdic
             Outcome.PROBLEM,
             "the model runs eagerly: run_eagerly is on",
             (f"no compiled function ran in {counted(len(steps), 'step')}",),
-            ("TFF011",),
+            (Fault.EAGER_MODEL,),
             "model.compile(run_eagerly=False), and tf.config.run_functions_eagerly(False)",
         )
         return
@@ -758,7 +759,7 @@ def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdic
         Outcome.PROBLEM,
         "the step runs eagerly: no tf.function was called in it",
         (f"{counted(len(steps), 'step')} watched",),
-        ("TFF010", "CFG010"),
+        (Fault.EAGER_STEP, Fault.EAGER_BY_CONFIG),
         "decorate the step with @tf.function",
     )
 
@@ -780,7 +781,7 @@ def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
         Outcome.PROBLEM if share >= NOTABLE else Outcome.INFO,
         f"XLA compiles the step anew for each shape of a batch, {share:.1%} of the run",
         tuple(evidence),
-        ("TFD035",),
+        (Fault.XLA_PER_SHAPE,),
         "pad batches to a few fixed shapes (padded_batch with padded_shapes, or buckets)",
         worth=gain(share),
     )
@@ -800,7 +801,7 @@ def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
         Outcome.PROBLEM if share >= NOTABLE else Outcome.INFO,
         f"the loop fetches tensors to the host, {share:.1%} of the run",
         tuple(evidence),
-        ("TFF024",) if share >= NOTABLE else (),
+        (Fault.HOST_FETCHES,) if share >= NOTABLE else (),
         "fetch values every so many steps, or keep metrics in variables" if share >= NOTABLE else None,
         worth=gain(share),
     )

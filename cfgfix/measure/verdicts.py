@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.faults import Fault
 
 
 class Outcome(enum.Enum):
@@ -30,14 +32,19 @@ class Verdict:
     outcome: Outcome
     summary: str
     evidence: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    """Ids of the rules that are about this cause."""
+    faults: tuple[Fault, ...] = ()
+    """What is at fault, as rules know it."""
     change: str | None = None
     """The setting or the code to change, and to what."""
     fixes: tuple[str, ...] = ()
     """What `cfgfix fix` would write into the user's config, or why it would not."""
     worth: float | None = None
     """How many times as fast the run is at most once this is mended; None where that is not known."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Ids of the rules about what is at fault."""
+        return tuple(rule.id for rule in builtin().explaining(*self.faults))
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -46,45 +53,13 @@ class Verdict:
             "outcome": self.outcome.value,
             "summary": self.summary,
             "evidence": list(self.evidence),
-            "rules": [{"id": rule, "name": RULES.get(rule, "")} for rule in self.rules],
+            "faults": [fault.value for fault in self.faults],
+            "rules": [{"id": rule.id, "name": rule.name} for rule in builtin().explaining(*self.faults)],
             "change": self.change,
             "fixes": list(self.fixes),
             "worth": self.worth,
         }
 
-
-RULES = {
-    "CFG003": "prefetch-zero",
-    "CFG024": "native-loading-off",
-    "HWR001": "workers-above-cores",
-    "HWR006": "shuffle-buffer-ram",
-    "HWR009": "mixed-precision-on-cpu",
-    "HWR020": "xla-on-cpu",
-    "HWR023": "workers-below-cores",
-    "TFD001": "python-function-in-map",
-    "TFD003": "from-generator-row",
-    "TFD005": "map-without-parallel-calls-stateful",
-    "TFD006": "map-without-parallel-calls",
-    "TFD007": "missing-prefetch",
-    "TFD008": "missing-prefetch-confirmed",
-    "TFD013": "vectorize-map",
-    "TFD018": "cache-before-expensive-map",
-    "TFD019": "io-map-needs-unbounded-pool",
-    "TFD022": "sequential-file-interleave",
-    "TFD035": "padded-batch-dynamic-xla",
-    "TFF001": "python-scalar-arg",
-    "TFF002": "function-created-in-loop",
-    "TFF006": "attribute-captured-at-trace",
-    "TFF010": "eager-train-step",
-    "TFF011": "run-eagerly-true",
-    "TFF012": "retrace-variable-shapes",
-    "TFF013": "xla-python-op",
-    "TFF024": "loss-numpy-each-step",
-    "CFG009": "xla-without-graph",
-    "CFG010": "eager-left-on",
-    "CLU008": "service-with-python-source",
-}
-"""Ids and names of the rules that verdicts speak of; a test holds them to the catalogue."""
 
 INPUT_BOUND = (0.05, 0.20)
 """Share of the step time spent waiting for input: below, not input-bound; between, moderately; above, highly.
@@ -256,17 +231,18 @@ def with_fixes(verdicts: Sequence[Verdict], lookup: FixLookup | None) -> tuple[V
 
     made = []
     for verdict in verdicts:
-        if not verdict.rules:
+        rules = verdict.rules
+        if not rules:
             made.append(verdict)
             continue
-        names = ", ".join(verdict.rules)
+        names = ", ".join(rules)
         if lookup is None:
             fixes: tuple[str, ...] = (
                 f"name the config (`cfgfix profile` takes it as --config FILE) to see what cfgfix fix would change ({names})",
             )
         else:
             where = " and ".join(lookup.paths)
-            fixes = tuple(text for rule in verdict.rules for text in lookup.found.get(rule, ()))
+            fixes = tuple(text for rule in rules for text in lookup.found.get(rule, ()))
             if not fixes and lookup.error is not None:
                 fixes = (f"{where} could not be checked: {lookup.error}",)
             elif not fixes:
@@ -282,7 +258,7 @@ def from_dict(data: dict[str, Any]) -> Verdict:
         Outcome(data["outcome"]),
         data["summary"],
         tuple(data["evidence"]),
-        tuple(rule["id"] for rule in data["rules"]),
+        tuple(Fault(word) for word in data["faults"]),
         data["change"],
         tuple(data["fixes"]),
         data.get("worth"),

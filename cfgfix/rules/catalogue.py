@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.rules.faults import Fault
+
 SCOPE: dict[str, Any] = {
     **GLOBALS,
     "Rule": Rule,
@@ -88,6 +90,13 @@ class Catalogue:
         prefix = selector.upper()
         return [rule for rule in self.rules if prefix and rule.id.startswith(prefix)]
 
+    def explaining(self, *faults: Fault) -> tuple[Rule, ...]:
+        """Return the rules about some faults, in the order of the faults."""
+        found = {
+            rule.id: rule for fault in faults for rule in self.rules if fault.value in rule.policy.explains
+        }
+        return tuple(found.values())
+
     def keys(self) -> list[str]:
         """Return every id and name, for suggestions."""
         return list(self._by_key)
@@ -110,6 +119,11 @@ def builtin() -> Catalogue:
         make: Callable[[str], tuple[Rule, ...]] = names["make"]
         _LOADED = Catalogue(make(folder))
     return _LOADED
+
+
+def named(*faults: Fault) -> str:
+    """Return the ids of the rules about some faults, for the end of a sentence."""
+    return ", ".join(rule.id for rule in builtin().explaining(*faults))
 
 
 def with_folders(folders: Iterable[str], known: KnownNames | None = None) -> Catalogue:
@@ -245,15 +259,21 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
 
 def _render_policy(policy: Mapping[str, Any]) -> str:
     """Return the Python source of a rule's policy; what it does not state has the usual value."""
-    depends_on = policy.get("depends-on") or []
+
+    def words(key: str) -> str:
+        value = policy.get(key) or []
+        return f"frozenset({sorted([value] if isinstance(value, str) else value)!r})"
+
     parts = {
         "about": f"About({policy.get('about', 'run')!r})",
         "notebooks": f"Notebooks({policy.get('notebooks', 'same')!r})",
         "in_tests": f"Severity.{policy['in-tests'].upper()}" if "in-tests" in policy else "None",
-        "depends_on": f"frozenset({sorted([depends_on] if isinstance(depends_on, str) else depends_on)!r})",
+        "depends_on": words("depends-on"),
         "refuses_key": repr(bool(policy.get("refuses-key", False))),
         "yields_to": f"YieldsTo({policy.get('yields-to', 'nothing')!r})",
         "told_at_config": repr(bool(policy.get("told-at-config", False))),
+        "unneeded": repr(bool(policy.get("unneeded", False))),
+        "explains": words("explains"),
     }
     return (
         f"Policy({', '.join(f'{name}={value}' for name, value in parts.items())})" if policy else "Policy()"

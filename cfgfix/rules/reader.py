@@ -148,7 +148,7 @@ def read_rule(path: str) -> dict[str, Any]:
         and identifier.rstrip("0123456789").isupper()
         and identifier[-1].isdigit()
     ):
-        raise rule_error(path, f"id {identifier!r} is not letters and digits such as HWR001")
+        raise rule_error(path, f"id {identifier!r} is not letters and digits such as ABC001")
     if not (
         isinstance(data["name"], str)
         and data["name"].replace("-", "").isalnum()
@@ -196,19 +196,32 @@ POLICY: dict[str, tuple[str, ...]] = {
     "refuses-key": ("true", "false"),
     "yields-to": tuple(item.value for item in YieldsTo),
     "told-at-config": ("true", "false"),
+    "unneeded": ("true", "false"),
 }
-"""The keys of `policy` and the words that each takes."""
+"""The keys of `policy` and the words that each takes, but for `explains`, which takes the faults."""
+_SEVERAL_WORDS = ("depends-on", "explains")
 
 
 def _check_policy(path: str, policy: object) -> None:
     if not isinstance(policy, dict):
         raise rule_error(path, "`policy` is not a mapping")
     for key, value in policy.items():
-        if key not in POLICY:
-            raise rule_error(path, f"`policy` has the unknown key {key!r}", did_you_mean(str(key), POLICY))
-        for word in value if isinstance(value, list) and key == "depends-on" else [value]:
+        known = _words_of(key)
+        if known is None:
+            near = did_you_mean(str(key), [*POLICY, "explains"])
+            raise rule_error(path, f"`policy` has the unknown key {key!r}", near)
+        for word in value if isinstance(value, list) and key in _SEVERAL_WORDS else [value]:
             text = str(word).lower() if isinstance(word, bool) else word
-            _one_of(path, f"policy {key}", text, POLICY[key])
+            _one_of(path, f"policy {key}", text, known)
+
+
+def _words_of(key: object) -> tuple[str, ...] | None:
+    """Return the words that a key of `policy` takes, or None where there is no such key."""
+    if key == "explains":
+        from cfgfix.rules.faults import Fault
+
+        return tuple(fault.value for fault in Fault)
+    return POLICY.get(key) if isinstance(key, str) else None
 
 
 _TEXT_KEYS = ("summary", "message", "why", "dialect", "check", "no_fix", "formula", "false_positives")

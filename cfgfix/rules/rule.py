@@ -104,6 +104,10 @@ class Policy:
     yields_to: YieldsTo = YieldsTo.NOTHING
     told_at_config: bool = False
     """Whether a value that a call gets from a config as it stands there is left to the rules about that config."""
+    unneeded: bool = False
+    """Whether what the finding points at does nothing, so that an editor shows it faded."""
+    explains: frozenset[str] = frozenset()
+    """What measuring or advising names that the rule is about: values of `Fault`."""
 
 
 DEPENDS_ON = ("loader", "framework", "other-readers")

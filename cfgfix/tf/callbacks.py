@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.faults import Fault
 from cfgfix.tf.concepts import Config, read_concepts
 from cfgfix.tf.devices import LeakMonitor, process_bytes
 
@@ -399,7 +401,7 @@ class StepRecorder:
         if wait is not None and wait >= INPUT_BOUND:
             self._say(
                 "data wait",
-                ("TFD001", "TFD005", "TFD008", "HWR001"),
+                (Fault.PYTHON_STAGE, Fault.SERIAL_PYTHON_MAP, Fault.NOTHING_OVERLAPS, Fault.CALLS_ABOVE_CPUS),
                 f"{wait:.0%} of the step time is spent waiting for data (from {INPUT_BOUND:.0%} a run is highly"
                 " input-bound): the settings are " + self._settings("workers", "prefetch", "cache"),
             )
@@ -407,7 +409,7 @@ class StepRecorder:
         if leak.leaking and self._sampler.total and leak.grown >= LEAK_SHARE * self._sampler.total:
             self._say(
                 "leak",
-                ("TFF001", "TFF002", "TFF012"),
+                (Fault.PYTHON_ARGUMENT, Fault.FUNCTION_MADE_ANEW, Fault.CHANGING_SHAPES),
                 f"memory in use grows with the steps: {leak.reason}; kept tensors and graphs traced anew do that",
             )
         if "oscillation" in self.warned or self._spent < (self._looked + self._look_cost) / LOOK_SHARE:
@@ -419,7 +421,7 @@ class StepRecorder:
         if outcome == "oscillating" and period is not None:
             self._say(
                 "oscillation",
-                ("HWR004",),
+                (Fault.PREFETCH_TOO_LONG,),
                 f"step times swing with a period of {period:.1f} steps ({reason}): look at what happens every so many"
                 f" steps, and at a prefetch smaller than the producer's bursts: {self._settings('prefetch')}",
             )
@@ -432,12 +434,14 @@ class StepRecorder:
             found.append(self._concepts.place(name) + ("" if value is None else f" (now {value})"))
         return ", ".join(found)
 
-    def _say(self, cause: str, rules: Sequence[str], message: str) -> None:
+    def _say(self, cause: str, faults: Sequence[Fault], message: str) -> None:
         if cause not in self.warned:
             self.warned[cause] = message
-            known = ", ".join(rules)
+            rules = [rule.id for rule in builtin().explaining(*faults)]
             warnings.warn(
-                f"{message} (cfgfix explain {rules[0]}; rules: {known})", TrainingWarning, stacklevel=4
+                f"{message} (cfgfix explain {rules[0]}; rules: {', '.join(rules)})",
+                TrainingWarning,
+                stacklevel=4,
             )
 
     def _log(self, seconds: float) -> None:

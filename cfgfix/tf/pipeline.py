@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.rules.catalogue import named
+from cfgfix.rules.faults import Fault
 from cfgfix.tf.concepts import AUTOTUNE, Concepts, Config, read_concepts, resolve_machine
 
 if TYPE_CHECKING:
     from cfgfix.hardware.model import Hardware
 
 HOST_SHARE = 0.10
-"""Share of host memory that a prefetch buffer may take: above it the rule HWR003 warns. A policy, not a measurement."""
+"""Share of host memory that a prefetch buffer may take: above it a rule warns. A policy, not a measurement."""
 
 DEVICE_SHARE = 0.05
-"""Share of a GPU's memory that batches waiting on it may take: above it the rule HWR005 warns. A policy likewise."""
+"""Share of a GPU's memory that batches waiting on it may take: above it a rule warns. A policy likewise."""
 
 RAM_SHARE = 0.5
 """Share of the memory at hand that tf.data's tuner may use for buffers; its own default is this share of what it takes
@@ -539,9 +541,9 @@ def _cache(
         raise concepts.wrong("cache", "true, false or the path of a cache file")
     found = randomness(dataset)
     if found is not None and found[1] in ("random", "shuffle"):
-        rule = "TFD016" if found[1] == "shuffle" else "TFD017"
+        fault = Fault.SHUFFLE_CACHED if found[1] == "shuffle" else Fault.RANDOM_CACHED
         raise CfgfixError(
-            f"{place}: a cache here would freeze the first pass of the {found[1]} stage {found[0]} ({rule})",
+            f"{place}: a cache here would freeze the first pass of the {found[1]} stage {found[0]} ({named(fault)})",
             hint="give the part before it as dataset, the random function as augment=, the shuffle as shuffle_buffer=",
         )
     if found is not None:
@@ -551,7 +553,11 @@ def _cache(
         )
     if path:
         applied.append(
-            Applied("cache", path, f"{place}; delete the file when anything before it changes (TFD032)")
+            Applied(
+                "cache",
+                path,
+                f"{place}; delete the file when anything before it changes ({named(Fault.CACHE_FILE_OUTLIVES_CODE)})",
+            )
         )
         return dataset.cache(path)
     size, count = element_bytes(dataset), int(dataset.cardinality())
@@ -564,7 +570,7 @@ def _cache(
     if limit is not None and size * count > limit * RAM_SHARE * (1 << 20):
         raise CfgfixError(
             f"{place}: {count} elements of {size} bytes are {size * count / 2**20:.0f} MiB, more than half of the"
-            f" {limit:.0f} MiB there are (HWR007)",
+            f" {limit:.0f} MiB there are ({named(Fault.CACHE_FILLS_MEMORY)})",
             hint="give the path of a cache file",
         )
     applied.append(Applied("cache", "memory", f"{place}; {size * count / 2**20:.1f} MiB"))
@@ -634,7 +640,7 @@ def _prefetch(
             Applied(
                 "prefetch",
                 "0",
-                f"{place}: a prefetch of 0 costs time and buffers nothing (CFG003)",
+                f"{place}: a prefetch of 0 costs time and buffers nothing ({named(Fault.PREFETCH_OFF)})",
                 done=False,
             )
         )
@@ -643,7 +649,7 @@ def _prefetch(
     if wanted != AUTOTUNE and size and memory is not None:
         most = max(1, int(memory * (1 << 20) * HOST_SHARE / size) - IN_FLIGHT)
         if wanted > most:
-            place += f"; {wanted} batches of {size / 2**20:.1f} MiB are more than {HOST_SHARE:.0%} of {memory:.0f} MiB (HWR003)"
+            place += f"; {wanted} batches of {size / 2**20:.1f} MiB are more than {HOST_SHARE:.0%} of {memory:.0f} MiB ({named(Fault.PREFETCH_FILLS_MEMORY)})"
             wanted = most
     elif wanted != AUTOTUNE and not size:
         place += "; the size of a batch is not known, so memory is not bounded: give batch_bytes"
@@ -684,7 +690,7 @@ def _device_depth(
     if size and isinstance(memory, (int, float)):
         most = max(1, int(memory * (1 << 20) * DEVICE_SHARE / size))
         if depth > most:
-            place += f"; {depth} batches of {size / 2**20:.1f} MiB are more than {DEVICE_SHARE:.0%} of the GPU (HWR005)"
+            place += f"; {depth} batches of {size / 2**20:.1f} MiB are more than {DEVICE_SHARE:.0%} of the GPU ({named(Fault.PREFETCH_FILLS_CARD)})"
             depth = most
     applied.append(Applied(f"prefetch to {target}", str(depth), f"{place}; the last stage"))
     return depth
@@ -819,7 +825,7 @@ def parallel_interleave_files(
     parallel = calls(concepts, machine, workers, blocking=True)
     if cycle_length is not None and parallel > cycle_length:
         raise CfgfixError(
-            f"{parallel} files cannot be read in parallel while {cycle_length} are open (TFD021)",
+            f"{parallel} files cannot be read in parallel while {cycle_length} are open ({named(Fault.READS_ABOVE_OPEN_FILES)})",
             hint="raise cycle_length",
         )
     keep = concepts.flag("deterministic", deterministic)
@@ -879,7 +885,7 @@ def distribute(
     ]
     if python:
         raise CfgfixError(
-            f"{python[0]} runs Python, which the workers of a tf.data service cannot (CLU008)",
+            f"{python[0]} runs Python, which the workers of a tf.data service cannot ({named(Fault.PYTHON_ON_SERVICE)})",
             hint="write it in TensorFlow operations, or move it after distribute",
         )
     return dataset.apply(

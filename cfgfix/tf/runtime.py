@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.rules.catalogue import named
+from cfgfix.rules.faults import Fault
 from cfgfix.tf.concepts import Concepts, Config, read_concepts, resolve_machine
 from cfgfix.tf.variables import gpu_order, thread_limit
 
@@ -305,7 +307,7 @@ def _threads(
             workers = machine.cpu.workers()
             if name == "intra_op_threads" and workers is not None and wanted > workers:
                 notes.append(
-                    f"{wanted} intra-op threads on {workers} usable CPUs slow operations down (GPU010): "
+                    f"{wanted} intra-op threads on {workers} usable CPUs slow operations down ({named(Fault.THREADS_ABOVE_CPUS)}): "
                     "0 lets TensorFlow choose"
                 )
         elif limit is not None:
@@ -415,7 +417,8 @@ def _memory(
     wanted_growth = concepts.flag("memory_growth", growth)
     if wanted_growth and limits:
         raise CfgfixError(
-            "memory growth and a memory limit exclude each other: TensorFlow ignores the one or refuses the other (GPU003)",
+            "memory growth and a memory limit exclude each other: TensorFlow ignores the one or refuses the other"
+            f" ({named(Fault.LIMIT_NOT_IN_FORCE)})",
             hint="keep the limit to share a card between programs, growth to share it by need",
         )
     for position, sizes in limits.items():
@@ -424,7 +427,7 @@ def _memory(
             raise CfgfixError(
                 f"GPU {position} would be limited to {sum(sizes)} MiB, but {usable.value:.0f} MiB can be used"
                 f" ({usable.source})",
-                hint="HWR015, HWR016",
+                hint=named(Fault.LIMIT_ABOVE_CARD),
             )
         settings.append(
             Setting(f"memory limit of GPU {position} in MiB", tuple(sizes), ", ".join(dict.fromkeys(reasons)))
@@ -485,18 +488,21 @@ def _best_policy(machine: Hardware, count: int) -> tuple[str, str]:
     if not count:
         if machine.cpu.amx_bf16.value:
             return "mixed_bfloat16", "the CPU has AMX units for bfloat16"
-        return "float32", "without a GPU or AMX units mixed precision is slower (HWR009)"
+        return (
+            "float32",
+            f"without a GPU or AMX units mixed precision is slower ({named(Fault.HALF_WITHOUT_GPU)})",
+        )
     if machine.lookup("gpu.bf16") is not None and getattr(machine.lookup("gpu.bf16"), "value", None) is True:
         return "mixed_bfloat16", "every GPU computes in bfloat16, which needs no loss scaling"
     cores = machine.lookup("gpu.tensor_cores")
     if cores is not None and cores.value is True:
         return (
             "mixed_float16",
-            "every GPU has tensor cores for float16; a custom loop must scale its loss (TFF016)",
+            f"every GPU has tensor cores for float16; a custom loop must scale its loss ({named(Fault.LOSS_UNSCALED)})",
         )
     if cores is None or cores.value is None:
         return "float32", "it is not known whether the GPUs have tensor cores"
-    return "float32", "not every GPU has tensor cores (HWR008)"
+    return "float32", f"not every GPU has tensor cores ({named(Fault.HALF_WITHOUT_UNITS)})"
 
 
 def _too_old(machine: Hardware, policy: str, count: int) -> str | None:
@@ -506,12 +512,16 @@ def _too_old(machine: Hardware, policy: str, count: int) -> str | None:
         return (
             None
             if machine.cpu.amx_bf16.value and "bfloat16" in policy
-            else f"{policy} without a GPU is slower (HWR009)"
+            else f"{policy} without a GPU is slower ({named(Fault.HALF_WITHOUT_GPU)})"
         )
-    field, rule = ("gpu.bf16", "HWR010") if "bfloat16" in policy else ("gpu.tensor_cores", "HWR008")
+    field, fault = (
+        ("gpu.bf16", Fault.BFLOAT16_WITHOUT_UNITS)
+        if "bfloat16" in policy
+        else ("gpu.tensor_cores", Fault.HALF_WITHOUT_UNITS)
+    )
     value = machine.lookup(field)
     if value is not None and value.value is False:
-        return f"{policy}: not every GPU has units for it ({rule})"
+        return f"{policy}: not every GPU has units for it ({named(fault)})"
     return None
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from cfgfix.core.errors import CfgfixError
-from cfgfix.rules.catalogue import builtin, read_folder
+from cfgfix.rules.catalogue import builtin, named, read_folder
+from cfgfix.rules.faults import Fault
 from cfgfix.rules.rule import About, Notebooks, YieldsTo
 
 PACKAGE = Path(__file__).resolve().parents[2] / "cfgfix"
-NAME_RULES_STILL = {"advice", "diagnose", "measure", "tf", "lsp", "cli", "output", "hardware"}
-"""Packages whose verdicts still name rules in Python."""
 
 RULE = """\
 id: XYZ001
@@ -45,13 +44,16 @@ def test_a_rule_without_a_word_has_the_usual_policy(tmp_path):
     assert policy.yields_to is YieldsTo.NOTHING
     assert policy.in_tests is None
     assert not policy.depends_on
+    assert not policy.explains
+    assert not policy.unneeded
     assert not policy.refuses_key
 
 
 def test_a_policy_is_read(tmp_path):
     policy = written(
         tmp_path,
-        "{about: release, notebooks: info, in-tests: info, depends-on: [loader, framework], refuses-key: true}",
+        "{about: release, notebooks: info, in-tests: info, depends-on: [loader, framework], refuses-key: true,"
+        " unneeded: true, explains: [idle-cpus, serial-map]}",
     )
     assert policy.about is About.RELEASE
     assert policy.notebooks is Notebooks.INFO
@@ -59,6 +61,8 @@ def test_a_policy_is_read(tmp_path):
     assert policy.in_tests.label == "info"
     assert policy.depends_on == {"loader", "framework"}
     assert policy.refuses_key
+    assert policy.unneeded
+    assert policy.explains == {"idle-cpus", "serial-map"}
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,8 @@ def test_a_policy_is_read(tmp_path):
         ("{notebook: info}", "unknown key 'notebook'"),
         ("{notebooks: quiet}", "'quiet' is not one of same, errors-only, info"),
         ("{depends-on: [weather]}", "'weather' is not one of loader, framework, other-readers"),
+        ("{explains: a-hunch}", "'a-hunch' is not one of serial-map"),
+        ("{unneeded: perhaps}", "'perhaps' is not one of true, false"),
         ("{refuses-key: maybe}", "'maybe' is not one of true, false"),
         ("[about]", "is not a mapping"),
         ("{about: [run]}", "is not one of run, release, text"),
@@ -77,15 +83,45 @@ def test_a_wrong_policy_is_refused(tmp_path, policy, said):
         written(tmp_path, policy)
 
 
-def test_no_module_between_check_and_finding_names_a_rule():
-    ids = {rule.id for rule in builtin().rules}
-    named = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] in NAME_RULES_STILL:
-            continue
-        named += [
-            f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value}"
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ids
-        ]
+def constants(path):
+    return [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+def test_no_module_names_a_rule():
+    families = sorted({rule.family for rule in builtin().rules})
+    of_a_rule = re.compile(rf"\b(?:{'|'.join(families)})[0-9]{{3}}\b")
+    assert of_a_rule.search(f"as {builtin().rules[0].id}: told")
+    named = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value[:60]}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in constants(path)
+        if of_a_rule.search(node.value)
+    ]
     assert not named
+
+
+def test_every_fault_is_named_by_the_code_and_explained_by_a_rule():
+    told = {
+        node.attr
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Fault"
+    }
+    assert told == {fault.name for fault in Fault}
+    explained = {word for rule in builtin().rules for word in rule.policy.explains}
+    assert explained == {fault.value for fault in Fault}
+
+
+def test_rules_are_found_by_what_is_at_fault():
+    catalogue = builtin()
+    both = catalogue.explaining(Fault.SERIAL_MAP, Fault.IDLE_CPUS)
+    assert [sorted(rule.policy.explains) for rule in both] == [["serial-map"], ["idle-cpus"]]
+    assert catalogue.explaining(Fault.IDLE_CPUS, Fault.IDLE_CPUS) == both[1:]
+    assert catalogue.explaining() == ()
+    limits = catalogue.explaining(Fault.LIMIT_ABOVE_CARD)
+    assert len(limits) == 2
+    assert named(Fault.LIMIT_ABOVE_CARD) == ", ".join(rule.id for rule in limits)

@@ -1,4 +1,4 @@
-"""Files that do not load: tabs (YML008), a start that YAML keeps for itself (YML020), a bad escape (YML018).
+"""Files that do not load: tabs, a start that YAML keeps for itself, a bad escape.
 
 A repair is tried on a copy of the text until the copy loads; only then is it offered. Tabs are also looked for in
 files that libyaml reads, since the parser behind `yaml.safe_load` and ruamel.yaml refuse a tab wherever it
@@ -362,7 +362,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:
-    """Find YML008 in a file that libyaml reads.
+    """Find tabs in a file that libyaml reads.
 
     Tabs between tokens, which the parser of `yaml.safe_load` refuses.
     """

@@ -1,4 +1,4 @@
-"""Checks of TF_CONFIG, the JSON that tells each process of a TensorFlow cluster who it is: CLU001 to CLU005.
+"""Checks of TF_CONFIG, the JSON that tells each process of a TensorFlow cluster who it is.
 
 A cluster is found wherever a YAML file carries one: under a key `TF_CONFIG` (as text or as a mapping), in a list of
 environment variables (`name: TF_CONFIG` beside `value:`, or an item `TF_CONFIG={...}`), as the Model Garden's

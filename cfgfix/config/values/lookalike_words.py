@@ -1,4 +1,4 @@
-"""Words that load as something else, or only look as if they did: YML002 to YML004, YML009, YML010, YML012."""
+"""Words that load as something else, or only look as if they did."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _RAISING = names.TF_DATA_COUNTS | names.KERAS_RATES
 
 
 def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML002, or YML003 in a list of texts, or YML013 where a number is taken.
+    """Find words that load as a bool.
 
-    A word such as `yes` that is a bool.
+    Those in a list of texts, and those where a number is taken, are told in their own way.
     """
     number_hit = boolean(place, reading)
     if number_hit is not None:
@@ -88,7 +88,7 @@ def _beside_texts(place: Place) -> bool:
 
 
 def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML002 under a loader that reads the word as text, where a bool is taken.
+    """Find words for a bool that the loader reads as text, where a bool is taken.
 
     The text is always true.
     """
@@ -120,7 +120,7 @@ def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, document: int) -> tuple[str, Hit]:
-    """Find YML004: a key that is a bool."""
+    """Find a key that is a bool."""
     loaded = repr(reading.own.value)
     values: dict[str, object] = {"loader": context.loader.title, "loaded": loaded, "word": key.text}
     change = RenameKey(path, key.text, quote=True, document=document)
@@ -128,7 +128,7 @@ def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, docum
 
 
 def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML009: `None`, `nan` or `inf`, which are text."""
+    """Find `None`, `nan` or `inf`, which are text."""
     need = place.need
     text = place.node.text
     if not need.sure or text in place.context.enum(place.path):
@@ -174,7 +174,7 @@ def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
-    """Find YML010: a key without a value where null is not taken."""
+    """Find a key without a value where null is not taken."""
     need = place.need
     if place.in_list:
         return None
@@ -193,7 +193,7 @@ def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
 
 
 def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML012: a bool or a number in quotes where one without quotes is taken."""
+    """Find a bool or a number in quotes where one without quotes is taken."""
     need = place.need
     if not need.sure or need.text:
         return None

@@ -1,4 +1,4 @@
-"""Keys that a mapping holds twice, and merge keys: YML007 and YML011."""
+"""Keys that a mapping holds twice, and merge keys."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def duplicates(mapping: Node, context: Context) -> dict[object, list[int]]:
 def duplicate_key(
     mapping: Node, positions: list[int], context: Context, path: KeyPath, document: int
 ) -> tuple[str, Hit]:
-    """Find keys that occur more than once (YML007).
+    """Find keys that occur more than once.
 
     One finding for all occurrences, at the last one, whose value counts.
 
@@ -275,7 +275,7 @@ def _holds_anchor(node: Node) -> bool:
 
 
 def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hit]]:
-    """Find merge keys that go wrong (YML011).
+    """Find merge keys that go wrong.
 
     Several in one mapping, values that releases differ in, or a merged section that is replaced.
     """

@@ -1,4 +1,4 @@
-"""Numbers that are none, and numbers that are others than they look: YML001, YML005, YML006, YML013 to YML017."""
+"""Numbers that are none, and numbers that are others than they look."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def whole(text: str) -> str | None:
 
 
 def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML001: text that is spelled like a float."""
+    """Find text that is spelled like a float."""
     need = place.need
     text = place.node.text
     signed = "." in text or "-" in text[1:] or "+" in text[1:]
@@ -131,7 +131,7 @@ def _among_texts(place: Place) -> bool:
 
 
 def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML005: a time or a ratio that becomes a count of seconds or minutes."""
+    """Find a time or a ratio that becomes a count of seconds or minutes."""
     need = place.need
     values: dict[str, object] = {
         "loader": place.loader,
@@ -158,7 +158,7 @@ def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML006: leading zeros that loaders disagree about."""
+    """Find leading zeros that loaders disagree about."""
     need = place.need
     text = place.node.text
     own = reading.own
@@ -199,7 +199,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML013: true or false where a number is taken."""
+    """Find true or false where a number is taken."""
     types = place.types
     if types is not None:
         if names.BOOLEAN in types or names.TEXT in types or not place.need.number:
@@ -218,7 +218,7 @@ def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML017 for versions, else YML014: a whole float where an integer is taken."""
+    """Find a whole float where an integer is taken; a version is told as one."""
     text = place.node.text
     value = reading.own.value
     assert isinstance(value, float)
@@ -271,7 +271,7 @@ def _version(place: Place, value: float) -> tuple[str, Hit] | None:
 
 
 def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML015: a whole number as learning rate."""
+    """Find a whole number as learning rate."""
     types = place.types
     if place.in_list or (types is not None and (names.NUMBER not in types or names.TEXT in types)):
         return None
@@ -299,7 +299,7 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find YML016: a number as people write it, where a number is taken."""
+    """Find a number as people write it, where a number is taken."""
     need = place.need
     if not need.sure or not need.number or need.text or not need.types.isdisjoint({"array", "object"}):
         return None

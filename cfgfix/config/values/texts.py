@@ -1,4 +1,4 @@
-"""Text and tags: YML018, YML019 and the `=` of YML020."""
+"""Text and tags, and a bare `=`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = {"\t": "a tab", "\n": "a line break", "\b": "a backspace", "\a": "a bel
 
 
 def escaped_path(place: Place) -> tuple[str, Hit] | None:
-    """Find YML018: a path in double quotes whose backslashes are escapes."""
+    """Find a path in double quotes whose backslashes are escapes."""
     node = place.node
     raw = place.context.document.source.text[node.value_start : node.end]
     if "\\" not in raw or "\n" in raw or not looks_like_path(raw[1:-1], place.key):
@@ -69,7 +69,7 @@ def single_quoted(body: str) -> tuple[str, str] | None:
 
 
 def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] | None:
-    """Find YML019: a tag that asks PyYAML for a Python object."""
+    """Find a tag that asks PyYAML for a Python object."""
     assert node.tag is not None
     kind = node.tag[len(PYTHON_TAG) :]
     plain = kind in _READ_BY_FULL_LOADER
@@ -98,7 +98,7 @@ def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] |
 
 
 def equals_sign(place: Place) -> tuple[str, Hit]:
-    """Find YML020: a bare `=`, a type of YAML 1.1 that PyYAML cannot make."""
+    """Find a bare `=`, a type of YAML 1.1 that PyYAML cannot make."""
     node = place.node
     values: dict[str, object] = {
         "loader": place.loader,
