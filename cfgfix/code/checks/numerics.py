@@ -29,7 +29,7 @@ _SCALERS = (
 )
 
 
-def _policies(program: Program, *names: str) -> list[Site]:
+def policies_named(program: Program, *names: str) -> list[Site]:
     """Return the calls that set one of some policies for the whole program."""
     found = []
     for site in program.flow.named(*_POLICIES):
@@ -53,7 +53,7 @@ def _scaled(program: Program) -> bool:
 
 def missing_scaling(program: Program) -> Iterator[Hit]:
     """A step of one's own in float16 whose loss is not scaled."""
-    policies = _policies(program, "mixed_float16")
+    policies = policies_named(program, "mixed_float16")
     if not policies or _scaled(program):
         return
     policy = policies[0]
@@ -105,8 +105,8 @@ def _imports(scope: Scope, other: Scope) -> bool:
 
 def needless_scaling(program: Program) -> Iterator[Hit]:
     """Loss scaling with bfloat16, which has the range of float32."""
-    policies = _policies(program, "mixed_bfloat16")
-    if not policies or _policies(program, "mixed_float16"):
+    policies = policies_named(program, "mixed_bfloat16")
+    if not policies or policies_named(program, "mixed_float16"):
         return
     for site in program.flow.named(*_SCALERS):
         if not in_tests(site.scope):
@@ -122,7 +122,7 @@ _SOFT = ("softmax", "sigmoid")
 
 def half_output(program: Program) -> Iterator[Hit]:
     """The last layer of a float16 model gives its probabilities in float16."""
-    policies = _policies(program, "mixed_float16")
+    policies = policies_named(program, "mixed_float16")
     if not policies:
         return
     modules = {id(site.scope.module) for site in policies}

@@ -1,0 +1,405 @@
+"""Own layers under a half precision policy: what they make in float32 meets what Keras casts to the policy's type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.numerics import policies_named
+from cfgfix.code.inference.entry_points import never_run, reached_from
+from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.program import Program, fold, is_keras_part
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    CONSTANT,
+    ITEMS,
+    NAME,
+    SUBSCRIPT,
+    UNARY,
+    Call,
+    Event,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import ClassValue, Function, Site
+from cfgfix.core.records import dataclass
+
+NEEDLES = (b"mixed_float16", b"mixed_bfloat16")
+
+_POLICIES: Final = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}
+
+HALF, SINGLE, NUMBER = "half", "single", "number"
+"""What an expression is: cast by the policy, float32 whatever the policy, a Python number that takes either's type."""
+
+_LAYERS = frozenset(
+    {
+        "Activation", "Add", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Concatenate",
+        "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dense", "DepthwiseConv1D",
+        "DepthwiseConv2D", "Dropout", "ELU", "Embedding", "Flatten", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
+        "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GroupNormalization", "LayerNormalization", "LeakyReLU", "MaxPooling1D",
+        "MaxPooling2D", "MaxPooling3D", "MultiHeadAttention", "Multiply", "PReLU", "ReLU", "SeparableConv1D", "SeparableConv2D",
+        "Softmax", "SpatialDropout1D", "SpatialDropout2D", "Subtract", "UpSampling1D", "UpSampling2D", "ZeroPadding2D",
+    }
+)  # fmt: skip
+"""Layers whose only output has the compute type of the policy (asked of Keras 3.12 and 2.15 under `mixed_float16`)."""
+_SINGLE_BY_DEFAULT: Final[Mapping[str, int]] = {
+    "tensorflow.ones": 1, "tensorflow.zeros": 1, "tensorflow.eye": 3, "tensorflow.random.normal": 3,
+    "tensorflow.random.truncated_normal": 3, "tensorflow.random.uniform": 3,
+}  # fmt: skip
+"""Functions that make float32 unless told otherwise, with the position of `dtype`."""
+_KEEPS = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "abs", "clip_by_value", "exp", "expand_dims", "gather", "identity", "math.abs", "math.cos", "math.exp", "math.log",
+        "math.reduce_max", "math.reduce_mean", "math.reduce_sum", "math.rsqrt", "math.sigmoid", "math.sin", "math.softmax", "math.sqrt",
+        "math.square", "math.tanh", "nn.dropout", "nn.elu", "nn.gelu", "nn.leaky_relu", "nn.log_softmax", "nn.relu", "nn.sigmoid",
+        "nn.softmax", "nn.tanh", "reduce_max", "reduce_mean", "reduce_sum", "repeat", "reshape", "reverse", "roll", "sigmoid", "sin",
+        "cos", "sqrt", "square", "squeeze", "stop_gradient", "tanh", "tile", "transpose",
+    )
+)  # fmt: skip
+"""Functions whose result has the type of their first argument."""
+_COMBINES: Final[Mapping[str, tuple[int, ...]]] = {
+    "tensorflow.add": (0, 1), "tensorflow.math.add": (0, 1), "tensorflow.subtract": (0, 1), "tensorflow.math.subtract": (0, 1),
+    "tensorflow.multiply": (0, 1), "tensorflow.math.multiply": (0, 1), "tensorflow.divide": (0, 1), "tensorflow.math.divide": (0, 1),
+    "tensorflow.maximum": (0, 1), "tensorflow.math.maximum": (0, 1), "tensorflow.minimum": (0, 1), "tensorflow.math.minimum": (0, 1),
+    "tensorflow.matmul": (0, 1), "tensorflow.linalg.matmul": (0, 1), "tensorflow.einsum": (1, 2), "tensorflow.where": (1, 2),
+}  # fmt: skip
+"""Functions that refuse arguments of two types, with the positions of these."""
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "@", "**"})
+_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Clash:
+    """An operation on two types.
+
+    Attributes:
+        scope: Where it stands.
+        shown: The float32 side, as it is written.
+        place: Its span.
+        block: The block it stands in.
+    """
+
+    scope: Scope
+    shown: str
+    place: tuple[int, int, int, int]
+    block: int
+
+
+class _Types:
+    """The types of expressions in the methods of one class."""
+
+    def __init__(self, program: Program, owner: Scope) -> None:
+        self._program = program
+        self._owner = owner
+        self._stores: dict[str, list[tuple[Scope, Expr | None]]] = {}
+        self.clashes: list[_Clash] = []
+        for item in program.bases(owner)[0]:
+            for method in item.module.summary.scopes[item.number + 1 :]:
+                if method.parent != item.number or not method.params:
+                    continue
+                for event in method.events():
+                    for target in event.targets:
+                        if target[0] == ATTRIBUTE and target[1][:2] == (NAME, method.params[0][0]):
+                            plain = event.kind in ("assign", "annotate")
+                            self._stores.setdefault(target[2], []).append(
+                                (method, event.value if plain else None)
+                            )
+
+    def run(self, method: Scope) -> None:
+        """Go through `call`, whose first argument Keras casts, and note the operations on two types."""
+        names = [name for name, _, _, kind in method.params if kind == "plain"]
+        self._block(method, method.body, {names[1]: HALF} if len(names) > 1 else {}, _DEPTH)
+
+    def _block(
+        self, scope: Scope, events: Sequence[Event], types: dict[str, str | None], depth: int
+    ) -> list[str | None]:
+        """Follow statements in order; return the types of what is returned."""
+        returned: list[str | None] = []
+        for event in events:
+            if event.kind in ("assign", "annotate") and event.value is not None:
+                found = self.type_of(event.value, scope, types, event.block, depth)
+                for target in event.targets:
+                    _bind(target, found, types)
+            elif event.kind == "augment" and event.value is not None:
+                left = self.type_of(event.targets[0], scope, types, event.block, depth)
+                right = self.type_of(event.value, scope, types, event.block, depth)
+                if event.extra.rstrip("=") in _ARITHMETIC:
+                    self._combine(scope, ((event.targets[0], left), (event.value, right)), event.block)
+                _bind(event.targets[0], _joined(left, right), types)
+            elif event.kind in ("return", "expr") and event.value is not None:
+                found = self.type_of(event.value, scope, types, event.block, depth)
+                if event.kind == "return":
+                    returned.append(found)
+            elif event.bodies:
+                ends = [types]
+                for target in event.targets:
+                    _bind(target, None, types)
+                for _, body in event.bodies:
+                    ends.append(dict(types))
+                    returned += self._block(scope, body, ends[-1], depth)
+                for name in {name for end in ends for name in end}:
+                    sides = {end.get(name) for end in ends}
+                    types[name] = sides.pop() if len(sides) == 1 else None
+        return returned
+
+    def type_of(
+        self, expr: Expr, scope: Scope, types: Mapping[str, str | None], block: int, depth: int
+    ) -> str | None:
+        """Return what an expression is, or None where that is not known for certain."""
+        kind = expr[0]
+        if kind == NAME:
+            return types.get(expr[1])
+        if kind == CONSTANT:
+            return NUMBER if isinstance(expr[1], (int, float)) and not isinstance(expr[1], bool) else None
+        if kind == SUBSCRIPT:
+            return self.type_of(expr[1], scope, types, block, depth)
+        if kind == UNARY and expr[1] == "-":
+            return self.type_of(expr[2], scope, types, block, depth)
+        if kind == BINARY and expr[1] in _ARITHMETIC:
+            left = self.type_of(expr[2], scope, types, block, depth)
+            right = self.type_of(expr[3], scope, types, block, depth)
+            self._combine(scope, ((expr[2], left), (expr[3], right)), block)
+            return _joined(left, right)
+        if kind == ATTRIBUTE and scope.params and expr[1][:2] == (NAME, scope.params[0][0]):
+            return self._stored(expr[2], depth)
+        if kind == CALL:
+            return self._called(scope.calls[expr[1]], scope, types, block, depth)
+        return None
+
+    def _stored(self, attribute: str, depth: int) -> str | None:
+        """Return what an attribute of the object is: float32 where its only store makes it so."""
+        stores = self._stores.get(attribute, ())
+        if len(stores) != 1 or depth <= 0:
+            return None
+        method, value = stores[0]
+        if value is None or method.name not in ("__init__", "build"):
+            return None
+        found = self.type_of(value, method, {}, 0, depth - 1)
+        return SINGLE if found == SINGLE else None
+
+    def _called(
+        self, call: Call, scope: Scope, types: Mapping[str, str | None], block: int, depth: int
+    ) -> str | None:
+        given = [self.type_of(item, scope, types, block, depth) for item in call.args]
+        first = given[0] if given else None
+        name = fold(self._program.static_name(call.func, scope) or "")
+        if name in ("tensorflow.cast", "tensorflow.convert_to_tensor", "tensorflow.constant"):
+            told = call.argument(1, "dtype")
+            if told is not None:
+                return SINGLE if _is_float32(self._program, told, scope) else None
+            if name == "tensorflow.cast":
+                return None
+            return SINGLE if call.args and _holds_floats(call.args[0]) else first if first == SINGLE else None
+        if name in _SINGLE_BY_DEFAULT:
+            told = call.argument(_SINGLE_BY_DEFAULT[name], "dtype")
+            return SINGLE if told is None or _is_float32(self._program, told, scope) else None
+        if name == "tensorflow.range":
+            told = call.keyword("dtype")
+            if told is not None:
+                return SINGLE if _is_float32(self._program, told, scope) else None
+            return SINGLE if call.args and any(_holds_floats(item) for item in call.args) else None
+        if name == "tensorflow.Variable":
+            return SINGLE if first == SINGLE and call.keyword("dtype") is None else None
+        if name in _KEEPS:
+            return SINGLE if first == NUMBER and call.args and _holds_floats(call.args[0]) else first
+        if name in _COMBINES:
+            sides = [(call.args[at], given[at]) for at in _COMBINES[name] if at < len(call.args)]
+            self._combine(scope, sides, call.block)
+            return _joined(*(kind for _, kind in sides)) if len(sides) > 1 else None
+        if name == "tensorflow.concat" and call.args and call.args[0][0] == ITEMS:
+            sides = [(item, self.type_of(item, scope, types, block, depth)) for item in call.args[0][2]]
+            self._combine(scope, sides, call.block)
+            return _joined(*(kind for _, kind in sides))
+        return self._own(call, scope, depth)
+
+    def _own(self, call: Call, scope: Scope, depth: int) -> str | None:
+        """Return what a layer of the object gives, or a function of the project that makes float32 alone."""
+        func = call.func
+        if func[0] == ATTRIBUTE and scope.params and func[1][:2] == (NAME, scope.params[0][0]):
+            stores = self._stores.get(func[2], ())
+            if stores:
+                return HALF if all(self._is_layer(value, where) for where, value in stores) else None
+            method = self._program.method(self._owner, func[2])
+        else:
+            value = self._program.static_value(func, scope)
+            method = value.scope if isinstance(value, Function) else None
+        if method is None or method.kind != "function" or method.generator or depth <= 0:
+            return None
+        before = len(self.clashes)
+        returned = self._block(method, method.body, {}, depth - 1)
+        del self.clashes[before:]
+        return SINGLE if returned and set(returned) == {SINGLE} else None
+
+    def _is_layer(self, value: Expr | None, scope: Scope) -> bool:
+        """Tell whether an expression makes a layer of Keras that computes in the type of the policy."""
+        if value is None or value[0] != CALL:
+            return False
+        call = scope.calls[value[1]]
+        name = fold(self._program.static_name(call.func, scope) or "")
+        return (
+            name.startswith("keras.layers.")
+            and name.rpartition(".")[2] in _LAYERS
+            and not call.opaque
+            and call.keyword("dtype") is None
+        )
+
+    def _combine(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
+        """Note an operation on two types."""
+        known = list(sides)
+        singles = [expr for expr, kind in known if kind == SINGLE]
+        if singles and any(kind == HALF for _, kind in known):
+            place = place_of(singles[0], scope)
+            if place is not None:
+                self.clashes.append(_Clash(scope, _shown(singles[0], scope), place, block))
+
+
+def _shown(expr: Expr, scope: Scope) -> str:
+    """Return an expression as it is written, without what it is indexed by."""
+    while expr[0] == SUBSCRIPT:
+        expr = expr[1]
+    return text(expr, scope)
+
+
+def _bind(target: Expr, found: str | None, types: dict[str, str | None]) -> None:
+    if target[0] == NAME:
+        types[target[1]] = found
+    elif target[0] == ITEMS:
+        # Keras casts each of several inputs; the parts of anything else are not told apart.
+        for item in target[2]:
+            _bind(item, None, types)
+
+
+def _joined(*kinds: str | None) -> str | None:
+    """Return the type of an operation: a Python number takes that of the other side."""
+    found = {kind for kind in kinds if kind != NUMBER}
+    if not found:
+        return NUMBER
+    return found.pop() if len(found) == 1 else None
+
+
+def _holds_floats(expr: Expr) -> bool:
+    """Tell whether a literal has floats, so that TensorFlow makes float32 of it."""
+    if expr[0] == UNARY:
+        return _holds_floats(expr[2])
+    if expr[0] == ITEMS:
+        return any(_holds_floats(item) for item in expr[2])
+    return expr[0] == CONSTANT and isinstance(expr[1], float)
+
+
+def _is_float32(program: Program, expr: Expr, scope: Scope) -> bool:
+    if constant(expr) == "float32":
+        return True
+    return fold(program.static_name(expr, scope) or "") == "tensorflow.float32"
+
+
+def single_meets_half(program: Program) -> Iterator[Hit]:
+    """An own layer that combines float32 of its own with what the policy makes half as long."""
+    policies = [(site, kind) for name, kind in _POLICIES.items() for site in policies_named(program, name)]
+    if not policies:
+        return
+    made = _makers(program)
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind != "class" or not made.get(id(owner)) or not is_keras_part(program, owner):
+                continue
+            number = owner.children.get("call")
+            if number is None or _keeps_its_type(program, owner, made[id(owner)]):
+                continue
+            method = owner.module.summary.scopes[number]
+            found = _policy_of(program, policies, method, made[id(owner)])
+            if found is None or never_run(program, method):
+                continue
+            policy, kind = found
+            types = _Types(program, owner)
+            types.run(method)
+            for clash in types.clashes[:1]:
+                yield Hit(
+                    clash.scope,
+                    clash.place,
+                    clash.block,
+                    {
+                        "expression": clash.shown,
+                        "type": kind,
+                        "layer": owner.name,
+                        "policy": _where(policy, clash.scope),
+                    },
+                    severity="warning" if _is_switched(policy) else None,
+                    needs=((policy.scope, policy.call.block),),
+                    related=(at(policy, label=f"{kind} for all layers made after it"),),
+                )
+
+
+def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
+    """Return the calls that make an own layer or model, by the identity of its class; those in tests are left out."""
+    names = {
+        owner.name
+        for module in program.modules
+        for owner in module.summary.scopes
+        if owner.kind == "class" and is_keras_part(program, owner)
+    }
+    found: dict[int, list[tuple[Scope, Call]]] = {}
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                name = call.func[1] if call.func[0] == NAME else call.method
+                if name not in names or in_tests(scope):
+                    continue
+                value = program.static_value(call.func, scope)
+                if isinstance(value, ClassValue):
+                    found.setdefault(id(value.scope), []).append((scope, call))
+    return found
+
+
+def _where(policy: Site, scope: Scope) -> str:
+    """Return where a policy is set, as a reader of another place needs it."""
+    line = policy.call.place[0]
+    module = policy.scope.module
+    return f"line {line}" if module is scope.module else f"{module.path}:{line}"
+
+
+def _is_switched(policy: Site) -> bool:
+    """Tell whether a policy is set only under a condition."""
+    return any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
+
+
+def _policy_of(
+    program: Program,
+    policies: Sequence[tuple[Site, str]],
+    method: Scope,
+    makers: Sequence[tuple[Scope, Call]],
+) -> tuple[Site, str] | None:
+    """Return the policy that is certainly set in the program that makes a layer, before it is made."""
+    for policy, kind in policies:
+        reached = {policy.scope.module.path, *reached_from(program, policy.scope.module)}
+        if method.module.path not in reached:
+            continue
+        if all(scope is policy.scope and call.place < policy.call.place for scope, call in makers):
+            continue
+        return policy, kind
+    return None
+
+
+def _keeps_its_type(program: Program, owner: Scope, makers: Iterable[tuple[Scope, Call]]) -> bool:
+    """Tell whether a class, or those who make it, may say themselves what type it computes in."""
+    if any(call.opaque or call.keyword("dtype") is not None for _, call in makers):
+        return True
+    for item in program.bases(owner)[0]:
+        for method in item.module.summary.scopes[item.number + 1 :]:
+            if method.parent != item.number:
+                continue
+            for event in method.events():
+                for target in event.targets:
+                    shown = dotted(target) or ""
+                    if shown.endswith(("autocast", "dtype_policy", "._dtype")):
+                        return True
+            for call in method.calls:
+                if call.method == "__init__" and any(
+                    name in ("dtype", "autocast") for name, _ in call.keywords
+                ):
+                    return True
+    return False

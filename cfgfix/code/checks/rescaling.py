@@ -1,0 +1,346 @@
+"""Pictures that are divided twice: by the code that feeds a network, and by a layer that the network begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cfgfix.code.checks.common import in_tests, model_calls, short, together, upstream
+from cfgfix.code.model.expressions import constant, dotted, place_of, walk
+from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    BINARY,
+    CALL,
+    CONSTANT,
+    ITEMS,
+    LAMBDA,
+    NAME,
+    Expr,
+    Scope,
+)
+from cfgfix.code.model.values import Constant, Dataset, Made, Site, Value, alternatives
+from cfgfix.core.records import dataclass
+
+NEEDLES = (b"EfficientNet", b"MobileNetV3", b"ConvNeXt", b"Rescaling", b"preprocess_input")
+
+_ALWAYS = ("keras.applications.EfficientNetB", "keras.applications.efficientnet.EfficientNetB")
+_UNLESS_TOLD = (
+    "keras.applications.EfficientNetV2", "keras.applications.efficientnet_v2.EfficientNetV2", "keras.applications.MobileNetV3",
+    "keras.applications.mobilenet_v3.MobileNetV3", "keras.applications.ConvNeXt", "keras.applications.convnext.ConvNeXt",
+)  # fmt: skip
+"""Networks of Keras that begin with Rescaling or Normalization of values from 0 to 255; the second kind unless `include_preprocessing` is
+False (asked of Keras 3.15.1 and 2.15)."""
+_NO_OPS = ("efficientnet", "efficientnet_v2", "mobilenet_v3", "convnext")
+"""Modules of `keras.applications` whose `preprocess_input` returns what it is given."""
+_RESCALING = ("keras.layers.Rescaling", "keras.layers.experimental.preprocessing.Rescaling")
+_GENERATOR: Final = "keras.preprocessing.image.ImageDataGenerator"
+_FULL: Final = 255.0
+_LARGEST_SCALE = 1 / 64
+"""Above it a Rescaling does not bring bytes to small numbers: 1/255 and 1/127.5 do, and 255 undoes that."""
+_MOST_PARTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """Where values are divided by 255 before a network gets them.
+
+    Attributes:
+        scope: The scope it stands in.
+        place: Its span.
+        block: The block it stands in.
+    """
+
+    scope: Scope
+    place: tuple[int, int, int, int]
+    block: int
+
+
+def rescaled_twice(program: Program) -> Iterator[Hit]:
+    """A network that divides its inputs itself and is fed with what was divided already."""
+    seen: set[tuple[int, tuple[int, int, int, int]]] = set()
+    for fit in model_calls(program, "fit"):
+        if in_tests(fit.scope):
+            continue
+        scalers = _scalers(program, fit)
+        if scalers is None:
+            continue
+        second = next((site for site in scalers if site.name in _RESCALING), None)
+        if len(scalers) > 1 and second is not None:
+            first = next(site for site in scalers if site is not second)
+            division = _Division(second.scope, second.call.place, second.call.block)
+        elif scalers:
+            first = scalers[0]
+            found = _divided(fit)
+            if found is None:
+                continue
+            division = found
+        else:
+            continue
+        key = (id(division.scope), division.place)
+        if key in seen or not together([fit, first]):
+            continue
+        seen.add(key)
+        yield Hit(
+            division.scope,
+            division.place,
+            division.block,
+            {"network": short(first), "line": first.call.name_place[0]},
+            needs=((first.scope, first.call.block), (fit.scope, fit.call.block)),
+            related=(
+                at(first, label="divides its inputs itself"),
+                at(fit, label="what is divided goes in here"),
+            ),
+        )
+    yield from _prepared_twice(program, seen)
+
+
+def _scalers(program: Program, fit: Site) -> list[Site] | None:
+    """Return the parts of a model that divide its inputs; None where one of them may undo that, or the model is not known."""
+    models = alternatives(fit.receiver)
+    if len(models) != 1 or not isinstance(models[0], Made) or models[0].site is None:
+        return None
+    made = models[0].site
+    scope = made.scope
+    numbers = {made.call.number}
+    for given in (*made.call.args, *(value for _, value in made.call.keywords)):
+        numbers |= _calls_behind(given, scope)
+    names = {
+        target[1]
+        for event in scope.events()
+        if event.value is not None and event.value[:2] == (CALL, made.call.number)
+        for target in event.targets
+        if target[0] == NAME
+    }
+    for call in scope.calls:
+        if call.method == "add" and call.func[1][0] == NAME and call.func[1][1] in names:
+            for given in call.args:
+                numbers |= _calls_behind(given, scope)
+    found: list[Site] = []
+    for site in program.flow.within(scope):
+        if site.call.number not in numbers or any(site.call is other.call for other in found):
+            continue
+        if site.name in _RESCALING:
+            scale = _number(site.argument(0, "scale"), site.call.argument(0, "scale"))
+            if scale is None or scale > _LARGEST_SCALE:
+                return None
+            found.append(site)
+        elif site.name.startswith(_ALWAYS):
+            found.append(site)
+        elif site.name.startswith(_UNLESS_TOLD):
+            told = site.call.keyword("include_preprocessing")
+            if site.call.opaque or (told is not None and constant(told) is not True):
+                return None
+            found.append(site)
+    return found
+
+
+def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
+    """Return the numbers of the calls in an expression and in what its names were given, as far as that goes."""
+    found: set[int] = set()
+    seen: set[str] = set()
+    pending = [expr]
+    while pending and len(found) < _MOST_PARTS:
+        for part in walk(pending.pop(), scope):
+            if part[0] == CALL:
+                found.add(part[1])
+            elif part[0] == NAME and part[1] not in seen:
+                seen.add(part[1])
+                pending += [event.value for event in scope.binding(part[1]) if event.value is not None]
+                pending += [
+                    given
+                    for call in scope.calls
+                    if call.method in ("append", "extend") and call.func[1][:2] == part[:2]
+                    for given in call.args
+                ]
+    return found
+
+
+def _number(value: Value | None, written: Expr | None) -> float | None:
+    """Return a number as it is known or written, such as `1 / 255`."""
+    if isinstance(value, Constant) and isinstance(value.value, (int, float)):
+        return float(value.value)
+    if written is not None and written[0] == BINARY and written[1] == "/":
+        above, below = constant(written[2]), constant(written[3])
+        if isinstance(above, (int, float)) and isinstance(below, (int, float)) and below:
+            return float(above / below)
+    return None
+
+
+def _divided(fit: Site) -> _Division | None:
+    """Return where what a model is fitted with was divided by 255."""
+    given = alternatives(fit.argument(0, "x"))
+    if len(given) == 1 and isinstance(given[0], Dataset):
+        for step in (given[0], *upstream(given[0])):
+            for function in step.functions if step.op == "map" else ():
+                found = _divides(function.scope)
+                if found is not None:
+                    return found
+        return None
+    if len(given) == 1 and isinstance(given[0], Made) and given[0].name.startswith(f"{_GENERATOR}.flow"):
+        flow = given[0].site
+        makers = alternatives(flow.receiver) if flow is not None else ()
+        for maker in makers:
+            if isinstance(maker, Made) and maker.site is not None and len(makers) == 1:
+                written = maker.site.call.keyword("rescale")
+                scale = _number(maker.site.keywords.get("rescale"), written)
+                place = place_of(written, maker.site.scope) if written is not None else None
+                if place is not None and scale is not None and scale <= _LARGEST_SCALE:
+                    return _Division(maker.site.scope, place, maker.site.call.block)
+        return None
+    written = fit.call.argument(0, "x")
+    if written is None or written[0] != NAME:
+        return None
+    return _divided_name(written[1], fit)
+
+
+def _divided_name(name: str, fit: Site) -> _Division | None:
+    """Return where an array was divided by 255 in the same scope, before a model is fitted with it."""
+    scope = fit.scope
+    events = [event for event in scope.binding(name) if event.place[:2] < fit.call.place[:2]]
+    if not events or any(event.block not in (0, fit.call.block) for event in events):
+        return None
+    for event in reversed(events):
+        value = event.value
+        if value is None or event.kind not in ("assign", "annotate", "augment"):
+            return None
+        if event.kind == "augment":
+            if event.extra == "/" and constant(value) == _FULL:
+                return _Division(scope, event.place, event.block)
+            return None
+        if value[0] == ITEMS and len(event.targets) == 1 and event.targets[0][0] == ITEMS:
+            sides = [
+                side
+                for target, side in zip(event.targets[0][2], value[2], strict=False)
+                if target[:2] == (NAME, name)
+            ]
+            value = sides[0] if len(sides) == 1 else value
+        found = _quotient(value, scope)
+        if found is not None:
+            return _Division(scope, found, event.block)
+        if not any(part[:2] == (NAME, name) for part in walk(value, scope)):
+            return None
+    return None
+
+
+def _divides(scope: Scope) -> _Division | None:
+    """Return where a function divides its first argument by 255 for the first of what it returns."""
+    if scope.kind not in ("function", "lambda") or not scope.params:
+        return None
+    results = [event.value for event in scope.events() if event.kind == "return"]
+    if not results or any(result is None for result in results):
+        return None
+    found: _Division | None = None
+    for result in results:
+        if result is None:
+            return None
+        first = result[2][0] if result[0] == ITEMS and result[2] else result
+        found = _divided_on_the_way(first, scope)
+        if found is None:
+            return None
+    return found
+
+
+def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
+    """Return where what an expression is made of was divided by 255; None where it is multiplied by that again."""
+    seen: set[str] = set()
+    pending: list[tuple[Expr, int]] = [(expr, 0)]
+    found: _Division | None = None
+    while pending and len(seen) < _MOST_PARTS:
+        here, block = pending.pop(0)
+        for part in walk(here, scope):
+            if part[0] == BINARY and part[1] == "*" and _FULL in (constant(part[2]), constant(part[3])):
+                return None
+            if part[0] == LAMBDA:
+                return None
+            place = _quotient_here(part)
+            if place is not None and found is None:
+                found = _Division(scope, place, block)
+            if part[0] == NAME and part[1] not in seen:
+                seen.add(part[1])
+                for event in scope.binding(part[1]):
+                    if event.value is None:
+                        continue
+                    if event.kind == "augment" and constant(event.value) == _FULL:
+                        if event.extra == "*":
+                            return None
+                        if event.extra == "/" and found is None:
+                            found = _Division(scope, event.place, event.block)
+                    pending.append((event.value, event.block))
+    return found
+
+
+def _quotient(expr: Expr, scope: Scope) -> tuple[int, int, int, int] | None:
+    """Return the span of a division by 255 in an expression, unless something is multiplied by that as well."""
+    parts = list(walk(expr, scope))
+    if any(
+        part[0] == BINARY and part[1] == "*" and _FULL in (constant(part[2]), constant(part[3]))
+        for part in parts
+    ):
+        return None
+    return next((place for part in parts if (place := _quotient_here(part)) is not None), None)
+
+
+def _quotient_here(expr: Expr) -> tuple[int, int, int, int] | None:
+    """Return the span of `x / 255` or of `x * (1 / 255)`."""
+    if expr[0] != BINARY:
+        return None
+    place: tuple[int, int, int, int] = expr[4]
+    if expr[1] == "/" and constant(expr[3]) == _FULL and expr[2][0] != CONSTANT:
+        return place
+    if expr[1] == "*":
+        for side in (expr[2], expr[3]):
+            scale = _number(None, side)
+            if scale is not None and abs(scale * _FULL - 1) < 1e-6:
+                return place
+    return None
+
+
+def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, int]]]) -> Iterator[Hit]:
+    """Yield generators that divide what `preprocess_input` has prepared, and calls of that for what was divided."""
+    for site in program.flow.named(_GENERATOR):
+        function = site.call.keyword("preprocessing_function")
+        written = site.call.keyword("rescale")
+        if function is None or written is None or in_tests(site.scope):
+            continue
+        name = fold(program.static_name(function, site.scope) or "")
+        scale = _number(site.keywords.get("rescale"), written)
+        place = place_of(written, site.scope)
+        if not _prepares(name) or scale is None or scale > _LARGEST_SCALE or place is None:
+            continue
+        if (id(site.scope), place) not in seen:
+            yield Hit(
+                site.scope,
+                place,
+                site.call.block,
+                {"network": dotted(function) or name, "line": site.call.name_place[0]},
+                related=(at(site, label="the function runs before rescale"),),
+            )
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                called = call.func[2] if call.func[0] == ATTRIBUTE else call.func[1]
+                if called != "preprocess_input" or not call.args or in_tests(scope):
+                    continue
+                name = fold(program.static_name(call.func, scope) or "")
+                found = _quotient(call.args[0], scope) if _prepares(name) else None
+                if found is not None and (id(scope), found) not in seen:
+                    yield Hit(
+                        scope,
+                        found,
+                        call.block,
+                        {"network": dotted(call.func) or name, "line": call.name_place[0]},
+                        related=(Step(scope, call.name_place, call.block, "expects values from 0 to 255"),),
+                    )
+
+
+def _prepares(name: str) -> bool:
+    """Tell whether a function is `preprocess_input` of a network, and does something."""
+    parts = name.split(".")
+    return (
+        name.startswith("keras.applications.")
+        and parts[-1] == "preprocess_input"
+        and len(parts) == 4
+        and parts[2] not in _NO_OPS
+    )
