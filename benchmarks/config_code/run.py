@@ -34,7 +34,7 @@ from cfgfix.config.schema.infer import infer
 from cfgfix.core.findings import format_key_path
 from cfgfix.settings.reader import Settings
 from cfgfix.usage.checks import project_files, usage_of
-from cfgfix.usage.reads import DEAD, Usage
+from cfgfix.usage.key_uses import DEAD, Usage
 
 
 def copied(source: Path, target: Path) -> Path:

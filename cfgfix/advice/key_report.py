@@ -16,7 +16,7 @@ from cfgfix.lint.session import content_stamp, names_class
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Finder, Settings
 from cfgfix.usage.checks import loading_summary, needed, project_files, usage_of
-from cfgfix.usage.reads import (
+from cfgfix.usage.key_uses import (
     INFERENCE,
     LIVE,
     NEVER,

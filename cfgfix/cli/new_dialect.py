@@ -99,7 +99,7 @@ def _loader(
     from cfgfix.lint.request import Request
     from cfgfix.lint.session import Runs, usage_for
     from cfgfix.usage.code_beside import Surroundings
-    from cfgfix.usage.reads import CORE
+    from cfgfix.usage.key_uses import CORE
 
     roots = settings.source_roots or (".",)
     run_settings = replace(

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from cfgfix.config.dialects.parameters import Reached, Told
     from cfgfix.usage.code_beside import Around
+    from cfgfix.usage.key_uses import Usage
     from cfgfix.usage.project_code import CodeSays
-    from cfgfix.usage.reads import Usage
 
 
 MAX_FINDINGS = 1_000
@@ -618,7 +618,7 @@ def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
     """
     if target.usage is None or target.own_schema or problem.fatal or problem.code != "unknown-key":
         return False
-    from cfgfix.usage.reads import DEAD
+    from cfgfix.usage.key_uses import DEAD
 
     use = target.usage.keys.get(tuple("[]" if isinstance(step, int) else step for step in problem.path))
     return use is not None and use.status not in DEAD

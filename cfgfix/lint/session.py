@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from cfgfix.config.schema.infer import Inferred
     from cfgfix.usage.code_beside import Surroundings
     from cfgfix.usage.jobs import Job
+    from cfgfix.usage.key_uses import Usage
     from cfgfix.usage.project_code import CodeSays, ProjectCode
-    from cfgfix.usage.reads import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,18 +27,8 @@ from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.rules.report import Operands, make_finding
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
-from cfgfix.usage import reads as config_reads
-from cfgfix.usage.reads import (
-    DEAD,
-    INFERENCE,
-    NEVER,
-    ONLY_LOGGED,
-    OVERWRITTEN,
-    TOOLS,
-    Spot,
-    Usage,
-    Use,
-)
+from cfgfix.usage import key_uses
+from cfgfix.usage.key_uses import DEAD, INFERENCE, NEVER, ONLY_LOGGED, OVERWRITTEN, TOOLS, Spot, Usage, Use
 
 PREFIX = "code."
 MAX_DEPTH = 40
@@ -146,7 +136,7 @@ def _unpack(data: Any) -> Any:
     if not isinstance(data, tuple):
         return data
     if data[0] == "@":
-        return getattr(config_reads, data[1])(*[_unpack(item) for item in data[2]])
+        return getattr(key_uses, data[1])(*[_unpack(item) for item in data[2]])
     if data[0] == "d":
         return {_unpack(key): _unpack(item) for key, item in data[1]}
     return tuple(_unpack(item) for item in data[1])
@@ -419,7 +409,7 @@ def class_of(usage: Usage, path: Sequence[str | int]) -> str | None:
 
 def loading_summary(usage: Usage) -> str:
     """Return in one line how the project loads its configs, or nothing where it is not known."""
-    core = [item for item in usage.loadings if item.role == config_reads.CORE]
+    core = [item for item in usage.loadings if item.role == key_uses.CORE]
     if not core:
         return ""
     names = sorted({item.name for item in core})
@@ -510,7 +500,7 @@ def findings_in_code(
                 "name": literal.path[-1],
             },
         )
-    loadings = [item for item in usage.loadings if item.role == config_reads.CORE]
+    loadings = [item for item in usage.loadings if item.role == key_uses.CORE]
     for entry in usage.entries:
         if not entry.loads and loadings:
             add(

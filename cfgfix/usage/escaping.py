@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cfgfix.code.inference.config_values import AS_DICT, OTHER, UNKNOWN, Atom, Path
-from cfgfix.code.inference.value_uses import HARMLESS, INERT_BASES, LOGGED, NAMING, STORING, USED
+from cfgfix.code.inference.name_uses import NAMING
+from cfgfix.code.inference.value_uses import HARMLESS, INERT_BASES, LOGGED, STORING, USED
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
@@ -29,7 +30,8 @@ from cfgfix.code.model.summary import (
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.config_values import Follower
-    from cfgfix.code.inference.value_uses import Loads, Uses
+    from cfgfix.code.inference.name_uses import Loads
+    from cfgfix.code.inference.value_uses import Uses
     from cfgfix.code.model.program import Program
 
 

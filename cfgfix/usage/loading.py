@@ -14,12 +14,11 @@ from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, UNARY, Call, Event, Expr, Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 from cfgfix.core.records import dataclass, replace
-from cfgfix.usage.reads import (
+from cfgfix.usage.key_uses import (
     CORE,
     LIVE,
     OVERWRITTEN,
     UNSURE,
-    Collector,
     Entry,
     Literal,
     Loading,
@@ -27,11 +26,11 @@ from cfgfix.usage.reads import (
     Undefined,
     Usage,
     Use,
-    is_entry,
     spot,
     spot_of,
-    trains,
 )
+from cfgfix.usage.reads import Collector
+from cfgfix.usage.roles import is_entry, trains
 
 MAX_REACHED = 20_000
 """Most functions that one program is followed through."""

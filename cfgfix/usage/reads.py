@@ -22,21 +22,11 @@ from cfgfix.code.inference.config_values import (
     Path,
     Sections,
 )
-from cfgfix.code.inference.value_uses import (
-    COPIED,
-    HARMLESS,
-    LOGGED,
-    NAMING,
-    USED,
-    Guard,
-    Guards,
-    Loads,
-    Sink,
-    Uses,
-    parameters,
-)
-from cfgfix.code.model.expressions import MISSING, constant, dotted, place_of, text
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.inference.name_uses import NAMING, Loads
+from cfgfix.code.inference.value_ends import End, ends_of, ends_of_attribute, ends_of_parameters
+from cfgfix.code.inference.value_uses import COPIED, HARMLESS, LOGGED, USED, Guards, Uses, parameters
+from cfgfix.code.model.expressions import MISSING, constant, text
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     CALL,
@@ -53,7 +43,6 @@ from cfgfix.code.model.summary import (
     Expr,
     Scope,
 )
-from cfgfix.core.records import dataclass, field
 from cfgfix.usage.escaping import (
     TAKING_ALL,
     enters_outside,
@@ -64,292 +53,8 @@ from cfgfix.usage.escaping import (
     note_loose,
     note_stored,
 )
-
-LIVE, NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN, UNSURE = (
-    "live", "never", "tools", "inference", "logged", "overwritten", "unsure",
-)  # fmt: skip
-DEAD = frozenset({NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN})
-CORE = "core"
-MAX_PLACES = 12
-"""Most places of one kind that are kept for one key."""
-
-_TEST_PARTS = frozenset({"tests", "test", "testing", "unittests"})
-_TOOL_PARTS = frozenset({"tools", "utilities", "scripts", "examples", "example", "benchmarks", "benchmark", "docs", "demo", "demos", "notebooks"})  # fmt: skip
-_TOOL_STEMS = ("validate_", "check_", "diagnose", "demo_", "benchmark_", "verify_", "profile_")
-_INFERENCE_WORDS = frozenset({"inference", "infer", "synthesize", "synthesizer", "synthesis", "serving", "deploy", "deployment"})  # fmt: skip
-_WEAK_WORDS = frozenset({"decode", "predict", "export", "serve"})
-"""Words that name inference code only where no training code imports the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place in the code.
-
-    Attributes:
-        path: The file.
-        line: Line, from 1.
-        column: Column in UTF-8 bytes, from 0.
-        end_line, end_column: Where it ends.
-        how: The code that stands there, shortened.
-    """
-
-    path: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What the code does with one key.
-
-    Attributes:
-        status: `live`, `never`, `tools`, `inference`, `logged`, `overwritten`, or `unsure` where an object that is
-            not known is read by this name, or the whole section is given to something that is not known.
-        reads: Where the training program reads it.
-        tools: Where only tests, examples and tools read it.
-        inference: Where only the inference code reads it.
-        writes: Where the code gives it another value.
-        whole: Where its whole section is used at once.
-        maybe: Where that name is read from an object that is not known.
-        guards: Settings without which no use of it is reached.
-        arithmetic: Where its value is calculated with as it is.
-    """
-
-    status: str
-    reads: tuple[Spot, ...] = ()
-    tools: tuple[Spot, ...] = ()
-    inference: tuple[Spot, ...] = ()
-    writes: tuple[Spot, ...] = ()
-    whole: tuple[Spot, ...] = ()
-    maybe: tuple[Spot, ...] = ()
-    guards: tuple[Guard, ...] = ()
-    arithmetic: tuple[Spot, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Loading:
-    """Where a config file is loaded.
-
-    Attributes:
-        spot: The call.
-        name: The function, such as `yaml.safe_load`.
-        role: Which part of the project it stands in.
-        unknown: What a key does that the class does not have: `fatal`, `ignored`, or `free` where no class takes it.
-        kind: The name that cfgfix has for the way of reading, such as `pyyaml`.
-    """
-
-    spot: Spot
-    name: str
-    role: str
-    unknown: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A command-line option that replaces what the file says.
-
-    Attributes:
-        flag: Such as `--batch-size`.
-        default: Its default as text; None where it has none.
-        spot: Where the key is given the option's value.
-        declared: Where the option is declared.
-        always: Whether the file's value never counts, since the option always has a value.
-    """
-
-    flag: str
-    default: str | None
-    spot: Spot
-    declared: Spot
-    always: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Undefined:
-    """A read of a key that no class defines.
-
-    Attributes:
-        owner: The class, such as `DataConfig`.
-        name: The key.
-        spot: The place.
-        fatal: Whether the program stops there; else it goes on with a default.
-        elsewhere: Sections whose class has a key of that name.
-    """
-
-    owner: str
-    name: str
-    spot: Spot
-    fatal: bool
-    elsewhere: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A program that trains.
-
-    Attributes:
-        spot: Where it begins.
-        loads: Whether it may load a config file.
-        trains: The call that trains.
-    """
-
-    spot: Spot
-    loads: bool
-    trains: Spot
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A literal in the code where a key of that name exists.
-
-    Attributes:
-        path: The key.
-        value: The literal.
-        spot: The place.
-    """
-
-    path: Path
-    value: Any
-    spot: Spot
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the code does with a config.
-
-    Attributes:
-        keys: For each key path what is done with it.
-        defined: For each key path of the class: file, line, and the class.
-        loadings: Where files are loaded.
-        options: For each key path the options that replace it.
-        undefined: Reads of keys that the class does not have.
-        entries: Programs that train.
-        literals: Literals where a key of that name exists.
-        sections: Key paths of sections, with the name of their class where there is one.
-    """
-
-    keys: Mapping[Path, Use]
-    defined: Mapping[Path, tuple[str, int, str]] = field(default_factory=dict)
-    loadings: tuple[Loading, ...] = ()
-    options: Mapping[Path, tuple[Option, ...]] = field(default_factory=dict)
-    undefined: tuple[Undefined, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    literals: tuple[Literal, ...] = ()
-    sections: Mapping[Path, str] = field(default_factory=dict)
-
-    @property
-    def loader(self) -> str | None:
-        """The loader that all config files of the project go through; None where there are several kinds or none."""
-        kinds = {item.kind for item in self.loadings if item.role == CORE}
-        return next(iter(kinds)) if len(kinds) == 1 else None
-
-    @property
-    def unknown(self) -> str | None:
-        """What an unknown key does: `fatal`, `ignored` or `free`; None where nothing tells."""
-        found = {item.unknown for item in self.loadings if item.role == CORE} or {
-            item.unknown for item in self.loadings
-        }
-        for kind in ("fatal", "ignored", "free"):
-            if kind in found:
-                return kind
-        return None
-
-
-def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
-    """Return for each file whether it belongs to the program itself, to its tools and tests, or to inference."""
-    found: dict[str, str] = {}
-    weak: list[Module] = []
-    modules = list(modules)
-    for module in modules:
-        relative = os.path.relpath(os.path.abspath(module.path), os.path.abspath(root)).replace(os.sep, "/")
-        parts = relative.lower().split("/")
-        stem = parts[-1].rsplit(".", 1)[0]
-        words = {*parts[:-1], *stem.split("_")}
-        if (
-            _TEST_PARTS & set(parts[:-1])
-            or stem.startswith(("test_", *_TOOL_STEMS))
-            or stem.endswith("_test")
-            or stem in ("setup", "conftest")
-        ):
-            found[module.path] = TOOLS
-        elif words & _INFERENCE_WORDS:
-            found[module.path] = INFERENCE
-        else:
-            found[module.path] = CORE
-            if words & _WEAK_WORDS:
-                weak.append(module)
-    # A folder of examples or scripts is a side matter only where the project trains from somewhere else.
-    side = {
-        module.path
-        for module in modules
-        if found[module.path] == CORE
-        and _TOOL_PARTS
-        & set(os.path.relpath(os.path.abspath(module.path), os.path.abspath(root)).lower().split(os.sep)[:-1])
-    }
-    if any(
-        is_entry(module) and trains(module) and module.path not in side and found[module.path] == CORE
-        for module in modules
-    ):
-        for path in side:
-            found[path] = TOOLS
-    imported = {
-        source.lstrip(".")
-        for module in modules
-        if found[module.path] == CORE
-        and not module.is_package
-        and module not in weak
-        and module.scope is not None
-        for scope in module.summary.scopes
-        for source in scope.imports.values()
-    }
-    for module in weak:
-        last = module.name.rsplit(".", 1)[-1]
-        if not any(last in source.split(".") for source in imported):
-            found[module.path] = INFERENCE
-    return found
-
-
-_TRAINING = frozenset({"fit", "train", "fit_generator", "train_step", "apply_gradients", "train_on_batch", "minimize", "train_and_evaluate"})  # fmt: skip
-
-
-def is_entry(module: Module) -> bool:
-    """Tell whether a file is a program."""
-    return any(
-        block.kind == "if"
-        and block.test is not None
-        and block.test[0] == COMPARE
-        and block.test[1][:2] == (NAME, "__name__")
-        for block in module.summary.scopes[0].blocks
-    )
-
-
-def trains(module: Module) -> tuple[Scope, Call] | None:
-    """Return the first call of a file that trains, or None."""
-    for scope in module.summary.scopes:
-        for call in scope.calls:
-            if call.func[0] == ATTRIBUTE and call.func[2] in _TRAINING:
-                if call.func[2] in ("train", "fit") and not call.args and not call.keywords:
-                    # Without anything to train on it is `dataset.train` or the like, unless a trainer is so called.
-                    name = (dotted(call.func[1]) or "").rsplit(".", 1)[-1].lower()
-                    if "train" not in name and "model" not in name:
-                        continue
-                return scope, call
-    return None
-
-
-def spot(expr: Expr, scope: Scope) -> Spot:
-    """Return the place of an expression."""
-    place = place_of(expr, scope) or scope.place
-    shown = text(expr, scope)
-    return Spot(scope.module.path, *place, shown if len(shown) <= 80 else shown[:77] + "...")
-
-
-def spot_of(scope: Scope, place: tuple[int, int, int, int], how: str = "") -> Spot:
-    """Return a place by its span."""
-    return Spot(scope.module.path, *place, how)
+from cfgfix.usage.key_uses import CORE, INFERENCE, LIVE, NEVER, ONLY_LOGGED, TOOLS, UNSURE, Use, spots_of
+from cfgfix.usage.roles import roles
 
 
 class _Key:
@@ -874,7 +579,7 @@ class Collector:
 
     def fate(self, expr: Expr, scope: Scope) -> str:
         """Return whether what comes of a whole is used or only logged."""
-        ends = self.uses.sinks([(expr, scope)], (), whole=True)
+        ends = ends_of(self.uses, [(expr, scope)], (), whole=True)
         role = self.role[scope.module.path]
         # What a test does with the record of a run is no use of it by the program.
         return (
@@ -932,14 +637,14 @@ class Collector:
         key = self.keys[path]
         core_reads = [item for item in key.reads if self.core(item[1])]
         parameters_here = [item for item in key.parameters if self.core(item[2])]
-        sinks: list[Sink] = self.uses.sinks(core_reads, path)
+        ends: list[End] = ends_of(self.uses, core_reads, path)
         for slot, _, _ in parameters_here:
             kind, scope, name = slot
             if kind == "v":
-                sinks += self.uses.sinks_of_parameters([(scope, name)], path)
+                ends += ends_of_parameters(self.uses, [(scope, name)], path)
             else:
-                sinks += self.uses.sinks_of_attribute(scope, name, path)
-        used = [sink for sink in sinks if sink.kind == USED and self.core(sink.scope)]
+                ends += ends_of_attribute(self.uses, scope, name, path)
+        used = [end for end in ends if end.kind == USED and self.core(end.scope)]
         whole = [item for item in key.whole if self.core(item[2]) and item[0] == USED]
         maybe = [item for item in key.maybe if self.core(item[1])]
         tools = [item for item in key.reads if self.role[item[1].module.path] == TOOLS]
@@ -955,41 +660,41 @@ class Collector:
             unsure = unsure or any(
                 expr[0] == CONSTANT
                 or any(
-                    sink.kind == USED and self.core(sink.scope)
-                    for sink in self.uses.sinks([(expr, scope)], path)
+                    end.kind == USED and self.core(end.scope)
+                    for end in ends_of(self.uses, [(expr, scope)], path)
                 )
                 for expr, scope in maybe
             )
         if used:
             status = LIVE
             if not whole and not maybe:
-                guards = frozenset.intersection(*(sink.guards for sink in used))
+                guards = frozenset.intersection(*(end.guards for end in used))
                 guards = frozenset(guard for guard in guards if guard[0] != path and guard[0] in self.keys)
         elif whole or unsure:
             status = UNSURE
-        elif sinks or core_reads or any(self.core(item[2]) for item in key.whole):
+        elif ends or core_reads or any(self.core(item[2]) for item in key.whole):
             # A whole that is only stored names no key.
-            copied = bool(sinks) and all(sink.kind == COPIED for sink in sinks)
-            status = ONLY_LOGGED if (core_reads or sinks) and not copied else NEVER
+            copied = bool(ends) and all(end.kind == COPIED for end in ends)
+            status = ONLY_LOGGED if (core_reads or ends) and not copied else NEVER
         else:
             status = NEVER
         if status == ONLY_LOGGED and inference:
             status = INFERENCE
         if status == ONLY_LOGGED:
-            where = {self.role[sink.scope.module.path] for sink in sinks if sink.kind == USED}
+            where = {self.role[end.scope.module.path] for end in ends if end.kind == USED}
             status = INFERENCE if INFERENCE in where else TOOLS if TOOLS in where else ONLY_LOGGED
         if status == NEVER:
             status = INFERENCE if inference else TOOLS if tools else NEVER
         return Use(
             status,
-            _spots([*core_reads, *((expr, scope) for _, expr, scope in parameters_here)]),
-            _spots(tools),
-            _spots(inference),
-            _spots((expr, scope) for expr, scope, _, _ in key.writes),
-            _spots((expr, scope) for _, expr, scope in whole),
-            _spots(maybe),
+            spots_of([*core_reads, *((expr, scope) for _, expr, scope in parameters_here)]),
+            spots_of(tools),
+            spots_of(inference),
+            spots_of((expr, scope) for expr, scope, _, _ in key.writes),
+            spots_of((expr, scope) for _, expr, scope in whole),
+            spots_of(maybe),
             tuple(sorted(guards, key=repr)),
-            () if key.writes else _spots(self._calculated(core_reads)),
+            () if key.writes else spots_of(self._calculated(core_reads)),
         )
 
     def _calculated(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
@@ -1047,15 +752,6 @@ _SAME_CALLS = frozenset(
         "ml_collections.ConfigDict", "ml_collections.FrozenConfigDict", "typing.cast",
     }
 )  # fmt: skip
-
-
-def _spots(items: Iterable[tuple[Expr, Scope]]) -> tuple[Spot, ...]:
-    found: dict[tuple[str, int], Spot] = {}
-    for expr, scope in items:
-        place = spot(expr, scope)
-        found.setdefault((place.path, place.line), place)
-    ordered = sorted(found.values(), key=lambda item: (item.path, item.line))
-    return tuple(ordered[:MAX_PLACES])
 
 
 def _sections(

@@ -8,7 +8,7 @@ import pytest
 
 from cfgfix.settings.reader import Settings
 from cfgfix.usage.checks import project_files, usage_of
-from cfgfix.usage.reads import LIVE, NEVER, UNSURE
+from cfgfix.usage.key_uses import LIVE, NEVER, UNSURE
 
 PATHS = [("model", "a"), ("model", "b"), ("train", "a"), ("lr",)]
 START = """

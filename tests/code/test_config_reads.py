@@ -9,16 +9,7 @@ import pytest
 from cfgfix.config.schema.infer import infer
 from cfgfix.settings.reader import Settings
 from cfgfix.usage.checks import project_files, usage_of
-from cfgfix.usage.reads import (
-    INFERENCE,
-    LIVE,
-    NEVER,
-    ONLY_LOGGED,
-    OVERWRITTEN,
-    TOOLS,
-    UNSURE,
-    Usage,
-)
+from cfgfix.usage.key_uses import INFERENCE, LIVE, NEVER, ONLY_LOGGED, OVERWRITTEN, TOOLS, UNSURE, Usage
 
 CONFIG = """
 from dataclasses import dataclass, field
