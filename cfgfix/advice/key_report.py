@@ -73,7 +73,7 @@ def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None
         for item in reached[:MAX_PLACES]:
             place = f"{os.path.relpath(item.location.path)}:{item.location.line}"
             how = "reaches" if item.unchanged else "goes into"
-            lines.append((3, f"{how} {item.shown} in {place}"))
+            lines.append((3, f"{how} {item.call_text} in {place}"))
         if len(reached) > MAX_PLACES:
             lines.append((3, f"and {len(reached) - MAX_PLACES} more"))
         lines += [

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from cfgfix.config.dialects.dialect import Dialect
-from cfgfix.config.dialects.parameters import Told, told
+from cfgfix.config.dialects.parameters import KeyMeanings, key_meanings
 from cfgfix.config.dialects.signatures import Pattern
 from cfgfix.config.dialects.view import View
 from cfgfix.config.document.compose import Document, Kind, compose
@@ -18,7 +18,7 @@ from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import read_source
 from cfgfix.hardware.model import Hardware
 from cfgfix.lint.request import Request
-from cfgfix.lint.session import Run, Runs, dialect_of, target_of, told_by_code
+from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_meanings
 from cfgfix.settings.discovery import find
 from cfgfix.usage.checks import key_paths
 from cfgfix.usage.project_code import CodeSays
@@ -36,14 +36,14 @@ class OwnConfig:
         schema: What its class or its dialect says of it.
         dialect: Its dialect, with those keys.
         says: What the code that opens it says; None where no code does.
-        told: What that says of its keys.
+        meanings: What that says of its keys.
     """
 
     view: View
     schema: Schema | None
     dialect: Dialect
     says: CodeSays | None
-    told: Told
+    meanings: KeyMeanings
 
     @property
     def path(self) -> str:
@@ -81,7 +81,7 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
             own = _own(os.path.normpath(path), runs, None, hardware)
             if own is not None:
                 found.append(own)
-    found.sort(key=lambda own: (-len(own.told.keys), own.path.count(os.sep), own.path))
+    found.sort(key=lambda own: (-len(own.meanings.keys), own.path.count(os.sep), own.path))
     return found
 
 
@@ -132,7 +132,7 @@ def _seen(
     target = target_of(run, dialect, run.machines[0])
     loader = target.loader
     if says is not None:
-        target = told_by_code(target, says.reached)
+        target = with_meanings(target, says.reached)
         if run.settings.loader is None and dialect.name == "generic":
             loader = LOADERS[says.loader]
 
@@ -150,13 +150,13 @@ def _seen(
             default=schema.default if schema is not None and known.defaults == "schema" else None,
             missing=MISSING,
             hardware=look if hardware is not None else None,
-            told=target.told,
+            meanings=target.meanings,
         )
 
     view = view_of(target.dialect)
     if dialect.confidence == "low":
         view = view_of(_with_own_keys(target.dialect, view, target.schema))
-    return OwnConfig(view, target.schema, view.dialect, says, target.told or told(()))
+    return OwnConfig(view, target.schema, view.dialect, says, target.meanings or key_meanings(()))
 
 
 def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Dialect:
@@ -185,5 +185,5 @@ def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig,
         return
     for own in configs:
         for path in dict.fromkeys(key_paths(own.view.document)):
-            if path[-len(asked) :] == asked or (what, path) in own.told.keys:
+            if path[-len(asked) :] == asked or (what, path) in own.meanings.keys:
                 yield own, path

@@ -247,7 +247,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
     configs = own_configs(machine) if wanted is None else []
     own_keys = list(keys_named(what, configs))
     concepts = _concepts_of(what, dialects.values())
-    concepts |= {concept for own, path in own_keys for concept, known in own.told.keys if known == path}
+    concepts |= {concept for own, path in own_keys for concept, known in own.meanings.keys if known == path}
     topic = next((found for found in map(topic_of, [what, *sorted(concepts)]) if found is not None), None)
     kind = f"the concept {', '.join(sorted(concepts - {what}))}" if concepts - {what} else "a setting"
     if topic is not None and what == topic.name and topic.title != topic.name:

@@ -202,7 +202,7 @@ def _news(
     other = [
         config.path
         for config in configs
-        if settings.dialect is not None and _told_as_another(config, settings.dialect)
+        if settings.dialect is not None and _is_of_another(config, settings.dialect)
     ]
     if other:
         yield (
@@ -223,7 +223,7 @@ def _news(
         yield f"new: config class {class_name}; in {own} write: schema = {named}"
 
 
-def _told_as_another(config: Config, dialect: str) -> bool:
+def _is_of_another(config: Config, dialect: str) -> bool:
     """Tell whether a config has the signature of a known program that is not the one the settings name."""
     from cfgfix.config.dialects.detect import detect
     from cfgfix.settings.project_dialects import known_dialects

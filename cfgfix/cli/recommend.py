@@ -71,7 +71,7 @@ def _whose(view: View, used: Dialect, config: str | None) -> str:
         return "no config is known here, so the keys are common spellings: name your config to have its own."
     if path == EMPTY:
         return f"keys of {used.title}."
-    if view.told is not None:
+    if view.meanings is not None:
         return f"keys and sizes of {visible(path)}, as the code reads them."
     if used.confidence == "low":
         return f"keys and sizes of {visible(path)}."

@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfgfix.config.dialects.parameters import Reached, Told
+    from cfgfix.config.dialects.parameters import KeyMeanings, Reached
     from cfgfix.usage.code_beside import Around
     from cfgfix.usage.key_uses import Usage
     from cfgfix.usage.project_code import CodeSays
@@ -103,7 +103,7 @@ class Target:
     """What the project's code does with its config, where that is known."""
     own_schema: bool = False
     """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
-    told: Told | None = None
+    meanings: KeyMeanings | None = None
     """What the code that opens the file says of its keys; the dialect has those keys already."""
     around: Around | None = None
     """What the text of the code around a config says of it, where a finding depends on it."""
@@ -190,7 +190,7 @@ class DocumentChecker:
                     else None,
                     missing=MISSING,
                     hardware=target.hardware,
-                    told=target.told,
+                    meanings=target.meanings,
                 )
                 present = view.top.keys()
                 for rule, heads in self._applicable(target.dialect):
@@ -437,7 +437,7 @@ class DocumentChecker:
         for problem in target.schema.problems(document, document.roots[index], target.loader):
             if _read_by_code(problem, target):
                 continue
-            told = self._told_by_code(problem, target)
+            told = self._rule_about_class(problem, target)
             if told is not None:
                 if room.take(told[0].id):
                     yield self._from_problem(told[0], problem, document, told[1])
@@ -446,7 +446,7 @@ class DocumentChecker:
             if rule is not None and room.take(rule.id):
                 yield self._from_problem(rule, problem, document)
 
-    def _told_by_code(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
+    def _rule_about_class(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
         """Return the rule about the class that tells a problem better, with further operands; or None."""
         usage = target.usage
         if usage is None or problem.code not in ("unknown-key", "missing-key"):
@@ -559,7 +559,7 @@ class DocumentChecker:
         related: list[Location] = []
         if reached is not None:
             name = format_key_path((binding.path or ("",))[-1:])
-            related.append(replace(reached.location, label=f"`{name}` reaches {reached.shown}"))
+            related.append(replace(reached.location, label=f"`{name}` reaches {reached.call_text}"))
             if fix is not None:
                 fix, reason = as_far_as_code_allows(fix, reached, view)
         facts = dict(view.facts_asked)
@@ -573,7 +573,7 @@ class DocumentChecker:
                 place = facts.pop(item.target).location
                 related.append(replace(place, label=str(item.label(scope))))
         related += [
-            replace(said.location, label=f"{concept.replace('_', ' ')}: {said.shown}")
+            replace(said.location, label=f"{concept.replace('_', ' ')}: {said.call_text}")
             for concept, said in facts.items()
         ]
         return make_finding(
@@ -604,10 +604,10 @@ def _suppressions(document: Document) -> list[Suppression]:
 
 def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -> Reached | None:
     """Return what in the code says that the key a rule is judged at is the concept it is about, or None."""
-    if view.told is None or binding.path is None:
+    if view.meanings is None or binding.path is None:
         return None
     concepts = (concept,) if concept is not None else rule.at
-    found = (view.told.keys.get((name, binding.path)) for name in concepts)
+    found = (view.meanings.keys.get((name, binding.path)) for name in concepts)
     return next((reached for reached in found if reached is not None), None)
 
 

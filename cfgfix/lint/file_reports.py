@@ -25,10 +25,10 @@ from cfgfix.lint.session import (
     Runs,
     dialect_of,
     target_of,
-    told_by_code,
-    told_by_code_around,
-    told_by_job,
-    told_of_ruamel,
+    with_job_limits,
+    with_meanings,
+    with_ruamel_around,
+    with_surroundings,
 )
 
 TYPE_CHECKING = False
@@ -143,9 +143,9 @@ def _judged(
     if says is not None and run.settings.loader is None and dialect.name == "generic":
         targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
     if says is not None and says.reached:
-        targets = [told_by_code(target, says.reached) for target in targets]
+        targets = [with_meanings(target, says.reached) for target in targets]
     if says is not None and says.job is not None and run.settings.hardware is None:
-        by_job = [told_by_job(target, says.job) for target in targets]
+        by_job = [with_job_limits(target, says.job) for target in targets]
         targets = [target for target, _ in by_job]
         runs.jobs += [line for _, line in by_job if line not in runs.jobs]
     else:
@@ -181,7 +181,7 @@ def _judged(
         found_now = {finding.rule for finding in findings}
         told = targets
         if not doubtful.isdisjoint(found_now):
-            told = [told_by_code_around(run, dialect, source, target) for target in targets]
+            told = [with_surroundings(run, dialect, source, target) for target in targets]
             if says is not None:
                 # Which loader reads the file is known.
                 told = [
@@ -189,7 +189,7 @@ def _judged(
                     for new, old in zip(told, targets, strict=True)
                 ]
         elif not run.checker.depending_on("other-readers").isdisjoint(found_now):
-            told = [told_of_ruamel(run, source, target) for target in targets]
+            told = [with_ruamel_around(run, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
     loader = targets[0].loader

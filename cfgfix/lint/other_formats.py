@@ -17,7 +17,7 @@ from cfgfix.lint.file_reports import merged_by_machine, report_file
 from cfgfix.lint.filters import permitted
 from cfgfix.lint.python_reports import PYTHON
 from cfgfix.lint.request import FileReport, Request
-from cfgfix.lint.session import Run, Runs, target_of, told_by_code, told_by_job
+from cfgfix.lint.session import Run, Runs, target_of, with_job_limits, with_meanings
 from cfgfix.settings.discovery import Matcher
 
 TYPE_CHECKING = False
@@ -152,15 +152,15 @@ def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> lis
     found: list[list[Finding]] = []
     rules = {rule.id for rule in run.checker.rules if rule.check is None}
     for machine in run.machines:
-        target = told_by_code(
+        target = with_meanings(
             replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
         )
         if says.job is not None and run.settings.hardware is None:
-            target, line = told_by_job(target, says.job)
+            target, line = with_job_limits(target, says.job)
             runs.jobs += [line] if line not in runs.jobs else []
         else:
             runs.jobless = True
-        known = {path for _, path in target.told.keys} if target.told is not None else set()
+        known = {path for _, path in target.meanings.keys} if target.meanings is not None else set()
         found.append(
             [
                 replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)

@@ -19,8 +19,8 @@ def as_far_as_code_allows(fix: Fix, reached: Reached, view: View) -> tuple[Fix |
 
     What the program also does with the key would change with it.
     """
-    assert view.told is not None
-    others = [other.shown for other in view.told.also(reached)]
+    assert view.meanings is not None
+    others = [other.call_text for other in view.meanings.also(reached)]
     if others:
         return None, f"the key is also {others[0]}, which a new value would change as well"
     if not reached.alone and fix.safety is Safety.SAFE:

@@ -477,18 +477,18 @@ def target_of(run: Run, dialect: Dialect, machine: Machine) -> Target:
     return target
 
 
-def told_by_code(target: Target, reached: Sequence[Reached]) -> Target:
+def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
     """Return a target for one config with what the code says of its keys.
 
     That is the code that opens it.
     """
-    from cfgfix.config.dialects.parameters import told, told_dialect
+    from cfgfix.config.dialects.parameters import dialect_by_meanings, key_meanings
 
-    found = told(reached)
-    return replace(target, dialect=told_dialect(target.dialect, found), told=found)
+    found = key_meanings(reached)
+    return replace(target, dialect=dialect_by_meanings(target.dialect, found), meanings=found)
 
 
-def told_by_job(target: Target, job: Job) -> tuple[Target, str]:
+def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
     """Return a target whose machine is what a job may use, with one line that says so."""
     from cfgfix.hardware.presets import limited, summary
 
@@ -503,7 +503,7 @@ def told_by_job(target: Target, job: Job) -> tuple[Target, str]:
     return replace(target, hardware=look, hardware_label=label), line
 
 
-def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:
+def with_surroundings(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:
     """Return a target for one config with what the text of the code around it says.
 
     The same where it says nothing.
@@ -530,7 +530,7 @@ def told_by_code_around(run: Run, dialect: Dialect, source: SourceFile, target: 
     return replace(target, around=around, loader=loader)
 
 
-def told_of_ruamel(run: Run, source: SourceFile, target: Target) -> Target:
+def with_ruamel_around(run: Run, source: SourceFile, target: Target) -> Target:
     """Return a target that knows whether the code around uses ruamel.yaml."""
     from cfgfix.usage.code_beside import Around, Surroundings
 

@@ -20,7 +20,7 @@ from cfgfix.lint.case_trial import Trial, write_case_files
 from cfgfix.lint.code_cases import place_in_code
 from cfgfix.lint.config_cases import machine_of, place_in_config
 from cfgfix.lint.document_checker import DocumentChecker, Target
-from cfgfix.lint.session import told_by_code
+from cfgfix.lint.session import with_meanings
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
@@ -89,7 +89,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     if says is None:
         raise CfgfixError("no program of the case opens the config")
     machine, label = machine_of(case)
-    target = told_by_code(
+    target = with_meanings(
         Target(dialects()["generic"], LOADERS[says.loader], None, machine, label), says.reached
     )
     language = Yaml(compose(source), target.loader)

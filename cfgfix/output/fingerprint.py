@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.core.findings import Finding, format_key_path
-from cfgfix.output.sentences import shown_path
+from cfgfix.output.sentences import service_path
 
 
 def anchor(finding: Finding) -> str:
@@ -24,7 +24,7 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     seen: dict[str, int] = {}
     for finding in findings:
         text = "\0".join(
-            (finding.rule, shown_path(finding.location.path), anchor(finding), finding.profile or "")
+            (finding.rule, service_path(finding.location.path), anchor(finding), finding.profile or "")
         )
         count = seen.get(text, 0)
         seen[text] = count + 1

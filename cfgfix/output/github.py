@@ -11,7 +11,7 @@ from cfgfix.core.findings import Finding, Severity
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import Report
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, shown_path
+from cfgfix.output.sentences import legible, message, service_path
 
 LIMIT = 10
 """Annotations of one kind that GitHub shows for one step (docs.github.com, limits of workflow commands)."""
@@ -40,7 +40,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
         lines += [_plain(str(error)) for error in report.errors]
         lines += [
             _plain(
-                f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {message(finding)}"
+                f"{service_path(finding.location.path)}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {message(finding)}"
             )
             for finding in findings
         ]
@@ -49,14 +49,14 @@ def render(report: Report, _style: Style = PLAIN) -> str:
 
 
 def _trouble(error: CfgfixError) -> str:
-    place = f"file={_property(visible(shown_path(error.path)))}," if error.path else ""
+    place = f"file={_property(visible(service_path(error.path)))}," if error.path else ""
     return f"::error {place}title=cfgfix::{_data(str(error))}"
 
 
 def _annotation(finding: Finding) -> str:
     place = finding.location
     properties = {
-        "file": shown_path(place.path),
+        "file": service_path(place.path),
         "line": str(place.line),
         "col": str(place.column),
         "endLine": str(place.end_line),

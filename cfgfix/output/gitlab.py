@@ -9,7 +9,7 @@ from cfgfix.core.visible import json_text
 from cfgfix.lint.runner import Report
 from cfgfix.output.fingerprint import fingerprints
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, shown_path
+from cfgfix.output.sentences import legible, message, service_path
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -32,7 +32,7 @@ def document(report: Report) -> list[dict[str, Any]]:
                     "fingerprint": fingerprint,
                     "severity": _SEVERITIES[finding.severity],
                     "location": {
-                        "path": shown_path(finding.location.path),
+                        "path": service_path(finding.location.path),
                         "lines": {"begin": finding.location.line, "end": finding.location.end_line},
                     },
                 }
@@ -44,7 +44,7 @@ def document(report: Report) -> list[dict[str, Any]]:
                 "check_name": "cfgfix",
                 "fingerprint": f"error-{number}-{error.path}",
                 "severity": "blocker",
-                "location": {"path": shown_path(error.path or "."), "lines": {"begin": error.line or 1}},
+                "location": {"path": service_path(error.path or "."), "lines": {"begin": error.line or 1}},
             }
         )
     return rows

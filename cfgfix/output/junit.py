@@ -10,7 +10,7 @@ from cfgfix.core.findings import Finding
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, shown_path
+from cfgfix.output.sentences import legible, message, service_path
 
 FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 """How a test case ends: it fails, it cannot be judged, or it passes and says something."""
@@ -27,11 +27,13 @@ def render(report: Report, _style: Style = PLAIN) -> str:
         told = _outcomes(report, file)
         cases = [_case(file, finding, ending, text) for finding, ending, text in told]
         if not cases:
-            cases.append(f'    <testcase classname={_quoted(shown_path(file.path))} name="cfgfix" time="0"/>')
+            cases.append(
+                f'    <testcase classname={_quoted(service_path(file.path))} name="cfgfix" time="0"/>'
+            )
         failed = sum(ending == FAILED for _, ending, _ in told)
         broken = sum(ending == BROKEN for _, ending, _ in told)
         tests, failures, errors = tests + len(cases), failures + failed, errors + broken
-        path = _quoted(shown_path(file.path))
+        path = _quoted(service_path(file.path))
         suites.append(
             f'  <testsuite name={path} tests="{len(cases)}" failures="{failed}" errors="{broken}" file={path}>\n'
             + "\n".join(cases)
@@ -69,12 +71,12 @@ def _outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]
 def _case(file: FileReport, finding: Finding, ending: str, text: str) -> str:
     from xml.sax.saxutils import escape
 
-    place = f"{shown_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"
+    place = f"{service_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"
     severity = finding.severity.label
     body = escape(_clean(f"{place}: {severity} {text}"))
     about = "" if ending == TOLD else f" type={_quoted(severity)} message={_quoted(text)}"
     return (
-        f"    <testcase classname={_quoted(shown_path(file.path))} name={_quoted(f'{finding.rule} {finding.name} at {place}')} "
+        f"    <testcase classname={_quoted(service_path(file.path))} name={_quoted(f'{finding.rule} {finding.name} at {place}')} "
         f'time="0">\n      <{ending}{about}>{body}</{ending}>\n    </testcase>'
     )
 

@@ -14,7 +14,7 @@ from cfgfix.core.visible import json_text
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.fingerprint import fingerprints
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, shown_path
+from cfgfix.output.sentences import legible, message, service_path
 from cfgfix.rules.rule import Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -194,7 +194,7 @@ def _artifact(path: str) -> dict[str, str]:
     import os
     from urllib.parse import quote
 
-    shown = shown_path(path)
+    shown = service_path(path)
     # A name is bytes; those that are no text are written as they are, like all others.
     uri = quote(shown.encode("utf-8", "surrogateescape" if os.name == "posix" else "surrogatepass"))
     if os.path.isabs(shown):

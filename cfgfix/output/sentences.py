@@ -77,7 +77,7 @@ def _place(place: Location, path: Callable[[str], str]) -> Location:
     return replace(place, path=path(place.path), label=visible(place.label) if place.label else place.label)
 
 
-def shown_path(path: str) -> str:
+def service_path(path: str) -> str:
     """Return a path as services want it.
 
     From the working folder where it lies below it, with forward slashes.

@@ -12,7 +12,7 @@ from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.formats import PLAIN, Style
 from cfgfix.output.sentences import legible, message
-from cfgfix.output.shown import shown
+from cfgfix.output.text_report import text_report
 
 TAB = 4
 """Columns a tab is shown as in a code frame."""
@@ -28,7 +28,7 @@ def render(report: Report, style: Style = PLAIN) -> str:
     """Return the full report with code frames."""
     report = legible(report)
     lines: list[str] = []
-    for file in shown(report).report.files:
+    for file in text_report(report).report.files:
         for finding in file.findings:
             lines += _finding(finding, file, style.paint)
             lines.append("")
@@ -42,7 +42,9 @@ def concise(report: Report, style: Style = PLAIN) -> str:
     """Return one line per finding."""
     report = legible(report)
     lines = [
-        concise_line(finding, style.paint) for file in shown(report).report.files for finding in file.findings
+        concise_line(finding, style.paint)
+        for file in text_report(report).report.files
+        for finding in file.findings
     ]
     if report.diff:
         lines += _diffs(report, style.paint)
@@ -230,7 +232,7 @@ def summary(report: Report, style: Style) -> list[str]:
             )
     for error in report.errors:
         lines.append(f"{style.paint('error', 'error')}: {error}")
-    reduced = shown(report)
+    reduced = text_report(report)
     findings = reduced.report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     checked = [file for file in report.files if file.passed_over is None and file.language != "python"]

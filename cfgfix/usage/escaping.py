@@ -261,7 +261,7 @@ def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
     return not own and any(base != "object" for base in _outside(found, owner))
 
 
-def fate_shown(found: Collector, names: set[str], expr: Expr, scope: Scope) -> str:
+def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) -> str:
     """Return whether what prints, dumps or looks at a section lets something else read it."""
     if names & SHOWING:
         return found.fate(expr, scope)

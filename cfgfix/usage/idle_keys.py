@@ -5,7 +5,7 @@ from __future__ import annotations
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
-from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult, counted
 from cfgfix.usage.spelling import nearest_name
 
@@ -18,16 +18,16 @@ _ELSEWHERE = frozenset({"misplaced-key", "misspelt-key"})
 """What is said of a section that the code looks for elsewhere: what lies in it goes with it."""
 
 
-def find_unread(judge: Judge) -> None:
+def find_unread(runs: ConfigRuns) -> None:
     """Tell of keys that no program reads, or that only a way reads which is not taken."""
-    every_way = judge.again()
+    every_way = runs.again()
     dead: list[Entry] = []
     unsure: set[KeyPath] = set()
-    misplaced = {verdict.path for verdict in judge.verdicts if verdict.check in _ELSEWHERE}
-    for path, entry in judge.entries.items():
+    misplaced = {verdict.path for verdict in runs.verdicts if verdict.check in _ELSEWHERE}
+    for path, entry in runs.entries.items():
         if (
             not path
-            or path in judge.told
+            or path in runs.reported
             or any(path[:depth] in misplaced for depth in range(1, len(path)))
             or any(path[:depth] in {item.path for item in dead} for depth in range(1, len(path)))
         ):
@@ -36,50 +36,50 @@ def find_unread(judge: Judge) -> None:
             continue
         if isinstance(path[-1], int) or any(isinstance(step, int) for step in path):
             continue
-        if judge.root is not None and judge.first.loading.how == "hydra" and path[0] in ("defaults", "hydra"):
+        if runs.root is not None and runs.first.loading.how == "hydra" and path[0] in ("defaults", "hydra"):
             continue
-        if any(told[: len(path)] == path for told in judge.told):
+        if any(other[: len(path)] == path for other in runs.reported):
             continue
-        if judge.untouched(path):
+        if runs.untouched(path):
             if any(path[:depth] in unsure for depth in range(1, len(path))):
                 continue
-            if judge.not_followed(path):
+            if runs.not_followed(path):
                 unsure.add(path)
                 continue
-            if not judge.exhausted and any(key.writes for key in judge.keys_at(path)):
+            if not runs.exhausted and any(key.writes for key in runs.keys_at(path)):
                 continue
-            if _is_read_from_defaults(judge, entry):
+            if _is_read_from_defaults(runs, entry):
                 continue
-            guard = _read_otherwise(judge, path, every_way)
+            guard = _read_otherwise(runs, path, every_way)
             if guard:
-                judge.told.add(path)
+                runs.reported.add(path)
                 if isinstance(guard, Verdict):
-                    judge.add(guard)
+                    runs.add(guard)
                 dead.append(entry)
                 continue
             if (
-                str(path[-1]) in judge.mentioned
-                or _is_mentioned_below(judge, entry)
-                or _is_in_scripts(judge, entry)
+                str(path[-1]) in runs.mentioned
+                or _is_mentioned_below(runs, entry)
+                or _is_in_scripts(runs, entry)
             ):
                 # Of a section that other code may read nothing is said, nor of what lies in it.
                 unsure.add(path)
                 continue
             dead.append(entry)
-            judge.told.add(path)
-            judge.add(_unread_verdict(judge, entry))
+            runs.reported.add(path)
+            runs.add(_unread_verdict(runs, entry))
 
 
-def _is_read_from_defaults(judge: Judge, entry: Entry) -> bool:
+def _is_read_from_defaults(runs: ConfigRuns, entry: Entry) -> bool:
     """Tell of a name that is near to one which a file below this one has, and which counts instead of it."""
     found = False
     for child in list(entry.walk()):
-        if child.kind != "scalar" or not child.path or child.path in judge.told:
+        if child.kind != "scalar" or not child.path or child.path in runs.reported:
             continue
-        given = {str(path[-1]) for path in judge.entries if path[:-1] == child.path[:-1] and path}
-        for result in judge.results:
+        given = {str(path[-1]) for path in runs.entries if path[:-1] == child.path[:-1] and path}
+        for result in runs.results:
             for other in result.opened.values():
-                if other.file is judge.first.file:
+                if other.file is runs.first.file:
                     continue
                 names = {
                     str(path[-1]): key
@@ -87,15 +87,15 @@ def _is_read_from_defaults(judge: Judge, entry: Entry) -> bool:
                     if path and path[:-1] == child.path[:-1] and counted(key) and str(path[-1]) not in given
                 }
                 near = nearest_name(str(child.path[-1]), names)
-                if near is None or child.path in judge.told:
+                if near is None or child.path in runs.reported:
                     continue
                 key = names[near]
                 spot = (
                     (key.reads or key.uses or key.walks)[0] if (key.reads or key.uses or key.walks) else None
                 )
-                judge.told.add(child.path)
+                runs.reported.add(child.path)
                 found = True
-                judge.add(
+                runs.add(
                     Verdict(
                         "misspelt-key",
                         child.path,
@@ -105,27 +105,27 @@ def _is_read_from_defaults(judge: Judge, entry: Entry) -> bool:
                             "name": str(child.path[-1]),
                             "wanted": near,
                             "effect": f"the value of {other.file.path} counts",
-                            "place": judge.place(spot) if spot is not None else other.file.path,
+                            "place": runs.place(spot) if spot is not None else other.file.path,
                         },
                         spot=spot,
                         label=f"reads `{near}`",
-                        changes=(RenameKey(child.path, near),) if judge.first.file.form == "yaml" else (),
+                        changes=(RenameKey(child.path, near),) if runs.first.file.form == "yaml" else (),
                     )
                 )
     return found
 
 
-def _is_mentioned_below(judge: Judge, entry: Entry) -> bool:
+def _is_mentioned_below(runs: ConfigRuns, entry: Entry) -> bool:
     if entry.kind != "map":
         return False
     return any(
-        str(child.path[-1]) in judge.mentioned for child in entry.walk() if child.path and child is not entry
+        str(child.path[-1]) in runs.mentioned for child in entry.walk() if child.path and child is not entry
     )
 
 
-def _is_in_scripts(judge: Judge, entry: Entry) -> bool:
+def _is_in_scripts(runs: ConfigRuns, entry: Entry) -> bool:
     """Tell whether a script that names the file names a key, too: `yq .ports.board pool.yaml`."""
-    words = judge.project.words_beside(judge.path.rpartition("/")[2])
+    words = runs.project.words_beside(runs.path.rpartition("/")[2])
     return any(str(item.path[-1]) in words for item in entry.walk() if item.path)
 
 
@@ -133,12 +133,12 @@ def _holds_anchor(entry: Entry) -> bool:
     return any(child.anchored for child in entry.walk())
 
 
-def _unread_verdict(judge: Judge, entry: Entry) -> Verdict:
+def _unread_verdict(runs: ConfigRuns, entry: Entry) -> Verdict:
     name = str(entry.path[-1])
-    logs = [spot for key in judge.keys_at(entry.path) for spot in key.logs]
+    logs = [spot for key in runs.keys_at(entry.path) for spot in key.logs]
     notes = []
     if logs:
-        notes.append(f"it is only written down again in {judge.place(logs[0])}")
+        notes.append(f"it is only written down again in {runs.place(logs[0])}")
     return Verdict(
         "dead-key",
         entry.path,
@@ -151,7 +151,7 @@ def _unread_verdict(judge: Judge, entry: Entry) -> Verdict:
     )
 
 
-def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> Verdict | bool:
+def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult]) -> Verdict | bool:
     """Return what is said of a key that only code reads which this file's other values do not let run.
 
     Returns:
@@ -159,7 +159,7 @@ def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> 
     """
     found = False
     for result in every_way:
-        opened = result.opened.get(judge.path)
+        opened = result.opened.get(runs.path)
         if opened is None:
             continue
         for other, key in opened.keys.items():
@@ -173,11 +173,11 @@ def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> 
                 return Verdict(
                     "unused-here",
                     path,
-                    judge.entries[path].key,
+                    runs.entries[path].key,
                     {
                         "key": format_key_path(path),
                         "condition": deciding[-1],
-                        "place": judge.place(spot),
+                        "place": runs.place(spot),
                     },
                     severity="info",
                     spot=spot,
@@ -186,31 +186,31 @@ def _read_otherwise(judge: Judge, path: KeyPath, every_way: list[RunResult]) -> 
     return found
 
 
-def _counts_in_another_way(judge: Judge, path: KeyPath) -> bool:
+def _counts_in_another_way(runs: ConfigRuns, path: KeyPath) -> bool:
     """Tell whether a value has an effect where conditions of the program turn out otherwise."""
-    for result in judge.again():
-        opened = result.opened.get(judge.path)
+    for result in runs.again():
+        opened = result.opened.get(runs.path)
         key = opened.keys.get(path) if opened is not None else None
-        if key is not None and judge.counts(key):
+        if key is not None and runs.counts(key):
             return True
     return False
 
 
-def find_overwritten(judge: Judge) -> None:
+def find_overwritten(runs: ConfigRuns) -> None:
     """Tell of values that are replaced, only logged, or read and used by nothing."""
-    if judge.exhausted:
+    if runs.exhausted:
         return
-    for path, entry in judge.entries.items():
-        if not path or path in judge.told or entry.anchored or any(isinstance(step, int) for step in path):
+    for path, entry in runs.entries.items():
+        if not path or path in runs.reported or entry.anchored or any(isinstance(step, int) for step in path):
             continue
-        keys = judge.keys_at(path)
-        if not keys or len(keys) < len(judge.mine):
+        keys = runs.keys_at(path)
+        if not keys or len(keys) < len(runs.mine):
             continue
-        if any(judge.counts(key) for key in keys):
+        if any(runs.counts(key) for key in keys):
             continue
         below = [
             key
-            for opened in judge.mine
+            for opened in runs.mine
             for other, key in opened.keys.items()
             if len(other) > len(path) and other[: len(path)] == path
         ]
@@ -220,27 +220,27 @@ def find_overwritten(judge: Judge) -> None:
         logs = [spot for key in keys for spot in key.logs]
         reads = [spot for key in keys for spot in key.reads]
         if writes and all(key.writes for key in keys):
-            judge.told.add(path)
-            judge.add(
+            runs.reported.add(path)
+            runs.add(
                 Verdict(
                     "replaced-key",
                     path,
                     entry.key,
-                    {"key": format_key_path(path), "place": judge.place(writes[0])},
+                    {"key": format_key_path(path), "place": runs.place(writes[0])},
                     spot=writes[0],
                     label="replaced here",
                 )
             )
-        elif (logs or reads) and _counts_in_another_way(judge, path):
+        elif (logs or reads) and _counts_in_another_way(runs, path):
             continue
-        elif logs and reads and str(path[-1]) not in judge.mentioned:
-            judge.told.add(path)
-            judge.add(
+        elif logs and reads and str(path[-1]) not in runs.mentioned:
+            runs.reported.add(path)
+            runs.add(
                 Verdict(
                     "logged-key",
                     path,
                     entry.key,
-                    {"key": format_key_path(path), "place": judge.place(logs[0])},
+                    {"key": format_key_path(path), "place": runs.place(logs[0])},
                     spot=logs[0],
                     label="only logged",
                 )
@@ -248,16 +248,16 @@ def find_overwritten(judge: Judge) -> None:
         elif (
             reads
             and not any(key.may_write for key in keys)
-            and str(path[-1]) not in judge.mentioned
-            and not _counts_in_another_way(judge, path)
+            and str(path[-1]) not in runs.mentioned
+            and not _counts_in_another_way(runs, path)
         ):
-            judge.told.add(path)
-            judge.add(
+            runs.reported.add(path)
+            runs.add(
                 Verdict(
                     "unused-value",
                     path,
                     entry.key,
-                    {"key": format_key_path(path), "place": judge.place(reads[0])},
+                    {"key": format_key_path(path), "place": runs.place(reads[0])},
                     spot=reads[0],
                     label="read here, and used by nothing",
                 )

@@ -9,34 +9,34 @@ from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import replace
 from cfgfix.usage.config_files import Entry, KeyPath
-from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult
-from cfgfix.usage.spelling import nearest_entry, shown_value
+from cfgfix.usage.spelling import in_words, nearest_entry
 
 _MAX_NAMES = 3
 """Most lacking keys of one section that are told one by one."""
 
 
-def find_lacking(judge: Judge) -> None:
+def find_lacking(runs: ConfigRuns) -> None:
     """Tell of keys that programs ask for and the file lacks."""
     seen: set[tuple[KeyPath, str]] = set()
-    asked = [(result, item) for result in judge.results for item in result.run.asked]
+    asked = [(result, item) for result in runs.results for item in result.run.asked]
     asked.sort(key=lambda pair: {REQUIRED: 0, DEFAULT: 1, GUARD: 2}[pair[1].how])
     for result, item in asked:
-        section = next((key.path for key in item.sections if key.source == judge.path), None)
-        if section is None or section not in judge.entries:
+        section = next((key.path for key in item.sections if key.source == runs.path), None)
+        if section is None or section not in runs.entries:
             continue
         if (section, item.name) in seen:
             continue
         seen.add((section, item.name))
-        _judge_asked(judge, result, item, section)
-    _join(judge)
+        _judge_asked(runs, result, item, section)
+    _join(runs)
 
 
-def _join(judge: Judge) -> None:
+def _join(runs: ConfigRuns) -> None:
     """Tell many lacking keys of one section as one finding: it has one cause."""
     by_place: dict[tuple[KeyPath, Any], list[Verdict]] = {}
-    for verdict in judge.verdicts:
+    for verdict in runs.verdicts:
         if verdict.check == "missing-key":
             by_place.setdefault((verdict.path[:-1], verdict.values["entry"]), []).append(verdict)
     for group in by_place.values():
@@ -44,43 +44,45 @@ def _join(judge: Judge) -> None:
             continue
         names = ", ".join(f"`{item.values['name']}`" for item in group[1 : _MAX_NAMES + 1])
         first = group[0]
-        note = f"it lacks {len(group) - 1} more keys that the program reads: {names} and so on. {judge.why(first)}"
-        judge.verdicts = [item for item in judge.verdicts if item not in group]
-        judge.add(replace(first, notes=(*first.notes, note)))
+        note = f"it lacks {len(group) - 1} more keys that the program reads: {names} and so on. {runs.why(first)}"
+        runs.verdicts = [item for item in runs.verdicts if item not in group]
+        runs.add(replace(first, notes=(*first.notes, note)))
 
 
-def _judge_asked(judge: Judge, result: RunResult, item: Asked, section: KeyPath) -> None:
-    here = judge.entries[section]
+def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyPath) -> None:
+    here = runs.entries[section]
     if any(str(name) == item.name for name, _ in here.children):
         return
-    others = [key.path for key in item.sections if key.source == judge.path]
-    candidates = [entry for path in others for entry in judge.unread_in(path) if entry.path not in judge.told]
+    others = [key.path for key in item.sections if key.source == runs.path]
+    candidates = [
+        entry for path in others for entry in runs.unread_in(path) if entry.path not in runs.reported
+    ]
     required = item.how == REQUIRED and not item.caught
     if not required:
-        candidates = [entry for entry in candidates if str(entry.path[-1]) not in judge.mentioned]
+        candidates = [entry for entry in candidates if str(entry.path[-1]) not in runs.mentioned]
     near = nearest_entry(item.name, candidates, alone=required and not result.forced)
     if near is not None:
-        _tell_misspelt(judge, item, near, required)
+        _tell_misspelt(runs, item, near, required)
         return
-    elsewhere = _entry_elsewhere(judge, item.name, section)
+    elsewhere = _entry_elsewhere(runs, item.name, section)
     if elsewhere is not None and (required or item.how == DEFAULT):
-        _tell_misplaced(judge, item, section, elsewhere, required)
+        _tell_misplaced(runs, item, section, elsewhere, required)
         return
     if not required or item.conditions:
         return
     span = here.key if section else (here.value[0], here.value[0])
     key = format_key_path((*section, item.name))
-    judge.add(
+    runs.add(
         Verdict(
             "missing-key",
             (*section, item.name),
-            judge.line_span(span),
+            runs.line_span(span),
             {
                 "key": key,
                 "name": item.name,
                 "error": item.error,
-                "place": judge.place(item.spot),
-                "entry": judge.shown(result.entrance.module.path),
+                "place": runs.place(item.spot),
+                "entry": runs.relative(result.entrance.module.path),
             },
             spot=item.spot,
             label=f"reads `{item.name}`",
@@ -88,16 +90,16 @@ def _judge_asked(judge: Judge, result: RunResult, item: Asked, section: KeyPath)
     )
 
 
-def _tell_misspelt(judge: Judge, item: Asked, near: Entry, required: bool) -> None:
-    judge.told.add(near.path)
+def _tell_misspelt(runs: ConfigRuns, item: Asked, near: Entry, required: bool) -> None:
+    runs.reported.add(near.path)
     effect = (
         f"{item.error}"
         if required
-        else f"the default {shown_value(item.default)} counts"
+        else f"the default {in_words(item.default)} counts"
         if item.default is not None and item.how == DEFAULT
         else "it is never found"
     )
-    judge.add(
+    runs.add(
         Verdict(
             "misspelt-key",
             near.path,
@@ -107,36 +109,36 @@ def _tell_misspelt(judge: Judge, item: Asked, near: Entry, required: bool) -> No
                 "name": str(near.path[-1]),
                 "wanted": item.name,
                 "effect": effect,
-                "place": judge.place(item.spot),
+                "place": runs.place(item.spot),
             },
             spot=item.spot,
             label=f"reads `{item.name}`",
-            changes=(RenameKey(near.path, item.name),) if judge.first.file.form == "yaml" else (),
+            changes=(RenameKey(near.path, item.name),) if runs.first.file.form == "yaml" else (),
             stops=required,
         )
     )
 
 
-def _entry_elsewhere(judge: Judge, name: str, section: KeyPath) -> Entry | None:
+def _entry_elsewhere(runs: ConfigRuns, name: str, section: KeyPath) -> Entry | None:
     """Return the only entry of that name in another section that nothing reads."""
     found = [
         entry
-        for path, entry in judge.entries.items()
+        for path, entry in runs.entries.items()
         if path
         and str(path[-1]) == name
         and path[:-1] != section
-        and path not in judge.told
-        and judge.untouched(path)
-        and not any(key.accepted for key in judge.keys_at(path))
+        and path not in runs.reported
+        and runs.untouched(path)
+        and not any(key.accepted for key in runs.keys_at(path))
     ]
     return found[0] if len(found) == 1 else None
 
 
-def _tell_misplaced(judge: Judge, item: Asked, section: KeyPath, entry: Entry, required: bool) -> None:
-    judge.told.add(entry.path)
+def _tell_misplaced(runs: ConfigRuns, item: Asked, section: KeyPath, entry: Entry, required: bool) -> None:
+    runs.reported.add(entry.path)
     wanted = format_key_path((*section, item.name))
-    effect = item.error if required else f"the default {shown_value(item.default)} counts"
-    judge.add(
+    effect = item.error if required else f"the default {in_words(item.default)} counts"
+    runs.add(
         Verdict(
             "misplaced-key",
             entry.path,
@@ -145,7 +147,7 @@ def _tell_misplaced(judge: Judge, item: Asked, section: KeyPath, entry: Entry, r
                 "key": format_key_path(entry.path),
                 "wanted": wanted,
                 "effect": effect,
-                "place": judge.place(item.spot),
+                "place": runs.place(item.spot),
                 "name": item.name,
             },
             severity="error" if required or entry.path[:-1] == section[:-1] else "warning",

@@ -109,7 +109,7 @@ class _About:
                     if name is not None:
                         self.calls.append((scope, call, name))
         unknown = self._unknown_keys() if self.calls else "free"
-        told = self._told_of_floats() if self.calls else frozenset()
+        told = self._loaders_with_floats() if self.calls else frozenset()
         hydra = [
             Loading(
                 spot_of(scope, scope.place, scope.name),
@@ -145,7 +145,7 @@ class _About:
                     return str(atom[1])
         return None
 
-    def _told_of_floats(self) -> frozenset[str]:
+    def _loaders_with_floats(self) -> frozenset[str]:
         """Return the last names of the YAML loaders that the program tells what else is a float."""
         found: set[str] = set()
         for module in self.found.modules:

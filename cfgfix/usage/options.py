@@ -14,7 +14,7 @@ from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
-from cfgfix.usage.spelling import nearest_name, number_text, shown_value
+from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 MAX_STEPS = 150_000
 """Most steps of the runs that are made again to learn which options no way reads."""
@@ -114,7 +114,7 @@ def _declared(results: Sequence[RunResult]) -> list[Declared]:
     return list(found.values())
 
 
-def _shown(option: Option) -> str:
+def _option_text(option: Option) -> str:
     return next((name for name in option.names if name.startswith("--")), option.names[0])
 
 
@@ -130,7 +130,9 @@ def _conversions(declared: Sequence[Declared]) -> Iterator[OptionVerdict]:
         default = option.default.value if type(option.default) is Scalar else None
         how = _CONSTRUCTORS.get(option.kind)
         if how is not None:
-            yield OptionVerdict("option-conversion", option.spot, {"option": _shown(option), "how": how})
+            yield OptionVerdict(
+                "option-conversion", option.spot, {"option": _option_text(option), "how": how}
+            )
         elif (
             option.kind == ""
             and option.names[0].startswith("-")
@@ -144,7 +146,10 @@ def _conversions(declared: Sequence[Declared]) -> Iterator[OptionVerdict]:
             yield OptionVerdict(
                 "option-conversion",
                 option.spot,
-                {"option": _shown(option), "how": f"without `type`, what is given stays a text, and {kind}"},
+                {
+                    "option": _option_text(option),
+                    "how": f"without `type`, what is given stays a text, and {kind}",
+                },
                 next(spot for key in item.keys for spot in key.uses),
                 "uses it",
             )
@@ -174,7 +179,7 @@ def _refused_defaults(
                     "refused-option",
                     option.spot,
                     {
-                        "option": _shown(option),
+                        "option": _option_text(option),
                         "value": repr(default.value),
                         "by": f"{option.kind.rpartition('.')[2]}()",
                         "effect": "the program stops where it parses its arguments",
@@ -191,7 +196,7 @@ def _refused_defaults(
                 "refused-option",
                 option.spot,
                 {
-                    "option": _shown(option),
+                    "option": _option_text(option),
                     "value": repr(default.value),
                     "by": "`choices`",
                     "effect": "the default is taken unchecked" + (f"; is {near!r} meant?" if near else ""),
@@ -235,10 +240,10 @@ def _refused(
         "refused-option",
         option.spot,
         {
-            "option": _shown(option),
-            "value": shown_value(Scalar(value)),
+            "option": _option_text(option),
+            "value": in_words(Scalar(value)),
             "by": by,
-            "effect": f"{says} in {project.shown(spot.path)}:{spot.line}",
+            "effect": f"{says} in {project.relative(spot.path)}:{spot.line}",
         },
         spot,
         f"{by} does not take it",
@@ -336,8 +341,10 @@ def _unread(
         if mentions and not _no_way_reads(project, item, again, steps):
             continue
         logs = [spot for key in item.keys for spot in key.logs]
-        notes = (f"it is only written down in {project.shown(logs[0].path)}:{logs[0].line}",) if logs else ()
-        yield OptionVerdict("dead-option", option.spot, {"option": _shown(option)}, notes=notes)
+        notes = (
+            (f"it is only written down in {project.relative(logs[0].path)}:{logs[0].line}",) if logs else ()
+        )
+        yield OptionVerdict("dead-option", option.spot, {"option": _option_text(option)}, notes=notes)
 
 
 def _no_way_reads(project: ProjectRuns, item: Declared, again: dict[int, RunResult], steps: int) -> bool:

@@ -6,32 +6,32 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.source_file import read_source
 from cfgfix.usage.commands import Command
-from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.spelling import nearest_name
 
 
-def find_unknown_overrides(judge: Judge) -> None:
+def find_unknown_overrides(runs: ConfigRuns) -> None:
     """Tell of `section.name=value` in a command where the section has no such key: Hydra stops."""
     told: set[tuple[str, str, int]] = set()
-    for result in judge.results:
+    for result in runs.results:
         command = result.command
         for name, holder in result.unknown_overrides:
             section = holder.sections[0] if holder.sections else None
-            if command is None or section is None or section.source != judge.path or holder.open:
+            if command is None or section is None or section.source != runs.path or holder.open:
                 continue
-            entry = judge.entries.get(section.path)
+            entry = runs.entries.get(section.path)
             if entry is None or (name, command.path, command.line) in told:
                 continue
             told.add((name, command.path, command.line))
-            place = f"{judge.shown(command.path)}:{command.line}"
+            place = f"{runs.relative(command.path)}:{command.line}"
             last = name.rpartition(".")[2]
             near = nearest_name(last, [str(key) for key in holder.entries])
             span = entry.key if entry.path else (entry.value[0], entry.value[0])
-            judge.add(
+            runs.add(
                 Verdict(
                     "unknown-override",
                     section.path,
-                    judge.line_span(span),
+                    runs.line_span(span),
                     {
                         "argument": name,
                         "place": place,

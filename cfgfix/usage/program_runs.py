@@ -117,7 +117,7 @@ class ProjectRuns:
         self.open_sites: list[OpenSite] = []
         """The load sites of which it is not wholly known which files they get."""
 
-    def shown(self, path: str) -> str:
+    def relative(self, path: str) -> str:
         """Return a path as seen from the project's folder."""
         return os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
 

@@ -25,7 +25,7 @@ from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.judge import Verdict
+    from cfgfix.usage.config_runs import Verdict
     from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
@@ -319,7 +319,7 @@ def _option_hit(runs: ProjectRuns, verdict: OptionVerdict) -> OptionHit:
         notes=verdict.notes,
         elsewhere=(_location(verdict.other, verdict.label),) if verdict.other is not None else (),
     )
-    return runs.shown(spot.path), verdict.check, hit
+    return runs.relative(spot.path), verdict.check, hit
 
 
 def _location(spot: Spot, label: str) -> Location:

@@ -37,7 +37,7 @@ class Places:
     def __init__(self) -> None:
         self._files: dict[str, tuple[SourceFile, Offsets]] = {}
 
-    def of(self, spot: Spot, label: str | None = None) -> Location:
+    def location(self, spot: Spot, label: str | None = None) -> Location:
         """Return the place of a spot."""
         known = self._files.get(spot.path)
         if known is None:
@@ -63,7 +63,7 @@ def reached_by(
     """
     found: dict[tuple[Any, ...], Reached] = {}
     for result in results:
-        mine = list(sinks.of(result, path))
+        mine = list(sinks.sinks_of(result, path))
         given: dict[tuple[ConfigKey, object], set[Point]] = {}
         for sink in mine:
             for value in sink.values:
@@ -81,11 +81,11 @@ def reached_by(
             keys = [key for key in _origins(count) if key.source == path and key.path] if count else []
             plain, known = _plain(count) if count is not None else (None, False)
             source = keys[0].path if len(keys) == 1 else None
-            always, place = not bound.conditions, places.of(bound.spot)
+            always, place = not bound.conditions, places.location(bound.spot)
             item = Reached(bound.callable, SAMPLES, source, False, plain, known, always, False, place)
             found.setdefault(_identity(item), item)
         for bound, size in element_sizes(calls):
-            always, place = not bound.conditions, places.of(bound.spot)
+            always, place = not bound.conditions, places.location(bound.spot)
             known = size is not None
             item = Reached(bound.callable, ELEMENT, None, False, size, known, always, True, place)
             found.setdefault(_identity(item), item)
@@ -132,7 +132,7 @@ def _of_sink(
                 known,
                 always,
                 all(_point(spot) in given.get((one, _kind(sink)), ()) for spot in one.uses),
-                places.of(sink.spot),
+                places.location(sink.spot),
                 sink.spot.place,
                 _argument(sink),
             )
@@ -175,7 +175,7 @@ def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
         return
     always = not bound.conditions
     if meaning.facts:
-        yield Reached(bound.callable, "", None, False, None, False, always, True, places.of(bound.spot))
+        yield Reached(bound.callable, "", None, False, None, False, always, True, places.location(bound.spot))
     for parameter, value in bound.arguments.items():
         if parameter not in meaning.parameters and parameter not in meaning.counted:
             continue
@@ -183,7 +183,7 @@ def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
             continue
         plain, known = _plain(value)
         yield Reached(
-            bound.callable, parameter, None, False, plain, known, always, True, places.of(bound.spot)
+            bound.callable, parameter, None, False, plain, known, always, True, places.location(bound.spot)
         )
 
 

@@ -46,7 +46,7 @@ from cfgfix.code.model.summary import (
 from cfgfix.usage.escaping import (
     TAKING_ALL,
     enters_outside,
-    fate_shown,
+    fate_of_output,
     find_given_away,
     keeps,
     note_locals,
@@ -427,7 +427,7 @@ class Collector:
                 ):
                     return
                 elif names and kinds == {"x"} and names <= HARMLESS:
-                    fate = fate_shown(self, names, argument[0], scope)
+                    fate = fate_of_output(self, names, argument[0], scope)
                 elif names & _SAME_CALLS and kinds == {"x"} and _named(argument[1]):
                     fate = self.fate(argument[0], scope)
                 elif (

@@ -9,40 +9,40 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.arguments import IGNORED, MISSPELT, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.config_files import Entry
-from cfgfix.usage.judge import Judge, Verdict
-from cfgfix.usage.spelling import number_text, shown_value
+from cfgfix.usage.config_runs import ConfigRuns, Verdict
+from cfgfix.usage.spelling import in_words, number_text
 
 MAX_WHOLE = 1 << 53
 """Up to here a float tells all integers apart."""
 
 
-def find_refused_arguments(judge: Judge, arguments: Arguments) -> None:
+def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
     """Tell of what TensorFlow does not take of the arguments that a file gives."""
-    floats = frozenset(path for path, entry in judge.entries.items() if isinstance(entry.data, float))
-    for result in judge.results:
-        for fault in arguments.faults_in(result, judge.path, floats):
-            entry = judge.entries.get(fault.key.path)
-            if entry is None or entry.path in judge.told:
+    floats = frozenset(path for path, entry in runs.entries.items() if isinstance(entry.data, float))
+    for result in runs.results:
+        for fault in arguments.faults_in(result, runs.path, floats):
+            entry = runs.entries.get(fault.key.path)
+            if entry is None or entry.path in runs.reported:
                 continue
-            judge.told.add(entry.path)
-            judge.add(_verdict(judge, fault, entry))
+            runs.reported.add(entry.path)
+            runs.add(_verdict(runs, fault, entry))
 
 
-def _verdict(judge: Judge, fault: Fault, entry: Entry) -> Verdict:
+def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     """Return what is told of an argument."""
-    is_yaml = judge.first.file.form == "yaml"
+    is_yaml = runs.first.file.form == "yaml"
     span = entry.value if fault.kind in (WORD, VALUE) else entry.key
     callable_name = fault.bound.callable.rpartition(".")[2] + "()"
     values: dict[str, Any] = {
         "key": format_key_path(entry.path),
         "name": str(entry.path[-1]) if entry.path else "",
-        "place": judge.place(fault.bound.spot),
+        "place": runs.place(fault.bound.spot),
         "by": fault.by if fault.kind in (WORD, VALUE) else callable_name,
         "error": fault.error,
         "effect": fault.error,
         "wanted": fault.meant,
         "parameter": fault.parameter,
-        "value": shown_value(fault.value),
+        "value": in_words(fault.value),
         "meant": f" (did you mean '{fault.meant}'?)" if fault.meant else "",
     }
     check, label, title = "refused-key", f"{callable_name} does not take it", None
@@ -61,7 +61,7 @@ def _verdict(judge: Judge, fault: Fault, entry: Entry) -> Verdict:
         label = f"`{fault.parameter}` takes {fault.takes}" if fault.takes else f"goes to `{fault.parameter}`"
         values["error"] = f"{fault.error}, it takes {fault.takes}" if fault.takes else fault.error
         if fault.computed:
-            values["value"] = f"{shown_value(Scalar(entry.data))} and becomes {shown_value(fault.value)}"
+            values["value"] = f"{in_words(Scalar(entry.data))} and becomes {in_words(fault.value)}"
             if (
                 isinstance(fault.value, Scalar)
                 and isinstance(fault.value.value, float)

@@ -138,7 +138,7 @@ class Sinks:
             ]
         return found
 
-    def of(self, result: RunResult, path: str | None = None) -> Iterator[Sink]:
+    def sinks_of(self, result: RunResult, path: str | None = None) -> Iterator[Sink]:
         """Yield the sinks of a run.
 
         Args:

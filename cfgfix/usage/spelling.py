@@ -13,7 +13,7 @@ from cfgfix.usage.config_files import Entry
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+|[-+]?\.[0-9]+[eE][-+]?[0-9]+")
 
 
-def shown_value(value: Value | None) -> str:
+def in_words(value: Value | None) -> str:
     """Return a value in words."""
     if isinstance(value, Scalar):
         return repr(value.value)

@@ -108,7 +108,7 @@ def followed(project: ProjectRuns) -> Followed:
         if not site.entrance.framework or len(calls) >= MAX_SITES:
             continue
         spot = site.loading.spot
-        place = f"{project.shown(spot.path)}:{spot.line}"
+        place = f"{project.relative(spot.path)}:{spot.line}"
         calls.setdefault((place, loads_form(site.loading)), set()).update(site.names)
     return Followed(
         len(project.program.files),
@@ -129,7 +129,7 @@ def _mentions(project: ProjectRuns) -> dict[str, str]:
             for line, text in _texts(scope):
                 name = text.rpartition("/")[2]
                 if name in wanted and len(found) < MAX_MENTIONS:
-                    found.setdefault(name, f"{project.shown(module.path)}:{line}")
+                    found.setdefault(name, f"{project.relative(module.path)}:{line}")
     return found
 
 

@@ -7,21 +7,21 @@ import re
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.core.edits import SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.judge import Judge, Verdict
+from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult
-from cfgfix.usage.spelling import nearest_name, number_text, shown_value
+from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
 _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
 
 
-def find_wrong_values(judge: Judge) -> None:
+def find_wrong_values(runs: ConfigRuns) -> None:
     """Tell of texts that the code knows under a near spelling only."""
-    for path, entry in judge.entries.items():
-        if entry.kind != "scalar" or not isinstance(entry.data, str) or path in judge.told:
+    for path, entry in runs.entries.items():
+        if entry.kind != "scalar" or not isinstance(entry.data, str) or path in runs.reported:
             continue
-        keys = judge.keys_at(path)
+        keys = runs.keys_at(path)
         compared = [item for key in keys for item in key.compared]
         if not compared or any(same for _, same in compared):
             continue
@@ -30,8 +30,8 @@ def find_wrong_values(judge: Judge) -> None:
         if near is None or near == entry.data:
             continue
         spot = next((key.uses[0] for key in keys if key.uses), None)
-        judge.told.add(path)
-        judge.add(
+        runs.reported.add(path)
+        runs.add(
             Verdict(
                 "unknown-choice",
                 path,
@@ -40,30 +40,30 @@ def find_wrong_values(judge: Judge) -> None:
                     "key": format_key_path(path),
                     "value": entry.data,
                     "wanted": near,
-                    "place": judge.place(spot) if spot is not None else "",
+                    "place": runs.place(spot) if spot is not None else "",
                 },
                 spot=spot,
                 label="no way is taken for it",
-                changes=(SetValue(path, near),) if judge.first.file.form == "yaml" else (),
+                changes=(SetValue(path, near),) if runs.first.file.form == "yaml" else (),
             )
         )
 
 
-def find_open_interpolations(judge: Judge) -> None:
+def find_open_interpolations(runs: ConfigRuns) -> None:
     """Tell of interpolations that name no key, where the run reads them."""
-    if not any(opened.loading.how in ("omegaconf", "hydra") for opened in judge.mine):
+    if not any(opened.loading.how in ("omegaconf", "hydra") for opened in runs.mine):
         return
-    for path, entry in judge.entries.items():
+    for path, entry in runs.entries.items():
         if entry.kind != "scalar" or not isinstance(entry.data, str) or "${" not in entry.data:
             continue
-        reads = [spot for key in judge.keys_at(path) for spot in key.reads]
+        reads = [spot for key in runs.keys_at(path) for spot in key.reads]
         if not reads:
             continue
         for name in re.findall(r"\$\{([A-Za-z_][\w.]*)\}", entry.data):
-            if any(_names_key(result, name) for result in judge.results):
+            if any(_names_key(result, name) for result in runs.results):
                 continue
-            judge.told.add(path)
-            judge.add(
+            runs.reported.add(path)
+            runs.add(
                 Verdict(
                     "missing-key",
                     path,
@@ -72,8 +72,8 @@ def find_open_interpolations(judge: Judge) -> None:
                         "key": name,
                         "name": name,
                         "error": "InterpolationKeyError",
-                        "place": judge.place(reads[0]),
-                        "entry": judge.shown(judge.results[0].entrance.module.path),
+                        "place": runs.place(reads[0]),
+                        "entry": runs.relative(runs.results[0].entrance.module.path),
                     },
                     spot=reads[0],
                     label="reads the value that names it",
@@ -95,18 +95,18 @@ def _names_key(result: RunResult, name: str) -> bool:
     )
 
 
-def find_numbers_as_text(judge: Judge) -> None:
+def find_numbers_as_text(runs: ConfigRuns) -> None:
     """Tell of texts that look like numbers and go into TensorFlow or Keras unconverted."""
-    for result in judge.results:
+    for result in runs.results:
         for call in result.run.calls:
             if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:
                 continue
             given = [(None, value) for value in call.args] + list(call.keywords.items())
             for name, value in given:
                 key = value.key if type(value) is Scalar else None
-                if key is None or key.source != judge.path or key.path in judge.told or name in _TEXTS:
+                if key is None or key.source != runs.path or key.path in runs.reported or name in _TEXTS:
                     continue
-                entry = judge.entries.get(key.path)
+                entry = runs.entries.get(key.path)
                 if (
                     entry is None
                     or not entry.plain
@@ -120,18 +120,18 @@ def find_numbers_as_text(judge: Judge) -> None:
                 )
                 if wanted is None:
                     continue
-                judge.told.add(key.path)
-                judge.add(
+                runs.reported.add(key.path)
+                runs.add(
                     Verdict(
                         "refused-value",
                         key.path,
                         entry.value,
                         {
                             "key": format_key_path(key.path),
-                            "value": shown_value(value),
+                            "value": in_words(value),
                             "by": call.name.rpartition(".")[2] + "()",
                             "error": "a text is no number",
-                            "place": judge.place(call.spot),
+                            "place": runs.place(call.spot),
                         },
                         spot=call.spot,
                         label="takes a number",

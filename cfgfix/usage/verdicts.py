@@ -10,9 +10,9 @@ from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import Arguments
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
+from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.idle_keys import find_overwritten, find_unread
 from cfgfix.usage.jobs import Job, job_for, jobs_of
-from cfgfix.usage.judge import Judge, Verdict
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.overrides import find_unknown_overrides
@@ -84,96 +84,93 @@ def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str,
     found: dict[str, ConfigVerdicts] = {}
     for path, results in by_file.items():
         try:
-            judge = Judge(project, path, results, mentioned)
-            programs = {judge.shown(result.entrance.module.path) for result in results}
-            reached = _reached_by(judge, sinks, places)
-            found[path] = _verdicts_of(judge, arguments, reached, job_for(jobs, programs, path))
+            runs = ConfigRuns(project, path, results, mentioned)
+            programs = {runs.relative(result.entrance.module.path) for result in results}
+            reached = _reached_by(runs, sinks, places)
+            found[path] = _verdicts_of(runs, arguments, reached, job_for(jobs, programs, path))
         except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
             project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
 
 
-def _reached_by(judge: Judge, sinks: Sinks, places: Places) -> tuple[Reached, ...]:
+def _reached_by(runs: ConfigRuns, sinks: Sinks, places: Places) -> tuple[Reached, ...]:
     """Return the parameters of TensorFlow that the values of a file reach."""
-    results = [result for result in judge.results if result.entrance.framework]
-    values = {path: entry.data for path, entry in judge.entries.items() if entry.kind == "scalar"}
-    return reached_by(judge.path, results, sinks, values, places) if results else ()
+    results = [result for result in runs.results if result.entrance.framework]
+    values = {path: entry.data for path, entry in runs.entries.items() if entry.kind == "scalar"}
+    return reached_by(runs.path, results, sinks, values, places) if results else ()
 
 
 def _verdicts_of(
-    judge: Judge, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None
+    runs: ConfigRuns, arguments: Arguments, reached: tuple[Reached, ...], job: Job | None
 ) -> ConfigVerdicts:
     evidence: dict[str, tuple[str, ...]] = {}
-    for result, opened in zip(judge.results, judge.mine, strict=True):
+    for result, opened in zip(runs.results, runs.mine, strict=True):
         spot = opened.loading.spot
         line = (
-            f"opened by {judge.shown(result.entrance.module.path)} ({judge.place(spot)}): {opened.evidence}"
+            f"opened by {runs.relative(result.entrance.module.path)} ({runs.place(spot)}): {opened.evidence}"
         )
-        way = [f"{judge.shown(scope.module.path)}:{place[0]}" for scope, place in spot.calls]
-        evidence.setdefault(line, (*way, judge.place(spot)))
-    problem = next((item.problem for item in judge.mine if item.problem is not None), None)
-    if problem is not None and judge.first.file.form != "yaml":
-        opened = judge.first
+        way = [f"{runs.relative(scope.module.path)}:{place[0]}" for scope, place in spot.calls]
+        evidence.setdefault(line, (*way, runs.place(spot)))
+    problem = next((item.problem for item in runs.mine if item.problem is not None), None)
+    if problem is not None and runs.first.file.form != "yaml":
+        opened = runs.first
         stop = min(problem.offset + 1, len(opened.file.source.text))
-        judge.add(
+        runs.add(
             Verdict(
                 "not-loadable",
                 (),
                 (min(problem.offset, stop), stop),
                 {
                     "message": problem.message,
-                    "place": judge.place(opened.loading.spot),
+                    "place": runs.place(opened.loading.spot),
                     "form": opened.file.form.upper(),
                 },
                 spot=opened.loading.spot,
                 label="loads the file",
             )
         )
-    if judge.root is not None and judge.root.kind == "map":
-        find_lacking(judge)
-        find_refused(judge)
-        find_unknown_overrides(judge)
-        find_refused_arguments(judge, arguments)
-        find_wrong_values(judge)
-        find_open_interpolations(judge)
-        find_numbers_as_text(judge)
-        find_unread(judge)
-        find_overwritten(judge)
+    if runs.root is not None and runs.root.kind == "map":
+        find_lacking(runs)
+        find_refused(runs)
+        find_unknown_overrides(runs)
+        find_refused_arguments(runs, arguments)
+        find_wrong_values(runs)
+        find_open_interpolations(runs)
+        find_numbers_as_text(runs)
+        find_unread(runs)
+        find_overwritten(runs)
     converted = {
-        key.name
-        for opened in judge.mine
-        for key in opened.keys.values()
-        if key.conversions & {"float", "int"}
+        key.name for opened in runs.mine for key in opened.keys.values() if key.conversions & {"float", "int"}
     }
-    judge.verdicts.sort(key=lambda item: (item.span, item.check))
+    runs.verdicts.sort(key=lambda item: (item.span, item.check))
     return ConfigVerdicts(
-        judge.first.file,
-        judge.first.loader,
+        runs.first.file,
+        runs.first.loader,
         tuple(evidence),
         tuple(evidence.values()),
-        any(result.entrance.framework for result in judge.results),
-        all(result.entrance.another and not result.entrance.framework for result in judge.results),
-        tuple(judge.verdicts),
+        any(result.entrance.framework for result in runs.results),
+        all(result.entrance.another and not result.entrance.framework for result in runs.results),
+        tuple(runs.verdicts),
         frozenset(converted),
-        _programs(judge),
-        frozenset(map(judge.shown, _modules(judge))),
-        _reads(judge),
-        _asked(judge),
+        _programs(runs),
+        frozenset(map(runs.relative, _modules(runs))),
+        _reads(runs),
+        _asked(runs),
         reached,
         job,
-        branches_of(judge.path, judge.results),
+        branches_of(runs.path, runs.results),
     )
 
 
-def _programs(judge: Judge) -> tuple[str, ...]:
-    entrances = [result.entrance for result in judge.results]
+def _programs(runs: ConfigRuns) -> tuple[str, ...]:
+    entrances = [result.entrance for result in runs.results]
     chosen = [entrance for entrance in entrances if entrance.framework] or entrances
-    return tuple(dict.fromkeys(judge.shown(entrance.module.path) for entrance in chosen))
+    return tuple(dict.fromkeys(runs.relative(entrance.module.path) for entrance in chosen))
 
 
-def _modules(judge: Judge) -> Iterator[str]:
+def _modules(runs: ConfigRuns) -> Iterator[str]:
     """Yield the Python files that load the file, read a key of it or ask for one."""
-    for result, opened in zip(judge.results, judge.mine, strict=True):
+    for result, opened in zip(runs.results, runs.mine, strict=True):
         yield opened.loading.spot.path
         for scope, _ in opened.loading.spot.calls:
             yield scope.module.path
@@ -184,24 +181,24 @@ def _modules(judge: Judge) -> Iterator[str]:
         yield from (item.spot.path for item in result.run.refusals)
 
 
-def _reads(judge: Judge) -> dict[KeyPath, Place]:
+def _reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
     """Return where each key is read first."""
     found: dict[KeyPath, Place] = {}
-    for opened in judge.mine:
+    for opened in runs.mine:
         for path, key in opened.keys.items():
             spot = next(iter((*key.reads, *key.uses, *key.walks, *key.escapes)), None)
             if path and spot is not None and len(found) < MAX_PLACES:
-                found.setdefault(path, (judge.shown(spot.path), spot.line))
+                found.setdefault(path, (runs.relative(spot.path), spot.line))
     return found
 
 
-def _asked(judge: Judge) -> tuple[tuple[KeyPath, Place], ...]:
+def _asked(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:
     """Return the keys that the code asks for and the file lacks, with where."""
     found: dict[KeyPath, Place] = {}
-    for result in judge.results:
+    for result in runs.results:
         for item in result.run.asked:
             for section in item.sections:
-                if section.source == judge.path and len(found) < MAX_PLACES:
-                    place = (judge.shown(item.spot.path), item.spot.line)
+                if section.source == runs.path and len(found) < MAX_PLACES:
+                    place = (runs.relative(item.spot.path), item.spot.line)
                     found.setdefault((*section.path, item.name), place)
     return tuple(found.items())

@@ -27,7 +27,7 @@ def reached(folder: Path, code: str, config: str) -> list[tuple[str, str, object
     return [
         (sink.callable, sink.parameter, sink.value.value if isinstance(sink.value, Scalar) else "...")
         for result in runs.results
-        for sink in sinks.of(result, "run.yaml")
+        for sink in sinks.sinks_of(result, "run.yaml")
     ]
 
 

@@ -85,10 +85,10 @@ def gone_name(program: Program) -> Iterator[Hit]:
                 known[last] = _fate(table, last)
             fate = known[last]
             if fate is not None:
-                yield from _told(program, module, last, places, fate)
+                yield from _gone_name(program, module, last, places, fate)
 
 
-def _told(
+def _gone_name(
     program: Program, module: Module, last: str, places: list[tuple[Expr, Scope, int]], fate: _Fate
 ) -> Iterator[Hit]:
     places = [

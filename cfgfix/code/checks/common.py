@@ -350,37 +350,37 @@ def _eager_fits(program: Program) -> frozenset[bool | None]:
             for module in program.modules
             if RUN_EAGERLY in module.summary.words
             for scope in module.summary.scopes
-            for value in _told_eager(program, scope)
+            for value in _eager_settings(program, scope)
         )
     return found
 
 
-def _told_eager(program: Program, scope: Scope) -> Iterator[bool | None]:
+def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
     """Yield what a scope says of `run_eagerly`: True, False, or None where that is not known."""
     exprs = [expr for call in scope.calls for expr in (*call.args, *(value for _, value in call.keywords))]
     for event in scope.events():
         if event.value is not None:
             exprs.append(event.value)
             if any(target[0] == ATTRIBUTE and target[2] == RUN_EAGERLY for target in event.targets):
-                yield _told(event.value)
+                yield _literal_truth(event.value)
     for expr in exprs:
         for part in walk(expr, scope):
             if part[0] == MAPPING:
                 for key, value in part[1]:
                     if key is not None and constant(key) == RUN_EAGERLY:
-                        yield _told(value)
+                        yield _literal_truth(value)
     for call in scope.calls:
         given = call.keyword(RUN_EAGERLY)
         if given is None:
             continue
-        told = _told(given)
+        literal = _literal_truth(given)
         values = [
             flag(site.keywords.get(RUN_EAGERLY)) for site in program.flow.within(scope) if site.call is call
         ]
-        yield from values if told is None and values else (told,)
+        yield from values if literal is None and values else (literal,)
 
 
-def _told(expr: Expr) -> bool | None:
+def _literal_truth(expr: Expr) -> bool | None:
     return bool(expr[1]) if expr[0] == CONSTANT else None
 
 

@@ -52,7 +52,7 @@ def passed_over(program: Program, _: object) -> frozenset[int]:
     return with_other_releases(program)
 
 
-def _told(program: Program, site: Site) -> bool:
+def _surely_keras(program: Program, site: Site) -> bool:
     """Tell whether a call is one of `tf.keras` that nothing around it keeps from Keras 3."""
     scope, call = site.scope, site.call
     return (
@@ -297,7 +297,7 @@ def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]
     known = _KINDS[kind]
     call, scope = site.call, site.scope
     name = call.argument(known.position, "filepath")
-    if name is None or call.opaque or len(call.args) > known.most or not _told(program, site):
+    if name is None or call.opaque or len(call.args) > known.most or not _surely_keras(program, site):
         return
     if any(key in ("zipped", "max_shard_size") for key, _ in call.keywords) or _refuses(program, site):
         return
@@ -388,7 +388,7 @@ def float_steps(program: Program) -> Iterator[Hit]:
                     and (found := _float(program, value, site.scope, site.call.block)) is not None
                     and (parameter != "validation_steps" or _validates(site.call))
                 ]
-                if given and _on_model(program, site) and _told(program, site):
+                if given and _on_model(program, site) and _surely_keras(program, site):
                     for parameter, value, found in given:
                         yield from _counted(program, site, method, parameter, value, found)
 
@@ -466,7 +466,7 @@ def float_units(program: Program) -> Iterator[Hit]:
             for parameter, position in table.get(layer, ()):
                 value = site.call.argument(position, parameter)
                 found = _float(program, value, site.scope, site.call.block) if value is not None else None
-                if value is not None and found is not None and _told(program, site):
+                if value is not None and found is not None and _surely_keras(program, site):
                     yield from _sized(program, site, parameter, value, found, ever=ever)
 
 
@@ -645,7 +645,7 @@ def _refused(
     program: Program, site: Site, value: Expr, what: str, rewrites: tuple[Rewrite, ...]
 ) -> Iterator[Hit]:
     severity = refused_by_three(program, site.scope)
-    if severity is None or not _told(program, site):
+    if severity is None or not _surely_keras(program, site):
         return
     yield Hit(
         site.scope,

@@ -86,7 +86,7 @@ class Parts:
         self._classes: dict[int, _Callee | None] = {}
         self._subclasses: dict[int, list[Scope]] | None = None
 
-    def of(self, value: Value) -> _Callee | None:
+    def callee(self, value: Value) -> _Callee | None:
         """Return what is called, or None where it may be anything else."""
         if isinstance(value, Instance):
             key = id(value.scope)
@@ -369,7 +369,7 @@ def by_position(program: Program) -> Iterator[Hit]:
             severity="info"
             if given == ["training"]
             and stands_alone(program, site.scope.module)
-            and _training_never_told(program)
+            and _training_never_given(program)
             else told[0],
             rewrites=rewrites,
             no_fix=why,
@@ -382,7 +382,7 @@ _TELLS_TRAINING = frozenset(
 """Methods of a model that call its layers with `training` set (Keras 3.15.1, `keras/src/backend/tensorflow/trainer.py`)."""
 
 
-def _training_never_told(program: Program) -> bool:
+def _training_never_given(program: Program) -> bool:
     """Tell whether nothing in a program says that it trains: no method of Keras that does, and no call that is given `training`."""
     found: bool | None = program.facts.get("training never told")
     if found is None:
@@ -590,7 +590,7 @@ def _callees(parts: Parts, value: Value) -> list[_Callee]:
     for item in ways:
         if isinstance(item, Constant) and item.value is None:
             continue
-        callee = parts.of(item)
+        callee = parts.callee(item)
         if callee is None:
             return []
         found.append(callee)

@@ -38,7 +38,7 @@ def without_training(program: Program) -> Iterator[Hit]:
             name = dotted(call.func)
             if name is None or (id(scope), name) in seen or not _plain(call):
                 continue
-            if name not in trained[id(scope)] or _told_elsewhere(scope, call, name):
+            if name not in trained[id(scope)] or _given_elsewhere(scope, call, name):
                 continue
             found = _layer_of(program, scope, call.func)
             if found is None:
@@ -123,7 +123,7 @@ def _source_of(expr: Expr) -> str | None:
     return dotted(expr[1]) if expr[0] == ATTRIBUTE and expr[2] in _SOURCES else None
 
 
-def _told_elsewhere(scope: Scope, call: Call, name: str) -> bool:
+def _given_elsewhere(scope: Scope, call: Call, name: str) -> bool:
     """Tell whether the function calls the same with the flag too: it knows of it, and leaves it out here."""
     return any(
         other is not call and dotted(other.func) == name and other.keyword("training") is not None

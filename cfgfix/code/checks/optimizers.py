@@ -59,7 +59,7 @@ def second_list(program: Program) -> Iterator[Hit]:
             groups[id(site.scope), shown].setdefault(site.call.number, site)
     for (_, shown), found in groups.items():
         sites = sorted(found.values(), key=lambda site: site.call.place)[:_MOST_CALLS]
-        if len(sites) < 2 or not _told(program, sites[0], shown):
+        if len(sites) < 2 or not _surely_new(program, sites[0], shown):
             continue
         pair = _pair(program, sites)
         if pair is not None:
@@ -90,7 +90,7 @@ def second_list(program: Program) -> Iterator[Hit]:
             )
 
 
-def _told(program: Program, site: Site, shown: str) -> bool:
+def _surely_new(program: Program, site: Site, shown: str) -> bool:
     """Tell whether an optimizer is one of Keras's new ones for certain, and the same one wherever its name stands in the scope."""
     scope = site.scope
     made = alternatives(site.receiver)

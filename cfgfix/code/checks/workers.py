@@ -44,7 +44,7 @@ _CLUSTER = "TF_CONFIG"
 _STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "os.system", "os.exec", "os.spawn", "os.fork")
 
 
-def cluster_told_late(program: Program) -> Iterator[Hit]:
+def cluster_set_late(program: Program) -> Iterator[Hit]:
     """`TF_CONFIG` set behind the strategy that has read it when it was made."""
     told = [
         item
@@ -62,7 +62,7 @@ def cluster_told_late(program: Program) -> Iterator[Hit]:
     for scope, made, place, block in _made_in(program):
         if in_tests(scope) or _asked(scope.module):
             continue
-        late = [_told_in(program, scope, item) for item in told]
+        late = [_set_in(program, scope, item) for item in told]
         behind = [item for item in late if item is not None and item[0][:2] > place[:2]]
         if not behind or len(behind) < len(told) or not all(inside(scope, item[1], block) for item in behind):
             continue
@@ -113,7 +113,7 @@ def _made_in(program: Program) -> Iterator[tuple[Scope, Site, Place, int]]:
                     pending.append(caller.scope)
 
 
-def _told_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int] | None:
+def _set_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int] | None:
     """Return where a scope comes to a statement that sets a variable: its own, or the first call of the function that it stands in."""
     if item[0] is scope:
         return item[3].place, item[3].block
@@ -590,4 +590,4 @@ def _repeats_before(way: list[Dataset], batch: Site) -> bool:
 
 def check(program: Program) -> Iterable[Hit]:
     """The group's first rule."""
-    return cluster_told_late(program)
+    return cluster_set_late(program)

@@ -333,12 +333,14 @@ def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
         here = above
     if found.open and not found.whatever:
         # Prose is the weakest witness: it counts where no file for a tool and no command says anything.
-        found = next((told for folder in guides if (told := _told_by(folder, looked))), None) or found
+        found = (
+            next((told for folder in guides if (told := _guide_requirement(folder, looked))), None) or found
+        )
     below = []
     for folder in sorted(_between(folders, top)):
         said = _said_by(folder, looked)
         if said is None and found.open and not found.whatever:
-            said = _told_by(folder, looked)
+            said = _guide_requirement(folder, looked)
         if said is not None:
             below.append((folder, said))
     if asked == AUTO and not (found.known or found.computed or below):
@@ -483,7 +485,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     return _made(folder, said, looked) if said else None
 
 
-def _told_by(folder: str, looked: list[str]) -> Requirement | None:
+def _guide_requirement(folder: str, looked: list[str]) -> Requirement | None:
     """Return what a folder's guide says in a list or a sentence; None where it says no release."""
     place = os.path.join(folder, GUIDE)
     looked.append(place)

@@ -74,7 +74,7 @@ class Reached:
     argument: int | str | None = None
 
     @property
-    def shown(self) -> str:
+    def call_text(self) -> str:
         """The call and its parameter as a reader knows them: `Dataset.batch(batch_size)`."""
         name = self.call.removeprefix("tensorflow.data.").removeprefix("tensorflow.").removeprefix("keras.")
         if self.parameter == SAMPLES:
@@ -155,7 +155,7 @@ def render(folder: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class KeyMeanings:
     """What the code that opens a config says its keys are.
 
     Attributes:
@@ -188,7 +188,7 @@ _EVALUATED = {"batch_size": "eval_batch_size"}
 """Concepts that a key of the evaluation has beside one of the training."""
 
 
-def told(reached: Iterable[Reached]) -> Told:
+def key_meanings(reached: Iterable[Reached]) -> KeyMeanings:
     """Return what the parameters that a config's values reach say of its keys."""
     keys: dict[tuple[str, KeyPath], Reached] = {}
     values: dict[str, list[tuple[Any, Reached]]] = {}
@@ -214,7 +214,7 @@ def told(reached: Iterable[Reached]) -> Told:
             values.setdefault(concept, []).append((size, item))
     _part(keys)
     given = {concept for concept, _ in keys}
-    return Told(
+    return KeyMeanings(
         keys,
         {concept: found[0] for concept, found in values.items() if concept not in given and _agreed(found)},
     )
@@ -242,7 +242,7 @@ def _is_of_evaluation(path: KeyPath) -> bool:
     return not words.isdisjoint(_EVALUATION)
 
 
-def told_dialect(dialect: Dialect, found: Told) -> Dialect:
+def dialect_by_meanings(dialect: Dialect, found: KeyMeanings) -> Dialect:
     """Return a dialect whose keys are those that the code says, with its own names where the code says nothing.
 
     Of a dialect of common spellings a name counts only where the code does not show that the key is something else, or

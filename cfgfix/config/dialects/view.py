@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfgfix.config.dialects.parameters import Reached, Told
+    from cfgfix.config.dialects.parameters import KeyMeanings, Reached
 
 _ABSENT = object()
 NOMINAL_SHARE = 0.92
@@ -91,7 +91,7 @@ class View:
         default: Returns the default of an absent key path, or a sentinel; see `Schema.default`.
         missing: That sentinel.
         hardware: Looks up a fact of the target machine, or None where there is no target.
-        told: What the code that opens the file says of its keys; the dialect has those keys already.
+        meanings: What the code that opens the file says of its keys; the dialect has those keys already.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class View:
         default: Callable[[KeyPath], Any] | None = None,
         missing: object = None,
         hardware: Callable[[str], Any] | None = None,
-        told: Told | None = None,
+        meanings: KeyMeanings | None = None,
     ) -> None:
         self.document = document
         self.index = index
@@ -115,7 +115,7 @@ class View:
         self._default = default
         self._missing = missing
         self._hardware = hardware
-        self.told = told
+        self.meanings = meanings
         self.facts_asked: dict[str, Reached] = {}
         """Facts of the code that were asked for since this was emptied, with what says them."""
         self.named_asked = False
@@ -261,11 +261,11 @@ class View:
             return self._hardware_value(name[9:])
         bindings = self.bindings(name)
         if bindings:
-            if not self.is_told(name, bindings[0].path):
+            if not self.has_meaning(name, bindings[0].path):
                 self.named_asked = True
             return bindings[0].value
-        if self.told is not None and name in self.told.facts:
-            value, self.facts_asked[name] = self.told.facts[name]
+        if self.meanings is not None and name in self.meanings.facts:
+            value, self.facts_asked[name] = self.meanings.facts[name]
             return value
         if name in DERIVED:
             return self._derive(name)
@@ -273,9 +273,9 @@ class View:
             return self.dialect.facts[name]
         raise Missing(name)
 
-    def is_told(self, concept: str, path: KeyPath | None) -> bool:
+    def has_meaning(self, concept: str, path: KeyPath | None) -> bool:
         """Tell whether the code says that a key is a concept."""
-        return self.told is not None and (concept, path) in self.told.keys
+        return self.meanings is not None and (concept, path) in self.meanings.keys
 
     def has(self, name: str) -> bool:
         """Tell whether an operand has a known value."""

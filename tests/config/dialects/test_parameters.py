@@ -11,7 +11,7 @@ from cfgfix.code.inference.releases import NOTHING
 from cfgfix.code.tensorflow.api import Api, load
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.config.dialects.meanings import MEANINGS
-from cfgfix.config.dialects.parameters import Reached, meaning_of, told, told_dialect
+from cfgfix.config.dialects.parameters import Reached, dialect_by_meanings, key_meanings, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.rules.reader import load_yaml
 
@@ -61,29 +61,33 @@ BATCH = "tensorflow.data.Dataset.batch"
 
 def test_a_key_that_reaches_a_parameter_comes_before_the_names() -> None:
     generic = dialects()["generic"]
-    found = told_dialect(generic, told([reached(BATCH, "batch_size", ("pens", "flock"), 33)]))
+    found = dialect_by_meanings(generic, key_meanings([reached(BATCH, "batch_size", ("pens", "flock"), 33)]))
     assert found.concepts["batch_size"][0] == ("pens", "flock")
     assert ("batch_size",) in found.concepts["batch_size"]
 
 
 def test_a_name_gives_way_to_what_the_code_shows() -> None:
     generic = dialects()["generic"]
-    elsewhere = told([reached("tensorflow.data.Dataset.shuffle", "buffer_size", ("batch_size",), 9)])
-    assert ("batch_size",) not in told_dialect(generic, elsewhere).concepts["batch_size"]
-    constant = told([reached(BATCH, "batch_size", None, 32)])
+    elsewhere = key_meanings([reached("tensorflow.data.Dataset.shuffle", "buffer_size", ("batch_size",), 9)])
+    assert ("batch_size",) not in dialect_by_meanings(generic, elsewhere).concepts["batch_size"]
+    constant = key_meanings([reached(BATCH, "batch_size", None, 32)])
     assert constant.facts["batch_size"][0] == 32
-    assert "batch_size" not in told_dialect(generic, constant).concepts
+    assert "batch_size" not in dialect_by_meanings(generic, constant).concepts
 
 
 def test_a_fact_needs_all_calls_to_agree() -> None:
-    assert "batch_size" not in told([reached(BATCH, "batch_size", None, size) for size in (8, 16)]).facts
+    assert (
+        "batch_size" not in key_meanings([reached(BATCH, "batch_size", None, size) for size in (8, 16)]).facts
+    )
     unsure = reached(BATCH, "batch_size", None, 8, always=False)
-    assert "batch_size" not in told([unsure]).facts
+    assert "batch_size" not in key_meanings([unsure]).facts
 
 
 def test_items_are_counted() -> None:
     strategy = "tensorflow.distribute.MirroredStrategy"
-    found = told([reached(strategy, "", None, None), reached(strategy, "devices", None, ["GPU:0", "GPU:1"])])
+    found = key_meanings(
+        [reached(strategy, "", None, None), reached(strategy, "devices", None, ["GPU:0", "GPU:1"])]
+    )
     assert {concept: value for concept, (value, _) in found.facts.items()} == {
         "strategy": "mirrored",
         "num_gpus": 2,

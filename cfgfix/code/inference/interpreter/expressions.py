@@ -448,7 +448,7 @@ def _call(frame: Frame, expr: Expr) -> Value:
         return run.call(Call(frame, callee, tuple(args), keywords, spot, spread, opaque=opaque))
     results = []
     for item in callees:
-        shown = f"{text(call.func, frame.scope)} is {_shown_callee(item)}"
+        shown = f"{text(call.func, frame.scope)} is {_callee_text(item)}"
         run.config_conditions.add(shown)
         run.assumed.append(shown)
         try:
@@ -512,7 +512,7 @@ def function_object(frame: Frame, scope: Scope) -> FunctionObject:
     return FunctionObject(scope, frame.names, defaults=defaults)
 
 
-def _shown_callee(value: Value) -> str:
+def _callee_text(value: Value) -> str:
     """Return what is called, as a reader knows it."""
     if isinstance(value, (FunctionObject, ClassObject)):
         return value.scope.name

@@ -153,7 +153,7 @@ def _if(frame: Frame, event: Event) -> int:
     spot = frame.spot(event.place, event.block)
     run.use(test, spot)
     holds = run.holds(test, spot)
-    holding, others = _told_apart(frame, event) if holds is None else ({}, {})
+    holding, others = _bindings_by_condition(frame, event) if holds is None else ({}, {})
     if holding is None or others is None:
         holds = holding is not None
     run.note_branch(test, holds, spot)
@@ -171,7 +171,9 @@ MAX_ALTERNATIVES = 6
 """Most values of a name that a condition is tried with."""
 
 
-def _told_apart(frame: Frame, event: Event) -> tuple[dict[str, Value] | None, dict[str, Value] | None]:
+def _bindings_by_condition(
+    frame: Frame, event: Event
+) -> tuple[dict[str, Value] | None, dict[str, Value] | None]:
     """Return what a name is bound to where a condition holds, and where it does not: of several values those that fit.
 
     Returns:

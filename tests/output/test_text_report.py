@@ -9,8 +9,8 @@ import pytest
 
 from cfgfix.core.findings import Severity
 from cfgfix.lint.runner import Request, check
-from cfgfix.output.shown import shown
 from cfgfix.output.text import concise
+from cfgfix.output.text_report import text_report
 from cfgfix.settings.reader import Settings
 
 OLD = """\
@@ -78,7 +78,7 @@ def test_notes_that_nobody_acts_on_are_counted(project: Path) -> None:
     assert any(" TFD013 " in line for line in lines(project, fail_on="info"))
 
 
-def test_the_least_severity_is_what_is_shown(project: Path) -> None:
+def test_the_least_severity_is_what_counts(project: Path) -> None:
     found = lines(project, min_severity="error")
     assert any(" DEP020 " in line for line in found)
     assert not any(" warning " in line or ": info " in line for line in found)
@@ -94,7 +94,7 @@ def test_the_report_itself_keeps_all(project: Path) -> None:
 
     kept = [item for file in json.loads(render(report))["files"] for item in file["findings"]]
     assert sum(item["rule"] == "DEP020" for item in kept) == 4
-    reduced = shown(report)
+    reduced = text_report(report)
     assert reduced.left_out > 0
     assert len(reduced.report.findings()) + reduced.left_out < len(kept)
     assert all(item.severity is not Severity.INFO or item.fix for item in reduced.report.findings())

@@ -12,7 +12,7 @@ MOST_PLACES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TextReport:
     """A report as text shows it.
 
     Attributes:
@@ -24,7 +24,7 @@ class Shown:
     left_out: int
 
 
-def shown(report: Report) -> Shown:
+def text_report(report: Report) -> TextReport:
     """Return what text shows of a report; formats for machines have all of it."""
     left_out = 0
     groups: dict[tuple[str, ...], list[Finding]] = {}
@@ -32,7 +32,7 @@ def shown(report: Report) -> Shown:
     for file in report.files:
         here: list[Finding] = []
         for finding in file.findings:
-            if not _is_shown(report, file, finding):
+            if not _counts(report, file, finding):
                 left_out += 1
                 continue
             key = _matter(report, file, finding)
@@ -54,10 +54,10 @@ def shown(report: Report) -> Shown:
         )
         for file, here in kept
     )
-    return Shown(replace(report, files=files), left_out)
+    return TextReport(replace(report, files=files), left_out)
 
 
-def _is_shown(report: Report, file: FileReport, finding: Finding) -> bool:
+def _counts(report: Report, file: FileReport, finding: Finding) -> bool:
     settings = file.settings or report.settings
     if settings.min_severity is not None:
         return finding.severity >= Severity[settings.min_severity.upper()]

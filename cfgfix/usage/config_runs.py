@@ -47,7 +47,7 @@ class Verdict:
     others: tuple[Location, ...] = ()
 
 
-class Judge:
+class ConfigRuns:
     """What the runs of all programs that opened one config show of it.
 
     Attributes:
@@ -60,7 +60,7 @@ class Judge:
         entries: Its own entries, by key path.
         exhausted: Whether a run was cut off.
         verdicts: What is said of it.
-        told: Keys of which something is said.
+        reported: Keys of which something is said.
     """
 
     def __init__(
@@ -81,15 +81,15 @@ class Judge:
                 if not entry.shared:
                     self.entries.setdefault(entry.path, entry)
         self.verdicts: list[Verdict] = []
-        self.told: set[KeyPath] = set()
+        self.reported: set[KeyPath] = set()
 
-    def shown(self, path: str) -> str:
+    def relative(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
-        return self.project.shown(path)
+        return self.project.relative(path)
 
     def place(self, spot: Spot) -> str:
         """Return a place in the code as `path:line`."""
-        return f"{self.shown(spot.path)}:{spot.line}"
+        return f"{self.relative(spot.path)}:{spot.line}"
 
     @property
     def mentioned(self) -> Mentions:
@@ -141,7 +141,7 @@ class Judge:
     def why(self, verdict: Verdict) -> str:
         """Say how it is known that a program opens the file."""
         for result, opened in zip(self.results, self.mine, strict=True):
-            if self.shown(result.entrance.module.path) == verdict.values["entry"]:
+            if self.relative(result.entrance.module.path) == verdict.values["entry"]:
                 return f"That it opens this file is known because {opened.evidence}."
         return ""
 
@@ -155,7 +155,7 @@ class Judge:
             if other != path and other in self.entries and not self.untouched(other)
         ]
         taken = not section or any(counted(key) for key in self.keys_at(section))
-        if taken and not read and not any(told[: len(section)] == section for told in self.told):
+        if taken and not read and not any(other[: len(section)] == section for other in self.reported):
             return True
         numbered = re.sub(r"[0-9]+", "0", str(path[-1]))
         return numbered != str(path[-1]) and any(
