@@ -1,0 +1,249 @@
+"""Calls of the project's own functions, methods and classes with arguments that they do not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.program import Program, fold, is_keras_part
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, Call, Expr, Scope
+from cfgfix.code.model.values import ClassValue, Function
+from cfgfix.core.records import dataclass
+
+NEEDLES = IMPORTS
+
+_PLAIN_BASES = (
+    "keras.",
+    "tensorflow.",
+    "builtins.object",
+    "object",
+    "abc.ABC",
+    "typing.Generic",
+    "typing.Protocol",
+)
+"""Bases outside the project that call `__init__` with what the class was called with."""
+_KEPT = (
+    "tensorflow.function",
+    "staticmethod",
+    "classmethod",
+    "abc.abstractmethod",
+    "builtins.staticmethod",
+    "builtins.classmethod",
+)
+"""Decorators after which a function still takes what is written in its definition."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Callee:
+    """What is certainly called.
+
+    Attributes:
+        scope: The function, or the constructor of the class.
+        shown: Its name for the message.
+        bound: How many of its first parameters the call does not write: the object or the class.
+    """
+
+    scope: Scope
+    shown: str
+    bound: int
+
+
+def arguments_not_taken(program: Program) -> Iterator[Hit]:
+    """A call that ends in TypeError: an argument is missing, too many are given, or one has a name that is not taken."""
+    certain = _Certain(program)
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if in_tests(scope):
+                continue
+            for call in scope.calls:
+                callee = None if call.opaque or dotted(call.func) is None else certain.callee(scope, call)
+                problem = None if callee is None else _problem(callee, call)
+                if callee is None or problem is None:
+                    continue
+                defined = callee.scope
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"function": callee.shown, "problem": problem},
+                    related=(Step(defined, defined.place, -1, "is defined here"),),
+                )
+
+
+class _Certain:
+    """What the names of a program certainly stand for when they are called."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._names: dict[int, dict[str, int]] = {}
+        self._stored: set[str] | None = None
+        self._overridden: dict[str, list[Scope]] | None = None
+
+    def callee(self, scope: Scope, call: Call) -> _Callee | None:
+        """Return what a call certainly enters, or None."""
+        if not self._steady(scope, call.func):
+            return None
+        value = self._program.flow.stands_for(scope, call.func)
+        if isinstance(value, Function):
+            return self._function(value)
+        if isinstance(value, ClassValue):
+            return self._constructor(value.scope)
+        return None
+
+    def _steady(self, scope: Scope, func: Expr) -> bool:
+        """Tell whether the first name of what is called is bound once where it is bound."""
+        while func[0] == ATTRIBUTE:
+            func = func[1]
+        if func[0] != NAME:
+            return False
+        here: Scope | None = scope
+        while here is not None:
+            if func[1] in here.names or here.kind == "module":
+                return self._bindings(here, func[1]) <= 1
+            here = self._program.outer(here)
+        return False
+
+    def _bindings(self, scope: Scope, name: str) -> int:
+        """Return how often a scope binds a name, functions and classes that it defines included."""
+        defined = self._names.get(id(scope))
+        if defined is None:
+            defined = self._names[id(scope)] = {}
+            for inner in scope.module.summary.scopes[scope.number + 1 :]:
+                if inner.parent == scope.number and inner.kind in ("function", "class"):
+                    defined[inner.name] = defined.get(inner.name, 0) + 1
+        elsewhere = sum(name in inner.outer for inner in scope.module.summary.scopes if inner is not scope)
+        return len(scope.binding(name)) + defined.get(name, 0) + elsewhere
+
+    def _function(self, function: Function) -> _Callee | None:
+        scope = function.scope
+        if scope.kind != "function" or function.partial or function.fixed:
+            return None
+        decorators = self._decorators(scope)
+        if decorators is None or not self._defined_once(scope):
+            return None
+        owner = self._program.owner(scope)
+        if owner is None or scope.parent != owner.number:
+            return _Callee(scope, scope.name, 0)
+        if self._may_be_another(owner, scope.name):
+            return None
+        if "staticmethod" in decorators:
+            bound = 0
+        elif "classmethod" in decorators or function.receiver is not None:
+            bound = 1
+        else:
+            bound = 0
+        return _Callee(scope, f"{owner.name}.{scope.name}", bound)
+
+    def _constructor(self, owner: Scope) -> _Callee | None:
+        classes, outside = self._program.bases(owner)
+        if not all(name.startswith(_PLAIN_BASES) for name in outside):
+            return None
+        if any(item.decorators or "__new__" in item.children or _has_metaclass(item) for item in classes):
+            return None
+        if any(not self._known_bases(item) for item in classes) or not self._defined_once(owner):
+            return None
+        method = self._program.method(owner, "__init__")
+        if method is None or self._decorators(method) is None or not self._defined_once(method):
+            return None
+        holder = self._program.owner(method)
+        if holder is not owner and is_keras_part(self._program, owner) is not (
+            holder is not None and is_keras_part(self._program, holder)
+        ):
+            # A mixin's constructor: which one runs depends on the order of the bases.
+            return None
+        return _Callee(method, owner.name, 1)
+
+    def _known_bases(self, owner: Scope) -> bool:
+        """Tell whether each base of a class is a class of the project, or one outside that has a name."""
+        outer = self._program.outer(owner) or owner
+        for base in owner.bases:
+            if base[:2] == (NAME, "object"):
+                continue
+            if (
+                self._program.static_value(base, outer) is None
+                and self._program.static_name(base, outer) is None
+            ):
+                return False
+        return True
+
+    def _decorators(self, scope: Scope) -> frozenset[str] | None:
+        """Return the decorators of a function by their last name; None where one of them may change what it takes."""
+        outer = self._program.outer(scope) or scope
+        found = set()
+        for decorator in scope.decorators:
+            func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            name = fold(self._program.static_name(func, outer) or dotted(func) or "")
+            if name not in _KEPT:
+                return None
+            found.add(name.rpartition(".")[2])
+        return frozenset(found)
+
+    def _defined_once(self, scope: Scope) -> bool:
+        """Tell whether nothing else in the same scope has the name of a function or class."""
+        outer = scope.module.summary.scopes[scope.parent]
+        return self._bindings(outer, scope.name) == 1
+
+    def _may_be_another(self, owner: Scope, name: str) -> bool:
+        """Tell whether a class below one has a method of the name, or an object is given an attribute of it."""
+        if self._overridden is None or self._stored is None:
+            self._overridden, self._stored = {}, set()
+            for module in self._program.modules:
+                for scope in module.summary.scopes:
+                    if scope.kind == "class":
+                        for method in scope.children:
+                            self._overridden.setdefault(method, []).append(scope)
+                        continue
+                    for event in scope.events():
+                        self._stored |= {target[2] for target in event.targets if target[0] == ATTRIBUTE}
+        return name in self._stored or any(
+            owner in self._program.bases(other)[0]
+            for other in self._overridden.get(name, ())
+            if other is not owner
+        )
+
+
+def _has_metaclass(owner: Scope) -> bool:
+    line = owner.module.source_file().text.splitlines()[owner.place[0] - 1 : owner.place[0] + 3]
+    return "metaclass" in " ".join(line)
+
+
+def _problem(callee: _Callee, call: Call) -> str | None:
+    """Return what Python says of a call, or None where it takes the arguments."""
+    params = callee.scope.params
+    plain = [item for item in params if item[3] == "plain"][callee.bound :]
+    kinds = {item[3] for item in params}
+    if callee.bound and not any(item[3] == "plain" for item in params):
+        return None
+    if "*" not in kinds and len(call.args) > len(plain):
+        return f"takes {_count(len(plain), 'positional argument')}, {len(call.args)} are given"
+    named = {name for name, _ in call.keywords if name is not None}
+    taken = {item[0] for item in plain} | {item[0] for item in params if item[3] == "keyword"}
+    if "**" not in kinds:
+        unknown = sorted(named - taken)
+        if unknown:
+            return f"does not take {_listed(unknown)}"
+    twice = [item[0] for item in plain[: len(call.args)] if item[0] in named]
+    if twice and "**" not in kinds:
+        return f"is given {_listed(twice)} twice"
+    lacking = [
+        name
+        for number, (name, _, default, kind) in enumerate(
+            (*plain, *(item for item in params if item[3] == "keyword"))
+        )
+        if default is None and name not in named and (kind == "keyword" or number >= len(call.args))
+    ]
+    return f"lacks {_listed(lacking)}" if lacking else None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"no {noun}" if not number else f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(names: list[str]) -> str:
+    shown = [f"`{name}`" for name in names[:4]]
+    if len(names) > 4:
+        return f"{', '.join(shown)} and {len(names) - 4} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
