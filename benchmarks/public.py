@@ -3,7 +3,8 @@
 CHECKOUTS holds a folder for each project of `TRUTH/projects.tsv`, by its name, at the commit that stands there; TRUTH is `public`,
 or `unseen` for the projects that nothing was mended for before their first run. Recall and precision stand side by side; a finding
 counts for a defect of the same file with the same key or on the same line, for those inside a section that it is told of, and for the same
-in each other config that it names.
+in each other config that it names. Defects of configs and defects of code are counted apart: a finding in a Python file or notebook counts
+for a defect of the same file with the same key, or at most a few lines away.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 CODE = (".py", ".ipynb")
 TOLD = ("error", "warning")
+NEAR = 3
+"""Most lines between a finding in code and the defect that it counts for: one statement may stand on several."""
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -51,6 +54,25 @@ def tells_of(path: str, finding: dict[str, Any], row: list[str]) -> bool:
     return last(key) == last(row[2]) or inside or (row[0], row[1]) in places
 
 
+def tells_of_code(path: str, finding: dict[str, Any], row: list[str]) -> bool:
+    """Tell whether a finding in code tells of a defect of code: by key, or by a line that is near."""
+    if path != row[0]:
+        return False
+    key = finding.get("key") or ""
+    named = row[2] not in ("", "-") and last(key) == last(row[2])
+    return named or (row[1].isdigit() and abs(finding["location"]["line"] - int(row[1])) <= NEAR)
+
+
+def told_in(reports: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the errors and warnings of some files, each with its file."""
+    return [
+        (item["path"].removeprefix("./"), finding)
+        for item in reports
+        for finding in item["findings"]
+        if finding["severity"] in TOLD
+    ]
+
+
 def checked(folder: Path) -> list[dict[str, Any]]:
     """Return the reports of a project's files."""
     command = [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "json"]
@@ -69,28 +91,40 @@ def main() -> None:
         if not (folder / name).is_dir():
             print(f"{name}: no checkout")
             continue
-        reports = [item for item in checked(folder / name) if not item["path"].endswith(CODE)]
-        known = {item["path"].removeprefix("./") for item in reports if not item.get("passed_over")}
+        reports = checked(folder / name)
+        code = [item for item in reports if item["path"].endswith(CODE)]
+        configs = [item for item in reports if not item["path"].endswith(CODE)]
+        known = {item["path"].removeprefix("./") for item in configs if not item.get("passed_over")}
         for path, kind, *_ in rows_of(listed):
             count[f"{kind} files"] += 1
             count[f"{kind} files taken for configs"] += path in known
-        defects = [row for row in rows_of(truth / f"{name}.tsv") if len(row) > 4 and row[4] in TOLD]
         any_defects = [row for row in rows_of(truth / f"{name}.tsv") if len(row) > 4]
-        found = [
-            (item["path"].removeprefix("./"), finding)
-            for item in reports
-            for finding in item["findings"]
-            if finding["severity"] in TOLD
+        defects = [row for row in any_defects if row[4] in TOLD]
+        of_code = [row for row in defects if row[0].endswith(CODE)]
+        of_configs = [row for row in defects if not row[0].endswith(CODE)]
+        found, found_in_code = told_in(configs), told_in(code)
+        hit = [row for row in of_configs if any(tells_of(path, item, row) for path, item in found)]
+        hit_in_code = [
+            row for row in of_code if any(tells_of_code(path, item, row) for path, item in found_in_code)
         ]
-        hit = [row for row in defects if any(tells_of(path, item, row) for path, item in found)]
-        count["defects"] += len(defects)
-        count["defects found"] += len(hit)
+        count["config defects"] += len(of_configs)
+        count["config defects found"] += len(hit)
+        count["code defects"] += len(of_code)
+        count["code defects found"] += len(hit_in_code)
         for path, item in found:
-            count[f"{item['severity']}s shown"] += 1
+            count[f"config {item['severity']}s shown"] += 1
             if not any(tells_of(path, item, row) for row in any_defects):
-                count[f"{item['severity']}s not in the truth"] += 1
+                count[f"config {item['severity']}s not in the truth"] += 1
                 print(f"  {name}: {path}:{item['location']['line']} {item['rule']} {item['message']}")
-        print(f"{name}: {len(hit)} of {len(defects)} defects, {len(found)} findings")
+        for path, item in found_in_code:
+            count[f"code {item['severity']}s shown"] += 1
+            count[f"code {item['severity']}s not in the truth"] += not any(
+                tells_of_code(path, item, row) for row in any_defects
+            )
+        print(
+            f"{name}: {len(hit)} of {len(of_configs)} defects of configs, {len(found)} findings; "
+            f"{len(hit_in_code)} of {len(of_code)} defects of code, {len(found_in_code)} findings"
+        )
     for what, number in sorted(count.items()):
         print(f"{what}: {number}")
 
