@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from cfgfix.code.inference.interpreter.events import GUARD
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Spot
 from cfgfix.core.edits import Change
 from cfgfix.core.findings import Location
@@ -120,7 +121,7 @@ class ConfigRuns:
                     return False
             for depth in range(len(path)):
                 above = opened.keys.get(path[:depth])
-                if above is not None and (above.escapes or above.walks):
+                if above is not None and (above.escapes or above.walks or above.offers):
                     return False
         return True
 
@@ -155,11 +156,26 @@ class ConfigRuns:
             if other != path and other in self.entries and not self.untouched(other)
         ]
         taken = not section or any(counted(key) for key in self.keys_at(section))
-        if taken and not read and not any(other[: len(section)] == section for other in self.reported):
+        if (
+            taken
+            and not read
+            and not any(other[: len(section)] == section for other in self.reported)
+            and not self._is_asked(section)
+        ):
             return True
         numbered = re.sub(r"[0-9]+", "0", str(path[-1]))
         return numbered != str(path[-1]) and any(
             re.sub(r"[0-9]+", "0", str(other[-1])) == numbered for other in siblings if other != path
+        )
+
+    def _is_asked(self, section: KeyPath) -> bool:
+        """Tell whether a run asks a section for a key that it lacks: it was followed up to there."""
+        return any(
+            key.source == self.path and key.path == section
+            for result in self.results
+            for item in result.run.asked
+            if item.how != GUARD
+            for key in item.sections
         )
 
     def every_way(self, result: RunResult) -> RunResult:
@@ -172,11 +188,11 @@ class ConfigRuns:
 
     def counts(self, key: ConfigKey) -> bool:
         """Tell whether a value, or a section around it, has an effect in its run."""
-        if key.uses or key.escapes or key.walks:
+        if key.uses or key.escapes or key.walks or key.offers:
             return True
         above = key.parent
         while above is not None:
-            if above.escapes or above.walks:
+            if above.escapes or above.walks or above.offers:
                 return True
             above = above.parent
         return False

@@ -166,7 +166,7 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
             if other[: len(path)] != path or not counted(key):
                 continue
             found = True
-            for spot in (*key.reads, *key.uses, *key.walks, *key.escapes):
+            for spot in (*key.reads, *key.uses, *key.walks, *key.escapes, *key.offers):
                 deciding = [item for item in spot.conditions if item in result.run.config_conditions]
                 if not deciding or deciding[-1] != spot.conditions[-1]:
                     continue

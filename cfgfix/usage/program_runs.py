@@ -386,7 +386,9 @@ def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = Fal
 
 def counted(key: ConfigKey) -> bool:
     """Tell whether a run reads a key, or gives it to something that may."""
-    return bool(key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes)
+    return bool(
+        key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes or key.offers
+    )
 
 
 def share_read(opened: Opened) -> float:

@@ -175,7 +175,7 @@ def _modules(runs: ConfigRuns) -> Iterator[str]:
         for scope, _ in opened.loading.spot.calls:
             yield scope.module.path
         for key in opened.keys.values():
-            for spots in (key.reads, key.uses, key.walks, key.writes, key.escapes):
+            for spots in (key.reads, key.uses, key.walks, key.writes, key.escapes, key.offers):
                 yield from (spot.path for spot in spots)
         yield from (item.spot.path for item in result.run.asked)
         yield from (item.spot.path for item in result.run.refusals)

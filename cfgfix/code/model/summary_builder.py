@@ -403,6 +403,10 @@ class SummaryBuilder:
         self.scope.generator = True
         return (YIELD, (UNKNOWN,) if node.value is None else self.expr(node.value))
 
+    def _yield_from(self, node: Any) -> Expr:
+        self.scope.generator = True
+        return (YIELD, (STARRED, self.expr(node.value)))
+
     def _await(self, node: Any) -> Expr:
         return self.expr(node.value)
 
@@ -758,7 +762,7 @@ _EXPRESSIONS: dict[type, Callable[[SummaryBuilder, Any], Expr]] = {
     _ast.GeneratorExp: SummaryBuilder._comprehension,
     _ast.NamedExpr: SummaryBuilder._assigned,
     _ast.Yield: SummaryBuilder._yield,
-    _ast.YieldFrom: SummaryBuilder._yield,
+    _ast.YieldFrom: SummaryBuilder._yield_from,
     _ast.Await: SummaryBuilder._await,
 }
 _STATEMENTS: dict[type, Callable[[SummaryBuilder, Any], Event | None]] = {

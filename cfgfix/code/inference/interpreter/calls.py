@@ -160,7 +160,8 @@ def _call_with_unknown(function: FunctionObject, frame: Frame) -> None:
     plain = [name for name, _, _, kind in function.scope.params if kind == "plain"][given:]
     args = tuple(UNKNOWN for name in plain if name not in function.defaults and name not in function.keywords)
     spot = Spot(function.scope, function.scope.place, 0)
-    enter(Call(frame, function, args, {}, spot, opaque=True), function)
+    result = enter(Call(frame, function, args, {}, spot, opaque=True), function)
+    frame.run.use(result, spot, deep=True)
 
 
 # Functions of the project
@@ -171,7 +172,7 @@ def enter(call: Call, function: FunctionObject) -> Value:
     run, scope, spot = call.run, function.scope, call.spot
     count = run.running.get(id(scope), 0)
     times = run.times_entered[id(scope)] = run.times_entered.get(id(scope), 0) + 1
-    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > _most_times(run, scope, times):
+    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > _most_times(run, scope, times, count):
         call.escape()
         return Unknown(origins_of(call.values))
     run.entered[id(scope)] = scope
@@ -200,23 +201,26 @@ def enter(call: Call, function: FunctionObject) -> Value:
     return result
 
 
-def _most_times(run: Run, scope: Scope, times: int) -> int:
-    """Return how many times a function may be entered in one run."""
+def _most_times(run: Run, scope: Scope, times: int, inside: int) -> int:
+    """Return how many times a function may be entered in one run.
+
+    One that is inside itself goes down a tree, as one that makes a config flat does: it ends with the tree.
+    """
     if times <= MAX_ENTERED:
         return MAX_ENTERED
     known = run.short.get(id(scope))
     if known is None:
-        known = run.short[id(scope)] = _is_short(scope)
+        known = run.short[id(scope)] = _is_short(scope, loops=inside > 0)
     return MAX_ENTERED_SHORT if known else MAX_ENTERED
 
 
-def _is_short(scope: Scope) -> bool:
-    """Tell whether a function has few statements and no loops."""
+def _is_short(scope: Scope, *, loops: bool) -> bool:
+    """Tell whether a function has few statements and, where those do not count, no loops."""
     pending, count = list(scope.body), 0
     while pending and count <= MAX_SHORT:
         event = pending.pop()
         count += 1
-        if event.kind in ("for", "while"):
+        if event.kind in ("for", "while") and not loops:
             return False
         for _, inner in event.bodies or ():
             pending += inner

@@ -24,6 +24,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Scalar,
     Sequence,
     Unknown,
+    Unnamed,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import MAX_STEPS, MAX_TURNS, Call, Exhausted, Frame
@@ -406,7 +407,15 @@ def _assigned(frame: Frame, expr: Expr) -> Value:
 
 
 def _yield(frame: Frame, expr: Expr) -> Value:
-    frame.yielded.append(evaluate(frame, expr[1]))
+    value = evaluate(frame, expr[1])
+    if expr[1][0] != model.STARRED:
+        frame.yielded.append(value)
+        return UNKNOWN
+    # `yield from` another one gives its items.
+    items = reading.items_of(frame, value, None)
+    if items is None:
+        items = list(value.items) if isinstance(value, Sequence) else [Unknown(value.origins)]
+    frame.yielded += items
     return UNKNOWN
 
 
@@ -438,7 +447,10 @@ def _call(frame: Frame, expr: Expr) -> Value:
         if isinstance(inner_value, Mapping):
             spread = inner_value
             for key, item in inner_value.entries.items():
-                keywords[str(key)] = item
+                if isinstance(key, Unnamed):
+                    run.use(item, frame.spot(call.place, call.block), deep=True)
+                else:
+                    keywords[str(key)] = item
             opaque = opaque or inner_value.open
         else:
             opaque = True

@@ -65,6 +65,7 @@ class ConfigKey:
         escapes: Where the section as a whole goes to code that is not known.
         conversions: Names of what its value is converted with, such as `float`.
         walks: Where names of its section are looked up that are not known.
+        offers: Where a value of the config takes another entry of its section than this one.
         size: How many entries it has, for a section.
         accepted: Whether a function or class has a parameter or field of its name.
         interpolated: Whether another value of the config names it.
@@ -75,7 +76,7 @@ class ConfigKey:
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "overlaid", "parent", "path", "reads", "size", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "offers", "overlaid", "parent", "path", "reads", "size", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -89,6 +90,7 @@ class ConfigKey:
         self.may_write: list[Spot] = []
         self.escapes: list[Spot] = []
         self.walks: list[Spot] = []
+        self.offers: list[Spot] = []
         self.conversions: set[str] = set()
         self.asked: set[str] = set()
         self.size = 0
@@ -191,6 +193,16 @@ class OpenFile(Value):
         self.writing = writing
 
 
+class Unnamed:
+    """The name of an entry whose name is not known."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Return it as a reader sees it."""
+        return "?"
+
+
 DICT, ATTRIBUTES, EITHER = "items", "attributes", "either"
 """How entries are asked for: `d[k]`, `d.k`, or both."""
 
@@ -199,7 +211,7 @@ class Mapping(Value):
     """A mapping: a dictionary, a namespace, or an object of a config library.
 
     Attributes:
-        entries: What it holds, in order.
+        entries: What it holds, in order; what stands under names that are not known has `Unnamed` ones.
         open: Whether it may hold more than is known.
         key: The config key whose section it is, unchanged as a whole.
         access: How entries are asked for.

@@ -33,6 +33,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Sequence,
     Spot,
     Unknown,
+    Unnamed,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, Run, canonical
@@ -52,6 +53,8 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
     if isinstance(owner, External):
         if owner.name in FLAGS:
             return flag(run, name, spot)
+        if run.tracked is not None and f"{owner.name}.{name}" == "wandb.config":
+            return run.tracked
         return External(canonical(f"{owner.name}.{name}"))
     if isinstance(owner, ModuleObject):
         found = owner.names.names.get(name)
@@ -209,7 +212,7 @@ def item(
         if found is not None:
             if index.origins and owner.key is not None:
                 # The config itself says which of a section's entries is meant: each is there to be chosen.
-                run.walk(owner, spot)
+                run.offer(owner, name, spot)
             _note_option(run, owner, name, spot)
             return run.taken(found, spot)
         return lacking(frame, owner, name, spot, owner.absent if absent == "" else absent, default)
@@ -261,6 +264,10 @@ def lacking(
     if is_open:
         for section in sections:
             section.asked.add(str(name))
+        for other, value in owner.entries.items() if isinstance(owner, Mapping) else ():
+            if isinstance(other, Unnamed):
+                # It may be the one that is asked for.
+                run.walk(value, spot)
         return choice((UNKNOWN, default)) if default is not None else UNKNOWN
     soft = error in (None, "None") or default is not None
     value = default if default is not None else NONE if error in (None, "None") else UNKNOWN

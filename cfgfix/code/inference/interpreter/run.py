@@ -256,6 +256,7 @@ class Run:
         parsed: Calls that parse the command line: the parser's identity, the method, and where.
         option_section: What notes what becomes of the options as a whole.
         kept: Objects whose identity something is kept by.
+        tracked: The settings that a tracker of experiments keeps; None before it has any.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
         config_conditions: Conditions that the values of a config decide, as they are written.
@@ -289,6 +290,7 @@ class Run:
         self.parsed: list[tuple[int, str, Spot]] = []
         self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
+        self.tracked: Mapping | None = None
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
         self.config_conditions: set[str] = set()
@@ -329,9 +331,10 @@ class Run:
         """Return what a dotted import source stands for."""
         whole = absolute(source, importer)
         found = self.program.module(source, importer)
-        if found is not None and found.scope is not None:
-            return self.module(found)
         head, _, last = whole.rpartition(".")
+        if found is not None and found.scope is not None:
+            own = self._bound_by_package(head, last, importer) if head else None
+            return self.module(found) if own is None else own
         if head:
             above = self.program.module(head, importer)
             if above is not None and above.scope is not None:
@@ -340,6 +343,22 @@ class Run:
                     return value
                 return self.submodule(above, last)
         return External(canonical(whole))
+
+    def _bound_by_package(self, package: str, name: str, importer: Module) -> Value | None:
+        """Return what a package itself binds under the name of one of its modules; None where it is the module.
+
+        `from .build import build` in its `__init__.py` puts the function in the module's place.
+        """
+        above = self.program.module(package, importer)
+        if above is None or above.scope is None or above is importer:
+            return None
+        if not any(
+            event.kind == "import" and any(bound == name for bound, _ in event.extra)
+            for event in above.scope.body
+        ):
+            return None
+        found = self.module(above).names.names.get(name)
+        return None if isinstance(found, ModuleObject) else found
 
     def submodule(self, module: Module, name: str) -> Value:
         """Return a module of a package by its name."""
@@ -426,6 +445,13 @@ class Run:
         for item in held(owner):
             for key in keys_of(item):
                 key.walks.append(spot)
+
+    def offer(self, owner: Mapping, chosen: Any, spot: Spot) -> None:
+        """Note that a value of a config takes one entry of a section: another value takes another one."""
+        for name, value in owner.entries.items():
+            key = key_of(value)
+            if name != chosen and key is not None:
+                key.offers.append(spot)
 
     def log(self, value: Value, spot: Spot) -> None:
         """Note that a value and what it holds are only printed or written down."""

@@ -40,7 +40,7 @@ from cfgfix.code.inference.interpreter.run import (
     Exhausted,
     Frame,
 )
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_of, name_of
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_of, held, name_of
 from cfgfix.code.model import summary as model
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.summary import Event, Expr, Scope
@@ -73,6 +73,10 @@ def _evaluate(frame: Frame, event: Event) -> int:
     value = evaluate(frame, event.value)
     if type(value) is Made and value.name in ENDS:
         return RAISE if frame.run.sure else NORMAL
+    for item in held(value, 2):
+        if type(item) is Made:
+            # A call whose result is dropped is made for what it does.
+            frame.run.use(item, frame.spot(event.place, event.block))
     return NORMAL
 
 

@@ -23,6 +23,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Scalar,
     Sequence,
     Unknown,
+    Unnamed,
     Value,
 )
 
@@ -50,7 +51,7 @@ def choice(values: Iterable[Value]) -> Value:
     if not found:
         return UNKNOWN
     if len(found) > MAX_CHOICES:
-        return Unknown(frozenset().union(*(item.origins for item in found)))
+        return Unknown(frozenset().union(*(all_origins(item) for item in found)))
     return Choice(tuple(found))
 
 
@@ -222,6 +223,8 @@ def copied(value: Value, depth: int = 0) -> Value:
 
 def key_value(name: Any) -> Value:
     """Return a key of a mapping as a value: it comes from no value of the config."""
+    if isinstance(name, Unnamed):
+        return UNKNOWN
     return (
         Scalar(name)
         if not isinstance(name, tuple)

@@ -19,6 +19,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Scalar,
     Sequence,
     Spot,
+    Unnamed,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Frame, Run
@@ -27,10 +28,11 @@ from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,
     constant_of,
-    held,
     key_of,
-    keys_of,
 )
+
+MAX_ENTRIES = 2_000
+"""Most entries of a mapping of which some have no known names."""
 
 
 def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot) -> None:
@@ -51,9 +53,10 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
     name = constant_of(index)
     if name is None:
         holder.open = True
-        for item in held(value):
-            for key in keys_of(item):
-                key.escapes.append(spot)
+        if len(holder.entries) < MAX_ENTRIES:
+            holder.entries[Unnamed()] = value
+        else:
+            run.use(value, spot, deep=True)
         return
     put(run, holder, name, value, spot)
 

@@ -19,6 +19,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Scalar,
     Sequence,
     Spot,
+    Unnamed,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
@@ -227,7 +228,12 @@ def construct_from_mapping(call: Call, cls: ClassObject, kind: str, data: Value)
     """Return an object whose fields come from a mapping, nested ones too."""
     if not isinstance(data, Mapping):
         return Instance(cls)
-    keywords = {str(name): value for name, value in data.entries.items()}
+    keywords: dict[str, Value] = {}
+    for name, value in data.entries.items():
+        if isinstance(name, Unnamed):
+            call.use(value, deep=True)
+        else:
+            keywords[str(name)] = value
     given = Call(call.frame, cls, (), keywords, call.spot, data, opaque=data.open)
     return construct_with_fields(given, cls, kind)
 

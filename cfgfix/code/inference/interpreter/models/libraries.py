@@ -11,6 +11,7 @@ from cfgfix.code.inference.interpreter.models import (
     options,
     os_functions,
     standard_library,
+    trackers,
     workers,
 )
 from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
@@ -34,6 +35,7 @@ _FUNCTIONS: dict[str, Model] = {
     **options.FUNCTIONS,
     **os_functions.FUNCTIONS,
     **standard_library.FUNCTIONS,
+    **trackers.FUNCTIONS,
 }
 _MAPPING_METHODS: dict[tuple[str, str], Model] = {**containers.METHODS, **config_nodes.METHODS}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cfgfix.code.inference.interpreter.events import LibraryCall
 from cfgfix.code.inference.interpreter.objects import Made
 from cfgfix.code.inference.interpreter.run import Call
-from cfgfix.code.inference.interpreter.values import key_of
+from cfgfix.code.inference.interpreter.values import all_origins, key_of
 
 ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 """Calls after which a program is over."""
@@ -74,6 +74,23 @@ _DUMPS = (
 )
 
 
+_CARRIERS = frozenset(
+    {
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.stack",
+        "tensorflow.as_string",
+        "tensorflow.cast",
+        "tensorflow.constant",
+        "tensorflow.convert_to_tensor",
+        "tensorflow.stack",
+        "tensorflow.strings.as_string",
+        "tensorflow.strings.join",
+    }
+)
+"""Calls that only hand on what they are given, in another form: it counts where the result does."""
+
+
 def note(call: Call, name: str) -> None:
     """Note a call of something outside the project for those who judge it."""
     run = call.run
@@ -115,11 +132,16 @@ def library_call(call: Call, name: str) -> Made:
     if call.spread is not None:
         for value in call.keywords.values():
             run.taken(value, spot)
+    if call.receiver is not None:
+        run.use(call.receiver, spot)
+    made = Made(name, call.args, call.keywords, spot, call.receiver)
     if _only_tells(name):
         for value in values:
             run.log(value, spot)
+    elif name in _CARRIERS:
+        made.origins = frozenset().union(*(all_origins(value) for value in values))
     else:
         for value in values:
             run.use(value, spot, deep=True)
         run.hand_over(call.frame, values)
-    return Made(name, call.args, call.keywords, spot, call.receiver)
+    return made

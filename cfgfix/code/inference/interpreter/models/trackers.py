@@ -1,0 +1,40 @@
+"""Trackers of experiments that keep the settings of a run, which the program may go on with."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter import writing
+from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.objects import EITHER, Mapping, Value
+from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.values import wrapped
+
+
+def _settings(call: Call) -> Mapping:
+    """Return the settings of the tracker's run, empty ones at first: a sweep may add to them."""
+    run = call.run
+    if run.tracked is None:
+        run.tracked = Mapping(open=True, access=EITHER, absent="AttributeError", flavour="wandb")
+    return run.tracked
+
+
+def _start(call: Call) -> Value:
+    """Start a run: its settings are there as `wandb.config` and as `config` of what it gives."""
+    made = library_call(call, call.name)
+    settings = _settings(call)
+    given = call.keywords.get("config")
+    if given is not None:
+        writing.update(call.frame, settings, wrapped(given, "wandb", EITHER, "AttributeError"), call.spot)
+    made.attributes["config"] = settings
+    return made
+
+
+def _add_settings(call: Call) -> Value:
+    made = library_call(call, call.name)
+    for value in call.args:
+        writing.update(
+            call.frame, _settings(call), wrapped(value, "wandb", EITHER, "AttributeError"), call.spot
+        )
+    return made
+
+
+FUNCTIONS: dict[str, Model] = {"wandb.init": _start, "wandb.config.update": _add_settings}
