@@ -226,8 +226,8 @@ def scan(
 
         def judged(given: UnderConfigs | None) -> tuple[_Maker, list[Replaced]]:
             program = Program(files, store, needles, overlay or {})
-            program.facts["requirement"] = requirement
-            program.facts["configs"] = tuple(configs)
+            program.requirement = requirement
+            program.configs = tuple(configs)
             program.scan(_jobs(), progress if given is None else None)
             replaced = put_in_place(program, given, edited) if given is not None else []
             if given is not None and not replaced:
@@ -245,7 +245,8 @@ def scan(
             _run(program, checks, maker, frozenset().union(*(modules for _, modules in projects)))
             for asked, modules in projects:
                 # Each project of a collection has its own releases: what depends on them is asked again.
-                program.facts = {"requirement": asked, "configs": tuple(configs)}
+                program.requirement = asked
+                program.answers = {}
                 others = frozenset(id(module) for module in program.modules) - modules
                 about = [item for item in checks if item[0].policy.about is About.RELEASE]
                 _run(program, about, maker, others)

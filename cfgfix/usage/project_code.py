@@ -227,7 +227,7 @@ class ProjectCode:
         needles = sorted(IMPORTS)
         with contextlib.closing(SummaryStore(f"runs-{tree}", needles, enabled=self._keep)) as store:
             program = Program(files, store, needles)
-            program.facts["requirement"] = self._requirement(files)
+            program.requirement = self._requirement(files)
             program.scan()
             runs = ProjectRuns(program, self.root)
             runs.failures = self.failures

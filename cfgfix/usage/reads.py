@@ -112,6 +112,7 @@ class Collector:
         self.by_name: dict[str, list[Path]] = {}
         for path in self.keys:
             self.by_name.setdefault(path[-1], []).append(path)
+        self._methods: dict[str, int] | None = None
         self.bounded: set[int] = set()
         """Texts that name keys in a loop over names that is understood."""
         self.undefined: list[tuple[int, str, Expr, Scope, bool]] = []
@@ -537,16 +538,13 @@ class Collector:
 
     def methods(self) -> dict[str, int]:
         """Return how many functions of the project have a name."""
-        known = self.program.facts.get("config-methods")
-        if known is None:
-            known = {}
+        if self._methods is None:
+            self._methods = {}
             for module in self.modules:
                 for scope in module.summary.scopes:
                     if scope.kind == "function":
-                        known[scope.name] = known.get(scope.name, 0) + 1
-            self.program.facts["config-methods"] = known
-        found: dict[str, int] = known
-        return found
+                        self._methods[scope.name] = self._methods.get(scope.name, 0) + 1
+        return self._methods
 
     def _owners(self) -> set[Path]:
         """Return the paths of sections that have a class."""

@@ -16,7 +16,6 @@ from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.model.values import External
-from cfgfix.code.tensorflow.requirements import NOTHING
 
 
 def keras_files() -> list[Path]:
@@ -33,7 +32,6 @@ def as_cfgfix_reads(path: Path) -> dict[tuple[int, ...], str]:
         cache.SummaryStore("none", [b"tensorflow"], enabled=False, writes=False)
     ) as store:
         program = Program(find_python([str(path)], lambda _: False), store, [b"tensorflow"], {})
-        program.facts.update(requirement=NOTHING, configs=())
         program.scan(1, None)
         Flow(program).run()
         return {

@@ -37,7 +37,7 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
 from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
@@ -125,12 +125,16 @@ def _of_another_build(program: Program, name: str) -> bool:
     if name.startswith("keras.") and not (name.count(".") == 1 and name.islower()):
         # What Keras once had is copied from file to file as well; a module such as `keras.ipu` it never had.
         return False
-    files: dict[str, set[int]] | None = program.facts.get("files of missing names")
-    if files is None:
-        files = program.facts["files of missing names"] = {}
-        for reference, _, _ in missing_names(program):
-            files.setdefault(reference.presence.name, set()).add(id(reference.scope.module))
-    return len(files.get(name, ())) > 1
+    return len(_files_of_missing_names(program).get(name, ())) > 1
+
+
+@once
+def _files_of_missing_names(program: Program) -> dict[str, set[int]]:
+    """Return the modules, by identity, that use each name which TensorFlow does not have."""
+    files: dict[str, set[int]] = {}
+    for reference, _, _ in missing_names(program):
+        files.setdefault(reference.presence.name, set()).add(id(reference.scope.module))
+    return files
 
 
 def _never_taken(program: Program, reference: Reference) -> bool:
@@ -597,17 +601,15 @@ def overridden(program: Program, site: Site) -> bool:
     )
 
 
+@once
 def methods(program: Program) -> frozenset[str]:
     """Return the names of all methods of the program's classes, found once."""
-    found: frozenset[str] | None = program.facts.get("methods")
-    if found is None:
-        found = program.facts["methods"] = frozenset(
-            scope.name
-            for module in program.modules
-            for scope in module.summary.scopes
-            if scope.kind == "function" and program.owner(scope) is not None
-        )
-    return found
+    return frozenset(
+        scope.name
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.kind == "function" and program.owner(scope) is not None
+    )
 
 
 def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:

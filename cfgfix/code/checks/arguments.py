@@ -22,7 +22,7 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.hit import Calls, Hit
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import CONSTANT, ITEMS, UNARY, Expr
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.objects import Objects, load
@@ -37,13 +37,19 @@ def passed_over(program: Program, _: object) -> frozenset[int]:
     return with_other_releases(program)
 
 
+@once
+def _objects(program: Program) -> Objects:
+    """Return the table of objects, read once for a program."""
+    del program
+    return load()
+
+
 def refused_value(program: Program) -> Iterator[Hit]:
     """A constant that the parameter it is given for does not take: `Dense(4, activation="rleu")`, `Dropout(1.5)`, `batch(0)`."""
     table = api(program)
     if table.silent:
         return
-    objects: Objects = program.facts.get("objects") or load()
-    program.facts["objects"] = objects
+    objects = _objects(program)
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         place = (id(site.scope), site.call.number)

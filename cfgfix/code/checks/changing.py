@@ -12,7 +12,7 @@ from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
@@ -405,13 +405,7 @@ class _Turns:
             or expr[1][1] != self.scope.params[0][0]
         ):
             return False
-        known: dict[tuple[int, str], list[tuple[Scope, Event]] | None] = self.program.facts.setdefault(
-            "number attributes", {}
-        )
-        key = id(owner), expr[2]
-        if key not in known:
-            known[key] = self._stores(owner, expr[2])
-        stores = known[key]
+        stores = _counter_stores(self.program, owner, expr[2])
         if stores is None:
             return False
         for scope, event in stores:
@@ -423,27 +417,6 @@ class _Turns:
                 if self._within(site.call.block) and any(target.scope is scope for target in site.targets):
                     return True
         return False
-
-    def _stores(self, owner: Scope, name: str) -> list[tuple[Scope, Event]] | None:
-        """Return the statements that set an attribute in a class and its bases; None unless it begins with a number and is only raised."""
-        found: list[tuple[Scope, Event]] = []
-        begins = False
-        for item in self.program.bases(owner)[0]:
-            for number in item.children.values():
-                method = item.module.summary.scopes[number]
-                if method.kind != "function" or not method.params:
-                    continue
-                own = method.params[0][0]
-                for event in method.events():
-                    for target in event.targets:
-                        if target[0] != ATTRIBUTE or target[2] != name or target[1][:2] != (NAME, own):
-                            continue
-                        plain = event.value is not None and event.value[0] == CONSTANT
-                        if not plain or type(event.value[1] if event.value else None) not in (int, float):
-                            return None
-                        begins = begins or event.kind in ("assign", "annotate")
-                        found.append((method, event))
-        return found if begins else None
 
     def _list(self, expr: Expr) -> str | None:
         """Return how a list of Python differs from turn to turn, or None."""
@@ -525,3 +498,26 @@ def _counter(scope: Scope, event: Event) -> str | None:
 def check(program: Program) -> Iterable[Hit]:
     """The group's first rule."""
     return scalar_argument(program)
+
+
+@once
+def _counter_stores(program: Program, owner: Scope, name: str) -> list[tuple[Scope, Event]] | None:
+    """Return the statements that set an attribute in a class and its bases; None unless it begins with a number and is only raised."""
+    found: list[tuple[Scope, Event]] = []
+    begins = False
+    for item in program.bases(owner)[0]:
+        for number in item.children.values():
+            method = item.module.summary.scopes[number]
+            if method.kind != "function" or not method.params:
+                continue
+            own = method.params[0][0]
+            for event in method.events():
+                for target in event.targets:
+                    if target[0] != ATTRIBUTE or target[2] != name or target[1][:2] != (NAME, own):
+                        continue
+                    plain = event.value is not None and event.value[0] == CONSTANT
+                    if not plain or type(event.value[1] if event.value else None) not in (int, float):
+                        return None
+                    begins = begins or event.kind in ("assign", "annotate")
+                    found.append((method, event))
+    return found if begins else None

@@ -13,7 +13,7 @@ from cfgfix.code.inference.entry_points import is_test, switched_by_entries
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.guards import literals
 from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, MAPPING, NAME, Call, Event, Expr, Scope
 from cfgfix.code.model.values import (
     Constant,
@@ -71,22 +71,11 @@ def possible(program: Program, path: list[Dataset]) -> bool:
     The guards around a step that are a parameter of its function, or an attribute that the constructor sets from one, are held
     against the constants of the call by which the step behind it, in another function, gets its dataset.
     """
-    known: dict[tuple[int, int], list[Site]] = program.facts.setdefault("entering", {})
     for later, step in itertools.pairwise(path):
         if later.site is None or step.site is None or later.site.scope is step.site.scope:
             continue
         scope = step.site.scope
-        key = id(later.site), id(scope)
-        entering = known.get(key)
-        if entering is None:
-            entering = [
-                site
-                for site in program.flow.within(later.site.scope)
-                if any(target.scope is scope for target in site.targets)
-            ]
-            made = _source_of(later.site)
-            entering = [site for site in entering if made is not None and site.call is made] or entering
-            known[key] = entering
+        entering = _sites_entering(program, scope, later.site)
         if not entering:
             continue
         inner = [
@@ -98,6 +87,18 @@ def possible(program: Program, path: list[Dataset]) -> bool:
         ):
             return False
     return True
+
+
+@once
+def _sites_entering(program: Program, scope: Scope, later: Site) -> list[Site]:
+    """Return the calls beside a later step by which a function is entered: the one that gives it its dataset, else all."""
+    entering = [
+        site
+        for site in program.flow.within(later.scope)
+        if any(target.scope is scope for target in site.targets)
+    ]
+    made = _source_of(later)
+    return [site for site in entering if made is not None and site.call is made] or entering
 
 
 def _source_of(site: Site) -> Call | None:
@@ -341,18 +342,16 @@ def may_fit_eagerly(program: Program) -> bool:
     return None in _eager_fits(program)
 
 
+@once
 def _eager_fits(program: Program) -> frozenset[bool | None]:
     """Return what Keras is told of `run_eagerly` anywhere: by an argument, an attribute or an entry of a mapping."""
-    found: frozenset[bool | None] | None = program.facts.get("eager fits")
-    if found is None:
-        found = program.facts["eager fits"] = frozenset(
-            value
-            for module in program.modules
-            if RUN_EAGERLY in module.summary.words
-            for scope in module.summary.scopes
-            for value in _eager_settings(program, scope)
-        )
-    return found
+    return frozenset(
+        value
+        for module in program.modules
+        if RUN_EAGERLY in module.summary.words
+        for scope in module.summary.scopes
+        for value in _eager_settings(program, scope)
+    )
 
 
 def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
@@ -384,6 +383,7 @@ def _literal_truth(expr: Expr) -> bool | None:
     return bool(expr[1]) if expr[0] == CONSTANT else None
 
 
+@once
 def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
     """Tell whether compiling is turned off for a module: by a switch in its file, or in whatever a run of it begins with.
 
@@ -392,18 +392,14 @@ def kept_eager(program: Program, module: Module, *, always: bool = False) -> boo
         module: The module.
         always: Whether a switch under a condition, such as an option, does not count.
     """
-    known: dict[tuple[int, bool], bool] = program.facts.setdefault("kept eager", {})
-    found = known.get((id(module), always))
-    if found is None:
-        switched = [
-            (scope.module, scope.kind == "module")
-            for scope, site in switched_eager(program)
-            if not always or not any(item.kind == "if" for item in scope.block_chain(site.call.block))
-        ]
-        found = known[id(module), always] = any(item is module for item, _ in switched) or (
-            bool(switched) and switched_by_entries(program, module, switched)
-        )
-    return found
+    switched = [
+        (scope.module, scope.kind == "module")
+        for scope, site in switched_eager(program)
+        if not always or not any(item.kind == "if" for item in scope.block_chain(site.call.block))
+    ]
+    return any(item is module for item, _ in switched) or (
+        bool(switched) and switched_by_entries(program, module, switched)
+    )
 
 
 _LOADERS = tuple(
@@ -666,6 +662,7 @@ TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients
 """Methods by which Keras and TensorFlow train."""
 
 
+@once
 def never_entered(program: Program, scope: Scope) -> bool:
     """Tell whether a function of a script is named nowhere but in its own definition, comments aside.
 
@@ -674,18 +671,14 @@ def never_entered(program: Program, scope: Scope) -> bool:
     top = scope.module.summary.scopes[0]
     if scope.kind != "function" or scope.parent != 0 or not any(event.kind == "expr" for event in top.body):
         return False
-    told: dict[int, bool] = program.facts.setdefault("never entered", {})
-    known = told.get(id(scope))
-    if known is None:
-        name = re.compile(rf"\b{re.escape(scope.name)}\b")
-        lines = [line.partition("#")[0] for line in scope.module.source_file().text.splitlines()]
-        known = told[id(scope)] = sum(len(name.findall(line)) for line in lines) <= 1 and not any(
-            source.rpartition(".")[2] == scope.name
-            for module in program.modules
-            for inner in module.summary.scopes
-            for source in inner.imports.values()
-        )
-    return known
+    name = re.compile(rf"\b{re.escape(scope.name)}\b")
+    lines = [line.partition("#")[0] for line in scope.module.source_file().text.splitlines()]
+    return sum(len(name.findall(line)) for line in lines) <= 1 and not any(
+        source.rpartition(".")[2] == scope.name
+        for module in program.modules
+        for inner in module.summary.scopes
+        for source in inner.imports.values()
+    )
 
 
 def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:

@@ -82,7 +82,7 @@ def remapped(program: Program) -> Iterator[Hit]:
 def other_device(program: Program) -> Iterator[Hit]:
     """A GPU written into the code that is none of those the configs name."""
     named: dict[str, set[int]] = {}
-    for config in program.facts.get("configs", ()):
+    for config in program.configs:
         for path, value in config.leaves.items():
             if path[-1] in ("data_gpu", "model_gpu", "gpu_id", "gpu_index") and type(value) is int:
                 named.setdefault(config.path, set()).add(value)

@@ -24,7 +24,7 @@ from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Call, Scope
 from cfgfix.code.model.values import Function, Site
 
@@ -331,42 +331,61 @@ def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
     return False
 
 
+@once
+def _compiled_scopes(program: Program) -> set[int]:
+    """Return the functions that are compiled, by identity."""
+    return {id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH}
+
+
+@once
+def _compiled_methods(program: Program) -> set[str]:
+    """Return the names of the methods that are compiled."""
+    return {
+        root.scope.name
+        for root in hot_paths(program).roots
+        if root.kind == GRAPH and program.owner(root.scope) is not None
+    }
+
+
+@once
+def _wrapped_methods(program: Program) -> set[str]:
+    """Return the attributes in whose place the program puts a compiled function."""
+    return {
+        target[2]
+        for module in program.modules
+        for where, event, target in module.stores()
+        if event.value is not None
+        and event.value[0] == CALL
+        and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
+    }
+
+
+@once
+def _called_in_graphs(program: Program) -> set[str]:
+    """Return the methods, by name, that compiled functions call on something that is not known."""
+    names: set[str] = set()
+    for reach in hot_paths(program).reached(GRAPH):
+        known = {id(site.call) for site in program.flow.within(reach.scope)}
+        names |= {call.method for call in reach.scope.calls if call.method and id(call) not in known}
+    return names
+
+
 def _calls_compiled(program: Program, scope: Scope) -> bool:
     """Tell whether a step calls what is compiled itself, such as a model whose `call` is: the costly part runs as a graph."""
-    compiled: set[int] | None = program.facts.get("compiled scopes")
-    if compiled is None:
-        compiled = program.facts["compiled scopes"] = {
-            id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH
-        }
+    compiled = _compiled_scopes(program)
     return any(id(target.scope) in compiled for site in program.flow.within(scope) for target in site.targets)
 
 
 def _may_call_compiled(program: Program, scope: Scope) -> bool:
     """Tell whether a step calls a method of something unknown, `model.forward(x)`, that a class of the project compiles."""
-    names: set[str] | None = program.facts.get("compiled methods")
-    if names is None:
-        names = program.facts["compiled methods"] = {
-            root.scope.name
-            for root in hot_paths(program).roots
-            if root.kind == GRAPH and program.owner(root.scope) is not None
-        }
+    names = _compiled_methods(program)
     known = {id(site.call) for site in program.flow.within(scope)}
     return any(call.method in names and id(call) not in known for call in scope.calls)
 
 
 def _wrapped(program: Program, scope: Scope) -> bool:
     """Tell whether something puts a compiled function in a method's place: `agent.train = common.function(agent.train)`."""
-    found: set[str] | None = program.facts.get("wrapped methods")
-    if found is None:
-        found = program.facts["wrapped methods"] = {
-            target[2]
-            for module in program.modules
-            for where, event, target in module.stores()
-            if event.value is not None
-            and event.value[0] == CALL
-            and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
-        }
-    return scope.name in found
+    return scope.name in _wrapped_methods(program)
 
 
 def _entered_by_name(program: Program, scope: Scope) -> bool:
@@ -375,12 +394,7 @@ def _entered_by_name(program: Program, scope: Scope) -> bool:
     What calls the method, as far as that is known, counts as well: an object chosen by its name in a config calls nothing that
     can be followed.
     """
-    names: set[str] | None = program.facts.get("called in graphs")
-    if names is None:
-        names = program.facts["called in graphs"] = set()
-        for reach in hot_paths(program).reached(GRAPH):
-            known = {id(site.call) for site in program.flow.within(reach.scope)}
-            names |= {call.method for call in reach.scope.calls if call.method and id(call) not in known}
+    names = _called_in_graphs(program)
     pending, seen = [scope], {id(scope)}
     while pending and len(seen) < 20:
         here = pending.pop()

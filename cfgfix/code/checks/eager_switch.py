@@ -10,7 +10,7 @@ from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
@@ -94,19 +94,17 @@ def _needs_eager(program: Program, scope: Scope) -> str | None:
     return None
 
 
+@once
 def _asserts_eager(program: Program) -> bool:
     """Tell whether anything in the program asserts that it runs eagerly, such as a loss that reads a tape."""
-    found: bool | None = program.facts.get("asserts eager")
-    if found is None:
-        found = program.facts["asserts eager"] = any(
-            event.kind == "assert"
-            and event.value is not None
-            and "executing_eagerly()" in text(event.value, scope)
-            for module in program.modules
-            for scope in module.summary.scopes
-            for event in scope.events()
-        )
-    return found
+    return any(
+        event.kind == "assert"
+        and event.value is not None
+        and "executing_eagerly()" in text(event.value, scope)
+        for module in program.modules
+        for scope in module.summary.scopes
+        for event in scope.events()
+    )
 
 
 def _says_why(site: Site) -> bool:

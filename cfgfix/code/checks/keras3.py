@@ -23,7 +23,7 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import constant, dotted, is_true, place_of, text
 from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
@@ -87,20 +87,18 @@ def _on_model(program: Program, site: Site) -> bool:
     return True
 
 
+@once
 def _of_models(program: Program) -> frozenset[str]:
-    """Return the names of all methods of the program's own models, found once."""
-    found: frozenset[str] | None = program.facts.get("methods of models")
-    if found is None:
-        named = methods(program)
-        found = program.facts["methods of models"] = frozenset(
-            name
-            for module in program.modules
-            for scope in module.summary.scopes
-            if scope.kind == "class" and not named.isdisjoint(scope.children)
-            if program.is_subclass(scope, _MODELS)
-            for name in scope.children
-        )
-    return found
+    """Return the names of all methods of the program's own models."""
+    named = methods(program)
+    return frozenset(
+        name
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.kind == "class" and not named.isdisjoint(scope.children)
+        if program.is_subclass(scope, _MODELS)
+        for name in scope.children
+    )
 
 
 def _only_keras(program: Program, owner: Scope) -> bool:

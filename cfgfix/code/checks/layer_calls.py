@@ -20,7 +20,7 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import constant, text, walk
 from cfgfix.code.model.hit import Calls, Hit, Rewrite
-from cfgfix.code.model.program import Program, fold, is_keras_model, is_keras_part
+from cfgfix.code.model.program import Program, fold, is_keras_model, is_keras_part, once
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     CALL,
@@ -382,18 +382,16 @@ _TELLS_TRAINING = frozenset(
 """Methods of a model that call its layers with `training` set (Keras 3.15.1, `keras/src/backend/tensorflow/trainer.py`)."""
 
 
+@once
 def _training_never_given(program: Program) -> bool:
     """Tell whether nothing in a program says that it trains: no method of Keras that does, and no call that is given `training`."""
-    found: bool | None = program.facts.get("training never told")
-    if found is None:
-        found = program.facts["training never told"] = not any(
-            call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
-            for module in program.modules
-            if module.scope is None or not written_for_one(program, module.scope)
-            for scope in module.summary.scopes
-            for call in scope.calls
-        )
-    return found
+    return not any(
+        call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
+        for module in program.modules
+        if module.scope is None or not written_for_one(program, module.scope)
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
 
 
 def _tells(value: Expr | None) -> bool:

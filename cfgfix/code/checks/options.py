@@ -10,7 +10,7 @@ from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.releases import IMPORTS, api, with_other_releases, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Scope
 from cfgfix.code.tensorflow.api import Api
 
@@ -42,18 +42,16 @@ _INSTEAD = {
 }
 
 
-def _options(program: Program) -> Iterator[tuple[Scope, Event, Expr, str]]:
-    """Yield the assignments to attributes of `tf.data.Options`: scope, statement, target, path below the options."""
-    found: list[tuple[Scope, Event, Expr, str]] | None = program.facts.get("options")
-    if found is None:
-        found = []
-        for module in program.modules:
-            for scope, event, target in module.stores():
-                path = _option_path(program, scope, target) if len(event.targets) == 1 else None
-                if path is not None:
-                    found.append((scope, event, target, path))
-        program.facts["options"] = found
-    yield from found
+@once
+def _options(program: Program) -> list[tuple[Scope, Event, Expr, str]]:
+    """Return the assignments to attributes of `tf.data.Options`: scope, statement, target, path below the options."""
+    found: list[tuple[Scope, Event, Expr, str]] = []
+    for module in program.modules:
+        for scope, event, target in module.stores():
+            path = _option_path(program, scope, target) if len(event.targets) == 1 else None
+            if path is not None:
+                found.append((scope, event, target, path))
+    return found
 
 
 def _option_path(program: Program, scope: Scope, target: Expr) -> str | None:

@@ -28,7 +28,7 @@ from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_pa
 from cfgfix.code.inference.releases import IMPORTS, api, keras_three, written_for_one
 from cfgfix.code.model.expressions import children, constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at, steps_to
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Scope
 from cfgfix.code.model.values import Dataset, Site, alternatives, functions_of
 
@@ -596,18 +596,16 @@ def rows(program: Program) -> Iterator[Hit]:
                     )
 
 
+@once
 def _on_disk(program: Program) -> bool:
     """Tell whether the program opens arrays that stay on the disk: a row of one is read when it is asked for."""
-    found: bool | None = program.facts.get("arrays on disk")
-    if found is None:
-        found = program.facts["arrays on disk"] = any(
-            call.keyword("mmap_mode") is not None
-            or program.static_name(call.func, scope) in ("numpy.memmap", "h5py.File", "zarr.open")
-            for module in program.modules
-            for scope in module.summary.scopes
-            for call in scope.calls
-        )
-    return found
+    return any(
+        call.keyword("mmap_mode") is not None
+        or program.static_name(call.func, scope) in ("numpy.memmap", "h5py.File", "zarr.open")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
 
 
 def _sliced(program: Program, scope: Scope) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from cfgfix.code.inference.guards import before_in_expression
 from cfgfix.code.model.expressions import dotted
-from cfgfix.code.model.program import NEEDLE_CONFIG, Module, Program
+from cfgfix.code.model.program import NEEDLE_CONFIG, Module, Program, once
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
@@ -115,7 +115,7 @@ class Conditions:
         self._defaults: dict[str, list[tuple[str, Any]]] | None = None
         self._active: set[tuple[int, str]] = set()
         self._known: dict[tuple[int, int], tuple[Any, bool]] = {}
-        self._shared: dict[tuple[int, int], tuple[Any, bool]] = program.facts.setdefault("guards", {})
+        self._shared: dict[tuple[int, int], tuple[Any, bool]] = _guards(program)
         """What is known of blocks whatever the config is."""
         self._asked = False
         """Whether the config was asked for a key."""
@@ -582,32 +582,42 @@ class Conditions:
 
     def _fields(self, name: str) -> list[tuple[str, Any]]:
         """Return the `(class, default)` pairs of a field of that name in all config classes."""
-        known: dict[str, list[tuple[str, Any]]] = self.program.facts.setdefault("fields", {})
-        found = known.get(name)
-        if found is None:
-            # `rate: float`, or with what lines up the colons of several fields between them.
-            written = (f"{name}:".encode(), f"{name} ".encode(), f"{name}\t".encode())
-            found = known[name] = [
-                pair
-                for module in self.program.all_modules(NEEDLE_CONFIG, written)
-                for pair in self._fields_of(module).get(name, ())
-            ]
-        return found
+        return _fields(self.program, name)
 
-    def _fields_of(self, module: Module) -> dict[str, list[tuple[str, Any]]]:
-        known: dict[int, dict[str, list[tuple[str, Any]]]] = self.program.facts.setdefault("fields of", {})
-        fields = known.get(id(module))
-        if fields is None:
-            fields = known[id(module)] = {}
-            for scope in module.summary.scopes:
-                if scope.kind != "class" or not _is_config_class(scope):
-                    continue
-                for event in scope.body:
-                    if event.kind == "annotate" and event.targets[0][0] == NAME:
-                        given = event.value
-                        value = given[1] if given is not None and given[0] == CONSTANT else UNKNOWN
-                        fields.setdefault(event.targets[0][1], []).append((scope.name, value))
-        return fields
+
+@once
+def _guards(program: Program) -> dict[tuple[int, int], tuple[Any, bool]]:
+    """Return what is known of blocks whatever the config is, filled as they are asked for."""
+    del program
+    return {}
+
+
+@once
+def _fields(program: Program, name: str) -> list[tuple[str, Any]]:
+    """Return the `(class, default)` pairs of a field of a name in all config classes."""
+    # `rate: float`, or with what lines up the colons of several fields between them.
+    written = (f"{name}:".encode(), f"{name} ".encode(), f"{name}\t".encode())
+    return [
+        pair
+        for module in program.all_modules(NEEDLE_CONFIG, written)
+        for pair in _fields_of(program, module).get(name, ())
+    ]
+
+
+@once
+def _fields_of(program: Program, module: Module) -> dict[str, list[tuple[str, Any]]]:
+    """Return the `(class, default)` pairs of the fields of a module's config classes, by the name of the field."""
+    del program
+    fields: dict[str, list[tuple[str, Any]]] = {}
+    for scope in module.summary.scopes:
+        if scope.kind != "class" or not _is_config_class(scope):
+            continue
+        for event in scope.body:
+            if event.kind == "annotate" and event.targets[0][0] == NAME:
+                given = event.value
+                value = given[1] if given is not None and given[0] == CONSTANT else UNKNOWN
+                fields.setdefault(event.targets[0][1], []).append((scope.name, value))
+    return fields
 
 
 _WHILE_TRACING = {"executing_eagerly": False, "functions_run_eagerly": False, "inside_function": True}

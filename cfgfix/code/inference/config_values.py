@@ -149,6 +149,7 @@ class Follower:
         self._assigned: dict[int, dict[str, list[tuple[Expr, str]]]] = {}
         self._attributes: dict[str, list[tuple[Expr, Scope, Scope | Expr]]] = {}
         self._referenced: set[str] | None = None
+        self._subclasses: dict[int, list[str]] | None = None
         self._callers: dict[str, list[tuple[Scope, Call]]] = {}
         for module in self.modules:
             for scope in module.summary.scopes:
@@ -625,17 +626,14 @@ class Follower:
 
     def _aliases(self, owner: Scope) -> list[str]:
         """Return the names of the classes that inherit a class's `__init__`."""
-        known = self.program.facts.get("config-subclasses")
-        if known is None:
-            known = {}
+        if self._subclasses is None:
+            self._subclasses = {}
             for module in self.modules:
                 for scope in module.summary.scopes:
                     if scope.kind == "class":
                         for above in self.program.bases(scope)[0][1:]:
-                            known.setdefault(id(above), []).append(scope.name)
-            self.program.facts["config-subclasses"] = known
-        found: list[str] = known.get(id(owner), [])
-        return found
+                            self._subclasses.setdefault(id(above), []).append(scope.name)
+        return self._subclasses.get(id(owner), [])
 
     def _may_enter(self, where: Scope, owner: Scope | None) -> bool:
         """Tell whether a `super().__init__` or `cls(...)` in a scope may lead to a class."""

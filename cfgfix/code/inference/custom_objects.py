@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 
 from cfgfix.code.inference.releases import api
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.tensorflow.refusals import Refusals
 
 _REGISTERS = re.compile(rb"custom_object|CustomObjectScope|register_keras_serializable")
 
 
+@once
 def refusals(program: Program) -> Refusals:
     """Return what the releases of a program refuse, read once."""
-    found: Refusals | None = program.facts.get("refusals")
-    if found is None:
-        found = program.facts["refusals"] = Refusals(api(program), _Custom(program))
-    return found
+    return Refusals(api(program), _Custom(program))
 
 
 class _Custom:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.reachability import Reached, plain_names
 from cfgfix.code.model.expressions import dotted, text
-from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.program import Module, Program, absolute, once
 from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
 from cfgfix.code.tensorflow.requirements import MAX_LEVELS
 
@@ -62,23 +62,22 @@ def uncalled(program: Program, scope: Scope) -> bool:
     if is_test(top.module.path):
         # A test is found by its name.
         return False
-    known: dict[int, bool] = program.facts.setdefault("uncalled", {})
-    found = known.get(id(top))
-    if found is None:
-        found = known[id(top)] = stands_alone(program, top.module) and top not in _what_runs(program)
-    return found
+    return _named_by_nothing(program, top)
 
 
+@once
+def _named_by_nothing(program: Program, top: Scope) -> bool:
+    """Tell whether nothing that runs names what stands at the top of a module."""
+    return stands_alone(program, top.module) and top not in _what_runs(program)
+
+
+@once
 def unnamed(program: Program, scope: Scope) -> bool:
     """Tell whether nothing in a program names the method that a scope is, or stands in, and no other class may call it.
 
     A class that is derived from another may override what that one calls.
     """
-    known: dict[int, bool] = program.facts.setdefault("unnamed", {})
-    found = known.get(id(scope))
-    if found is None:
-        found = known[id(scope)] = any(_unnamed(program, inner) for inner in _up_to_the_top(scope))
-    return found
+    return any(_unnamed(program, inner) for inner in _up_to_the_top(scope))
 
 
 def _unnamed(program: Program, scope: Scope) -> bool:
@@ -119,6 +118,7 @@ def comes_to(program: Program, scope: Scope) -> bool:
     return False
 
 
+@once
 def never_given(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether no call of a program gives a function another value for a parameter than its default.
 
@@ -133,25 +133,19 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
     position = next((number for number, item in enumerate(scope.params) if item[0] == name), -1)
     if position < 0:
         return False
-    key = id(scope), name
-    known: dict[tuple[int, str], bool] = program.facts.setdefault("never given", {})
-    found = known.get(key)
-    if found is None:
-        owner = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
-        method = owner is not None and owner.kind == "class"
-        called = owner.name if method and owner is not None and scope.name == "__init__" else scope.name
-        default = scope.params[position][2]
-        found = known[key] = default is not None and not any(
-            _gives(call, called, name, position - method, default)
-            for module in program.modules
-            for item in module.summary.scopes
-            for call in item.calls
-        )
-        # A file that was not read may call it as it likes.
-        found = known[key] = found and not (
-            _what_runs(program).has_text(name) or _what_runs(program).written({name, called})
-        )
-    return found
+    owner = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
+    method = owner is not None and owner.kind == "class"
+    called = owner.name if method and owner is not None and scope.name == "__init__" else scope.name
+    default = scope.params[position][2]
+    if default is None or any(
+        _gives(call, called, name, position - method, default)
+        for module in program.modules
+        for item in module.summary.scopes
+        for call in item.calls
+    ):
+        return False
+    # A file that was not read may call it as it likes.
+    return not (_what_runs(program).has_text(name) or _what_runs(program).written({name, called}))
 
 
 def _gives(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
@@ -201,12 +195,10 @@ def _top(scope: Scope) -> Scope:
     return top
 
 
+@once
 def _what_runs(program: Program) -> Reached:
-    found: Reached | None = program.facts.get("reached")
-    if found is None:
-        begins = [item.path for item in program.modules if is_test(item.path) or not _does_nothing(item)]
-        found = program.facts["reached"] = Reached(program, begins, _imports(program))
-    return found
+    begins = [item.path for item in program.modules if is_test(item.path) or not _does_nothing(item)]
+    return Reached(program, begins, _imports(program))
 
 
 def for_python_two(module: Module) -> bool:
@@ -263,18 +255,18 @@ def _installed(program: Program, module: Module) -> bool:
 
     Scripts in a folder of their own beside it, such as examples, are not.
     """
-    folder = os.path.dirname(os.path.abspath(module.path))
-    known: dict[str, bool] = program.facts.setdefault("installed", {})
-    found = known.get(folder)
-    if found is None:
-        places = [folder]
-        if os.path.isfile(os.path.join(folder, "__init__.py")):
-            while len(places) <= MAX_LEVELS and not os.path.exists(os.path.join(places[-1], ".git")):
-                places.append(os.path.dirname(places[-1]))
-        found = known[folder] = any(
-            os.path.isfile(os.path.join(place, name)) for place in places for name in _PACKAGED
-        )
-    return found
+    return _in_installed_folder(program, os.path.dirname(os.path.abspath(module.path)))
+
+
+@once
+def _in_installed_folder(program: Program, folder: str) -> bool:
+    """Tell whether a folder, or the package that it is of, has the files by which a package is installed."""
+    del program
+    places = [folder]
+    if os.path.isfile(os.path.join(folder, "__init__.py")):
+        while len(places) <= MAX_LEVELS and not os.path.exists(os.path.join(places[-1], ".git")):
+            places.append(os.path.dirname(places[-1]))
+    return any(os.path.isfile(os.path.join(place, name)) for place in places for name in _PACKAGED)
 
 
 def _imported(module: Module) -> Iterator[str]:
@@ -305,14 +297,10 @@ def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
                         yield absolute(source, module), scope, event
 
 
+@once
 def _imports(program: Program) -> dict[str, set[str]]:
     """Return for the path of each module the paths of the modules that it imports."""
-    known: dict[str, set[str]] | None = program.facts.get("imports")
-    if known is None:
-        known = program.facts["imports"] = {
-            module.path: set(_others(program, module)) for module in program.modules
-        }
-    return known
+    return {module.path: set(_others(program, module)) for module in program.modules}
 
 
 def _others(program: Program, module: Module) -> Iterator[str]:
@@ -373,41 +361,35 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
     )
 
 
+@once
 def unused(program: Program, module: Module) -> bool:
     """Tell whether nothing runs a module: it does nothing by itself, and no other file of the program mentions its name.
 
     It is asked of programs alone that begin somewhere and whose modules import one another; a library is for others to import. Where
     not all files of the module's folder are looked at, as with those of one commit, nobody knows.
     """
-    known: dict[str, bool] = program.facts.setdefault("unused", {})
-    found = known.get(module.path)
-    if found is None:
-        found = known[module.path] = (
-            _does_nothing(module)
-            and _word(module) not in _often_imported(program)
-            and _begins_somewhere(program)
-            and _whole_folder(program, module)
-            and not _mentioned(program, module)
-        )
-    return found
+    return (
+        _does_nothing(module)
+        and _word(module) not in _often_imported(program)
+        and _begins_somewhere(program)
+        and _whole_folder(program, module)
+        and not _mentioned(program, module)
+    )
 
 
+@once
 def never_imported(program: Program, module: Module) -> bool:
     """Tell whether nothing imports a module that only defines something, in a program that begins somewhere.
 
     What has its path or its dotted name in a text may import it by that.
     """
-    known: dict[str, bool] = program.facts.setdefault("never imported", {})
-    found = known.get(module.path)
-    if found is None:
-        found = known[module.path] = (
-            _does_nothing(module)
-            and _begins_somewhere(program)
-            and _whole_folder(program, module)
-            and not any(module.path in targets for targets in _imports(program).values())
-            and not _named_as_file(program, module)
-        )
-    return found
+    return (
+        _does_nothing(module)
+        and _begins_somewhere(program)
+        and _whole_folder(program, module)
+        and not any(module.path in targets for targets in _imports(program).values())
+        and not _named_as_file(program, module)
+    )
 
 
 def _named_as_file(program: Program, module: Module) -> bool:
@@ -433,28 +415,24 @@ def _word(module: Module) -> str:
     return os.path.basename(module.path).removesuffix(".py")
 
 
+@once
 def _often_imported(program: Program) -> set[str]:
     """Return the parts of the names that modules import from: nearly all of what is imported, and cheap to have."""
-    found: set[str] | None = program.facts.get("imported names")
-    if found is None:
-        found = program.facts["imported names"] = {
-            part
-            for module in program.modules
-            for scope in module.summary.scopes
-            if scope.imports
-            for source in scope.imports.values()
-            for part in source.split(".")
-        }
-    return found
+    return {
+        part
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope.imports
+        for source in scope.imports.values()
+        for part in source.split(".")
+    }
 
 
+@once
 def _begins_somewhere(program: Program) -> bool:
-    found: bool | None = program.facts.get("begins")
-    if found is None:
-        found = program.facts["begins"] = any(_begins(module) for module in program.modules) and any(
-            _imports_another(program, module) for module in program.modules
-        )
-    return found
+    return any(_begins(module) for module in program.modules) and any(
+        _imports_another(program, module) for module in program.modules
+    )
 
 
 def _begins(module: Module) -> bool:
@@ -523,12 +501,10 @@ MAX_SEARCHED = 100
 
 def _mentioned(program: Program, module: Module) -> bool:
     """Tell whether another file of the program has the name of a module in it, be it in a text or a comment."""
-    known: dict[str, bool] | None = program.facts.get("mentioned")
-    if known is None:
-        known = program.facts["mentioned"] = _mentions(program)
-    return known.get(module.path, True)
+    return _mentions(program).get(module.path, True)
 
 
+@once
 def _mentions(program: Program) -> dict[str, bool]:
     """Return for the modules that do nothing whether another file mentions them; what the modules at hand import needs no reading."""
     imported = {part for item in program.modules for source in _imported(item) for part in source.split(".")}

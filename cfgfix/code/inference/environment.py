@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.model.expressions import constant, dotted
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, MAPPING, NAME, SUBSCRIPT, Call, Event, Expr, Scope
 
 Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
@@ -52,17 +52,14 @@ def _updated(call: Call) -> Iterator[tuple[str, Expr]]:
                     yield text, given
 
 
+@once
 def environment_of(program: Program, module: Module) -> list[Variable]:
-    """Return the environment variables that a module sets: scope, name, value, statement, place; listed once."""
-    known: dict[int, list[Variable]] = program.facts.setdefault("variables", {})
-    found = known.get(id(module))
-    if found is None:
-        words = module.summary.words
-        if "environ" not in words and "putenv" not in words:
-            return []
-        found = [(scope, *item) for scope in module.summary.scopes for item in sets(scope)]
-        known[id(module)] = found
-    return found
+    """Return the environment variables that a module sets: scope, name, value, statement, place."""
+    del program
+    words = module.summary.words
+    if "environ" not in words and "putenv" not in words:
+        return []
+    return [(scope, *item) for scope in module.summary.scopes for item in sets(scope)]
 
 
 def other_backend(program: Program, scope: Scope) -> bool:

@@ -16,7 +16,7 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.parameters import is_classmethod
 from cfgfix.code.model.expressions import walk
 from cfgfix.code.model.hit import Step, Way, at, steps_to
-from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import ATTRIBUTE, BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
 from cfgfix.code.model.values import (
     Constant,
@@ -417,12 +417,10 @@ def _bound_once(scope: Scope, name: str) -> bool:
     )
 
 
+@once
 def ways_of(program: Program) -> Ways:
     """Return what tells the ways through a program's functions apart, made once."""
-    found: Ways | None = program.facts.get("ways")
-    if found is None:
-        found = program.facts["ways"] = Ways(program)
-    return found
+    return Ways(program)
 
 
 def _overwritten(site: Site) -> bool:
@@ -774,12 +772,10 @@ def made_of(value: Value | None, *names: str) -> Made | None:
     return None
 
 
+@once
 def hot_paths(program: Program) -> HotPaths:
     """Return the hot paths of a program, found once."""
-    found: HotPaths | None = program.facts.get("hot")
-    if found is None:
-        found = program.facts["hot"] = HotPaths(program)
-    return found
+    return HotPaths(program)
 
 
 __all__ = [

@@ -73,7 +73,7 @@ class Reached:
         # What a config names, code may look up.
         self._chosen = {
             word
-            for config in program.facts.get("configs", ())
+            for config in program.configs
             for leaf in config.leaves.values()
             for value in (leaf if isinstance(leaf, (list, tuple)) else (leaf,))
             if isinstance(value, str) and _NAMES.fullmatch(value)

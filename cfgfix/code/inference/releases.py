@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from cfgfix.code.inference.entry_points import comes_to
 from cfgfix.code.inference.guards import behind_a_default, expects_absence
 from cfgfix.code.model.expressions import constant, dotted, text, walk
-from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.program import Module, Program, absolute, once
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence, load
-from cfgfix.code.tensorflow.requirements import NOTHING, Requirement
+from cfgfix.code.tensorflow.requirements import Requirement
 from cfgfix.core.records import dataclass
 
 IMPORTS = (
@@ -57,13 +57,10 @@ class Reference:
     presence: Presence
 
 
+@once
 def api(program: Program) -> Api:
-    """Return the table for the project's requirement, read once."""
-    found: Api | None = program.facts.get("api")
-    if found is None:
-        requirement = program.facts.get("requirement", NOTHING)
-        found = program.facts["api"] = load(requirement)
-    return found
+    """Return the table for the project's requirement."""
+    return load(program.requirement)
 
 
 def requirement_of(program: Program) -> Requirement:
@@ -71,15 +68,12 @@ def requirement_of(program: Program) -> Requirement:
     return api(program).requirement
 
 
+@once
 def references(program: Program) -> list[Reference]:
     """Return every name of TensorFlow in the program that the table knows something about."""
-    found: list[Reference] | None = program.facts.get("references")
-    if found is not None:
-        return found
-    found = []
+    found: list[Reference] = []
     table = api(program)
     if not table.admitted:
-        program.facts["references"] = found
         return found
     legacy = keras_is_two(program)
     known: dict[str, Presence | None] = {}
@@ -110,7 +104,6 @@ def references(program: Program) -> list[Reference]:
                     presence = table.presence(source)
                     if presence is not None and not (legacy and presence.name.startswith("keras.")):
                         found.append(Reference(source, scope, event.place, event.block, None, presence))
-    program.facts["references"] = found
     return found
 
 
@@ -166,42 +159,38 @@ def _found(presence: Presence | None, table: Api) -> int:
     return (table.admitted if presence is None else presence.mask & table.admitted).bit_count()
 
 
+@once
 def with_other_releases(program: Program) -> frozenset[int]:
     """Return the modules, by identity, whose own folder asks for Keras 2.
 
     A collection of projects has requirements in each project's folder. What the newest release lacks says nothing of such a
     module, and Keras 3 is what took most away.
     """
-    found: frozenset[int] | None = program.facts.get("with other releases")
-    if found is None:
-        below = program.facts.get("requirement", NOTHING).below
-        versions = api(program).releases
-        three = next(number for number, text in enumerate(api(program).versions) if text == "2.16")
-        apart = {
-            folder
-            for folder, asked in below
-            if asked.keras_2 or max(asked.admitted(versions), default=0) < three
-        }
-        found = program.facts["with other releases"] = _modules_below(program, apart)
-    return found
+    versions = api(program).releases
+    three = next(number for number, text in enumerate(api(program).versions) if text == "2.16")
+    apart = {
+        folder
+        for folder, asked in program.requirement.below
+        if asked.keras_2 or max(asked.admitted(versions), default=0) < three
+    }
+    return _modules_below(program, apart)
 
 
+@once
 def with_old_releases(program: Program) -> frozenset[int]:
     """Return the modules, by identity, whose own folder asks for releases before the inspected ones alone.
 
     A name that no inspected release has may be in theirs.
     """
-    found: frozenset[int] | None = program.facts.get("with old releases")
-    if found is None:
-        below = program.facts.get("requirement", NOTHING).below
-        versions = api(program).releases
-        apart = {folder for folder, asked in below if asked.text and not asked.admitted(versions)}
-        found = program.facts["with old releases"] = _modules_below(program, apart)
-    return found
+    versions = api(program).releases
+    apart = {
+        folder for folder, asked in program.requirement.below if asked.text and not asked.admitted(versions)
+    }
+    return _modules_below(program, apart)
 
 
 def _modules_below(program: Program, apart: set[str]) -> frozenset[int]:
-    newer = {folder for folder, _ in program.facts.get("requirement", NOTHING).below} - apart
+    newer = {folder for folder, _ in program.requirement.below} - apart
     return frozenset(
         id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
     )
@@ -225,16 +214,14 @@ def _imports(program: Program, package: str) -> bool:
     )
 
 
+@once
 def keras_is_two(program: Program) -> bool:
     """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
-    found: bool | None = program.facts.get("keras is two")
-    if found is None:
-        found = program.facts["keras is two"] = _asks_for_keras_two(program)
-    return found
+    return _asks_for_keras_two(program)
 
 
 def _asks_for_keras_two(program: Program) -> bool:
-    if program.facts.get("requirement", NOTHING).keras_2 or _imports(program, "tensorflow_gnn"):
+    if program.requirement.keras_2 or _imports(program, "tensorflow_gnn"):
         # TensorFlow GNN refuses Keras 3 while it is imported (tensorflow_gnn 1.0.3, `_check_keras_version`).
         return True
     for module in program.modules:
@@ -299,29 +286,27 @@ def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool
     )
 
 
+@once
 def _set_by_program(program: Program) -> set[str]:
     """Return the names of TensorFlow, Keras and NumPy that the program sets."""
-    found: set[str] | None = program.facts.get("set_by_program")
-    if found is None:
-        found = set()
-        for module in program.modules:
-            for scope, _, target in module.stores():
-                # What is set is an attribute of an import, and so a reference.
-                name = program.static_name(target, scope) if scope.references else None
-                if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
-                    found.add(name)
-        for site in program.flow.named("builtins.setattr"):
-            call = site.call
-            if len(call.args) == 3:
-                name = program.static_name(call.args[0], site.scope)
-                last = constant(call.args[1])
-                if (
-                    name is not None
-                    and name.startswith(("tensorflow", "keras", "numpy"))
-                    and isinstance(last, str)
-                ):
-                    found.add(f"{name}.{last}")
-        program.facts["set_by_program"] = found
+    found: set[str] = set()
+    for module in program.modules:
+        for scope, _, target in module.stores():
+            # What is set is an attribute of an import, and so a reference.
+            name = program.static_name(target, scope) if scope.references else None
+            if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
+                found.add(name)
+    for site in program.flow.named("builtins.setattr"):
+        call = site.call
+        if len(call.args) == 3:
+            name = program.static_name(call.args[0], site.scope)
+            last = constant(call.args[1])
+            if (
+                name is not None
+                and name.startswith(("tensorflow", "keras", "numpy"))
+                and isinstance(last, str)
+            ):
+                found.add(f"{name}.{last}")
     return found
 
 
@@ -382,14 +367,12 @@ def for_others(program: Program, module: Module) -> bool:
     return id(module) in _for_another_release(program) or _says_one(program, module)
 
 
+@once
 def _for_another_release(program: Program) -> set[int]:
     """Return the modules that the program only imports under a test of a version, by identity.
 
     What such a module lacks under the newest release says nothing: it may be the one for the older.
     """
-    found: set[int] | None = program.facts.get("for_another_release")
-    if found is not None:
-        return found
     # Modules that are read already: a lookup by import would read others for nothing.
     modules = {module.name: id(module) for module in program.modules}
     tested: set[int] = set()
@@ -420,8 +403,7 @@ def _for_another_release(program: Program) -> set[int]:
                     for number in scope.block_numbers(event.block)
                 )
                 (tested if under else plain).update(targets)
-    found = program.facts["for_another_release"] = (tested - plain) | _named_for_one(program)
-    return found
+    return (tested - plain) | _named_for_one(program)
 
 
 _SAYS_ONE = re.compile(r"\b(?:tensorflow|tf)\s*(?:version\s*)?v?1\.(?:\d+|x)\b", re.IGNORECASE)
@@ -429,20 +411,18 @@ _SAYS_TWO = re.compile(r"\b(?:tensorflow|tf)\s*(?:version\s*)?v?2\b", re.IGNOREC
 _HEAD = 40
 
 
+@once
 def _says_one(program: Program, module: Module) -> bool:
     """Tell whether a file says before its first import that it is for TensorFlow 1: `# Uses the TF 1.x summary writer`."""
-    known: dict[int, bool] = program.facts.setdefault("says one", {})
-    found = known.get(id(module))
-    if found is None:
-        head: list[str] = []
-        if module.path.endswith(".py"):
-            for line in module.source_file().text.splitlines()[:_HEAD]:
-                if line.startswith(("import ", "from ")):
-                    break
-                head.append(line)
-        said = "\n".join(head)
-        found = known[id(module)] = _SAYS_ONE.search(said) is not None and _SAYS_TWO.search(said) is None
-    return found
+    del program
+    head: list[str] = []
+    if module.path.endswith(".py"):
+        for line in module.source_file().text.splitlines()[:_HEAD]:
+            if line.startswith(("import ", "from ")):
+                break
+            head.append(line)
+    said = "\n".join(head)
+    return _SAYS_ONE.search(said) is not None and _SAYS_TWO.search(said) is None
 
 
 _NAMED = re.compile(r"(?:^|[_.-])tf_?(?P<major>[12])(?:x|[._]\d+)?(?=[_.-]|$)", re.IGNORECASE)
@@ -636,17 +616,15 @@ def written_for_one(program: Program, scope: Scope) -> bool:
     return bool(written.old) and not written.two and table.requirement.admits_one()
 
 
+@once
 def _from_inside_one(program: Program, module: Module) -> bool:
     """Tell whether a module imports from `tensorflow._api.v1`, which only TensorFlow 1 has as its own."""
-    known: dict[int, bool] = program.facts.setdefault("inside one", {})
-    found = known.get(id(module))
-    if found is None:
-        found = known[id(module)] = any(
-            source.startswith("tensorflow._api.v1")
-            for item in module.summary.scopes
-            for source in item.imports.values()
-        )
-    return found
+    del program
+    return any(
+        source.startswith("tensorflow._api.v1")
+        for item in module.summary.scopes
+        for source in item.imports.values()
+    )
 
 
 def admits_one(program: Program, module: Module) -> bool:
@@ -662,11 +640,9 @@ def admits_one(program: Program, module: Module) -> bool:
     return requirement.admits_one()
 
 
+@once
 def eras(program: Program) -> Eras:
-    """Return which files are written for TensorFlow 1, found once."""
-    found: Eras | None = program.facts.get("eras")
-    if found is not None:
-        return found
+    """Return which files are written for TensorFlow 1."""
     old: dict[int, list[Reference]] = {}
     later: set[int] = set()
     for reference, _, _ in missing_names(program):
@@ -698,8 +674,7 @@ def eras(program: Program) -> Eras:
                 )
             if not plain:
                 del old[number]
-    found = program.facts["eras"] = Eras(old, bool(later))
-    return found
+    return Eras(old, bool(later))
 
 
 def is_old(presence: Presence) -> bool:
@@ -707,16 +682,13 @@ def is_old(presence: Presence) -> bool:
     return bool(presence.old and not presence.mask) or presence.name.startswith(NEVER_IN_TWO)
 
 
+@once
 def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
     """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule, found once for each file.
 
     The last releases of TensorFlow 1 had many of them for who asked for eager execution.
     """
-    known: dict[tuple[int, tuple[str, ...]], bool] = program.facts.setdefault("uses two", {})
-    found = known.get((id(module), names))
-    if found is None:
-        found = known[id(module), names] = _uses(program, module, names)
-    return found
+    return _uses(program, module, names)
 
 
 def _uses(program: Program, module: Module, names: tuple[str, ...]) -> bool:
@@ -753,12 +725,10 @@ def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
         folder = os.path.dirname(folder)
 
 
-def missing_names(program: Program) -> Iterator[tuple[Reference, str, str]]:
-    """Yield the names that the releases asked for do not have, with severity and confidence."""
-    found: list[tuple[Reference, str, str]] | None = program.facts.get("missing names")
-    if found is None:
-        found = program.facts["missing names"] = list(_look_up(program))
-    yield from found
+@once
+def missing_names(program: Program) -> list[tuple[Reference, str, str]]:
+    """Return the names that the releases asked for do not have, with severity and confidence."""
+    return list(_look_up(program))
 
 
 def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
@@ -872,30 +842,27 @@ def keras_of_release(program: Program, scope: Scope) -> bool:
     TensorFlow from 2.6 on installs the Keras of its own number, from 2.16 on Keras 3 (METADATA of its wheels); a project may have a package
     of that name itself.
     """
-    known: dict[int, bool] = program.facts.setdefault("keras of the release", {})
-    module = scope.module
-    found = known.get(id(module))
-    if found is None:
-        heads = standalone(program, module)
-        found = known[id(module)] = "tf_keras" not in heads and (
-            "keras" not in heads or program.path_of("keras", module) is None
-        )
-    return found
+    return _keras_of_release(program, scope.module)
 
 
+@once
+def _keras_of_release(program: Program, module: Module) -> bool:
+    """Tell it of a module."""
+    heads = standalone(program, module)
+    return "tf_keras" not in heads and ("keras" not in heads or program.path_of("keras", module) is None)
+
+
+@once
 def standalone(program: Program, module: Module) -> frozenset[str]:
     """Return which packages of Keras beside TensorFlow's own a module imports from: `keras`, `tf_keras`."""
-    known: dict[int, frozenset[str]] = program.facts.setdefault("standalone", {})
-    found = known.get(id(module))
-    if found is None:
-        found = known[id(module)] = frozenset(
-            source.partition(".")[0]
-            for item in module.summary.scopes
-            if item.imports
-            for source in item.imports.values()
-            if source.startswith(("keras", "tf_keras")) and source.partition(".")[0] in ("keras", "tf_keras")
-        )
-    return found
+    del program
+    return frozenset(
+        source.partition(".")[0]
+        for item in module.summary.scopes
+        if item.imports
+        for source in item.imports.values()
+        if source.startswith(("keras", "tf_keras")) and source.partition(".")[0] in ("keras", "tf_keras")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -919,13 +886,10 @@ class FailingImport:
     block: int
 
 
+@once
 def failing_imports(program: Program, module: Module) -> list[FailingImport]:
     """Return the imports of a module from standalone Keras that fail with the newest release, where nothing is ready for that."""
-    known: dict[int, list[FailingImport]] = program.facts.setdefault("failing imports", {})
-    found = known.get(id(module))
-    if found is None:
-        found = known[id(module)] = list(_failing(program, module))
-    return found
+    return list(_failing(program, module))
 
 
 def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
@@ -965,17 +929,15 @@ def keras_three(program: Program) -> str:
     return "some" if workers & table.admitted else "all"
 
 
+@once
 def _of_the_copy(program: Program, module: Module) -> bool:
     """Tell whether the only Keras that a file names is the copy of Keras 2 inside TensorFlow, `tensorflow.python.keras`."""
-    known: dict[int, bool] = program.facts.setdefault("of the copy", {})
-    found = known.get(id(module))
-    if found is None:
-        found = known[id(module)] = any(
-            f"{source}.".startswith("tensorflow.python.keras.")
-            for item in module.summary.scopes
-            for source in item.imports.values()
-        ) and not re.search(r"\b(?:tf|tensorflow)\.keras\b", module.source_file().text)
-    return found
+    del program
+    return any(
+        f"{source}.".startswith("tensorflow.python.keras.")
+        for item in module.summary.scopes
+        for source in item.imports.values()
+    ) and not re.search(r"\b(?:tf|tensorflow)\.keras\b", module.source_file().text)
 
 
 def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:

@@ -10,7 +10,7 @@ import functools
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from cfgfix.code.model import python_files as discover
 from cfgfix.code.model.expressions import dotted
@@ -30,6 +30,7 @@ from cfgfix.code.model.summary import (
 from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
 from cfgfix.code.model.summary_codec import pack, unpack
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
+from cfgfix.code.tensorflow.requirements import NOTHING, Requirement
 from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.source_file import SourceFile
@@ -92,6 +93,43 @@ def _sides(base: Expr) -> tuple[Expr, ...]:
     if base[0] != CHOICE:
         return (base,)
     return tuple(side for side in (base[2], base[3]) if side[:2] != (NAME, "object"))
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def once(function: Callable[Concatenate[Program, P], T]) -> Callable[Concatenate[Program, P], T]:
+    """Answer a question about a program once and keep the answer with the program.
+
+    The further arguments tell one question from another; modules and scopes count by identity.
+    """
+
+    @functools.wraps(function)
+    def asked(program: Program, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        known = program.answers.get(function)
+        if known is None:
+            known = program.answers[function] = {}
+        key = (args, *kwargs.items()) if kwargs else args
+        try:
+            found: T = known[key]
+        except KeyError:
+            found = known[key] = function(program, *args, **kwargs)
+        return found
+
+    return asked
+
+
+class NamedLeaves(Protocol):
+    """The values of a config file, by their key paths."""
+
+    @property
+    def path(self) -> str:
+        """The file, as shown to the user."""
+
+    @property
+    def leaves(self) -> Mapping[tuple[Any, ...], Any]:
+        """The values that are no sections."""
 
 
 class Module:
@@ -234,8 +272,12 @@ class Program:
         """Files that could not be read."""
         self.flow: Any = None
         """The runs over the program (`flow.Flow`), once made."""
-        self.facts: dict[str, Any] = {}
-        """What checks found out once for all of them, by name."""
+        self.requirement: Requirement = NOTHING
+        """What the project asks for."""
+        self.configs: tuple[NamedLeaves, ...] = ()
+        """The configs that the program is judged under."""
+        self.answers: dict[Callable[..., Any], dict[Any, Any]] = {}
+        """What was asked of the program once (`once`), by the function that answers."""
         self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
         self._heads: dict[tuple[int, str], str | None] = {}
 
