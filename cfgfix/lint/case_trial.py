@@ -79,6 +79,8 @@ def problems_of(rule: Rule, case: Mapping[str, Any], trial: Trial) -> Iterator[s
             yield f"confidence is {item.confidence.label}, not {trial.confidence.label}"
         if UNKNOWN in item.message:
             yield f"the message has an unknown operand: {item.message}"
+        if item.fix is not None and UNKNOWN in item.fix.title:
+            yield f"the title of the fix has an unknown operand: {item.fix.title}"
     if "message" in case and not any(str(case["message"]) in item.message for item in findings):
         yield f"no message has {case['message']!r}: {[item.message for item in findings]}"
     if trial.fixed and not findings:
