@@ -128,7 +128,10 @@ class _Lazy(click.Group):
 @click.option("--fix", "fix_flag", is_flag=True, help="The same as the command fix.")
 @click.pass_context
 def cli(ctx: click.Context, *, version: bool, fix_flag: bool) -> None:
-    """Check TensorFlow training configs against the code that reads them and the machine they run on, and repair them."""
+    """Check and repair TensorFlow training configs.
+
+    Each config is held against the code that reads it and the machine it runs on.
+    """
     if version:
         from cfgfix import __version__
 

@@ -177,7 +177,9 @@ def _write_baseline(report: engine.Report, path: str) -> int:
 def settings_for(
     options: Mapping[str, Any],
 ) -> tuple[Settings | None, Callable[[Settings], Settings]]:
-    """Return the settings that a command line names, None where every file has its nearest ones, and what it changes.
+    """Return the settings that a command line names and how it overrules others.
+
+    The settings are None where every file has its nearest ones.
 
     Raises:
         CfgfixError: A settings file is wrong.
@@ -250,7 +252,10 @@ def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
 
 
 def show(settings: Settings) -> str:
-    """Return settings as TOML that a cfgfix.toml could hold, with the file they come from; what is a default says so."""
+    """Return settings as TOML that a cfgfix.toml could hold.
+
+    Comments say which file they come from and which values are defaults.
+    """
     import json
 
     rows = [

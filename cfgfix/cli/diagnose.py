@@ -84,10 +84,11 @@ def subject_options(function: Callable[..., None]) -> Callable[..., None]:
 def diagnose(
     *, config: str | None, output: str | None, html: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Check hardware, CONFIG, code, loader, compilation, memory, storage and the running pipeline.
+    """Check machine, CONFIG, code and the running pipeline before a long run.
 
-    Your code is imported and run, in processes of their own with a time limit. Each check passes, fails or is skipped with the
-    reason; a check that breaks has failed. Exit code 0: no check failed; 1: one did; 2: wrong use; 4: a fault in cfgfix.
+    The checks cover hardware, loader, compilation, memory and storage too. Your code is imported and run, in processes of
+    their own with a time limit. Each check passes, fails or is skipped with the reason; a check that breaks has failed.
+    Exit code 0: no check failed; 1: one did; 2: wrong use; 4: a fault in cfgfix.
     """
     from cfgfix.core.terminal import Paint, wants_colour
     from cfgfix.diagnose.checks import State, diagnose

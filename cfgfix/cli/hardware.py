@@ -35,7 +35,10 @@ from cfgfix.core.writing import write_whole
 def hardware(
     *, request: str, as_json: bool, save: str | None, list_profiles: bool, measure: str | None
 ) -> None:
-    """Show what this process may really use - GPUs, CPUs, memory, storage - and where each number came from."""
+    """Show the GPUs, CPUs, memory and storage that this process may really use.
+
+    Each number comes with its source.
+    """
     from cfgfix.hardware import presets, saved
 
     if list_profiles:

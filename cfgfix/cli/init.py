@@ -40,10 +40,10 @@ def init(
     example: str | None,
     folder: str,
 ) -> None:
-    """Set this project up: settings, pre-commit hook, and the schema comment that editors read.
+    """Set this project up: settings, pre-commit hook and schemas for editors.
 
-    The configs, their dialect, the config class and the source root are found by looking. What would be written is shown first.
-    A second run changes nothing.
+    The configs, their dialect, the config class and the source root are found by looking. What would be written is shown
+    first. A second run changes nothing.
     """
     if dialect is not None:
         from cfgfix.cli.new_dialect import new_dialect

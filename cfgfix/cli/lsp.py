@@ -14,7 +14,10 @@ from cfgfix.core.errors import CfgfixError
     help="Talk over standard input and output, which it does anyway; some editors say it.",
 )
 def lsp(*, stdio: bool) -> None:  # noqa: ARG001 - accepted for editors that give it
-    """Serve an editor: diagnostics while typing, hover, quick fixes and completion, over standard input and output."""
+    """Serve an editor over standard input and output.
+
+    The editor gets diagnostics while you type, hover, quick fixes and completion.
+    """
     import gc
 
     try:

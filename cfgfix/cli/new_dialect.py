@@ -19,7 +19,10 @@ MAX_MODULE_BYTES = 1024 * 1024
 
 
 def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
-    """Draft `FOLDER/NAME/dialect.yaml`, name it in the settings, and return what a user should know next.
+    """Draft `FOLDER/NAME/dialect.yaml` and name it in the settings.
+
+    Returns what a user should know next. A dialect that is there already is left as it is; what it lacks is
+    told.
 
     A dialect that is there already is left as it is; what it lacks is told.
 

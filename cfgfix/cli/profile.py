@@ -21,10 +21,11 @@ VERSION = 1
 
 @click.group("profile", context_settings={"help_option_names": ["-h", "--help"]})
 def profile() -> None:
-    """Measure a training as it is, its data pipeline, its step or the devices, with verdicts.
+    """Measure a training, its data pipeline, its step or its devices.
 
-    Your code is imported and run by these commands, in a process of its own with a time limit. Exit code 0: measured, no problem;
-    1: a verdict names a problem; 2: wrong use; 3: your code failed or ran out of time; 4: a fault in cfgfix.
+    Verdicts say what the figures mean. Your code is imported and run by these commands, in a process of its own with a
+    time limit. Exit code 0: measured, no problem; 1: a verdict names a problem; 2: wrong use; 3: your code failed or ran
+    out of time; 4: a fault in cfgfix.
     """
 
 
@@ -127,9 +128,10 @@ def run(
     no_data: bool,
     **shared: Any,
 ) -> None:
-    """Run a training SCRIPT with its ARGUMENTS as it is, observe its first steps, stop it, and say what its time goes to.
+    """Run the first steps of a training SCRIPT and show where its time goes.
 
-    The script really runs: what it writes in these steps is written. Options of this command stand before SCRIPT.
+    SCRIPT runs with its ARGUMENTS as it is and is stopped after these steps. It really runs: what it writes in these steps
+    is written. Options of this command stand before SCRIPT.
     """
     if not module and not os.path.isfile(script):
         raise CfgfixError(
@@ -190,7 +192,10 @@ def data(
     service: int,
     **shared: Any,
 ) -> None:
-    """Measure how fast a dataset gives batches, what that time goes to, and whether it can feed a device."""
+    """Measure how fast a dataset gives batches and whether it can feed a device.
+
+    It also says what the time of a batch goes to.
+    """
     if not shared["dataset"] and not shared["data_path"]:
         raise CfgfixError(
             "there is nothing to measure",
@@ -227,7 +232,10 @@ def data(
 def step(
     *, step: str | None, rounds: int, steps: int, seconds: float, no_compare: bool, **shared: Any
 ) -> None:
-    """Measure what a training step's time goes to, what traces it again, and what XLA and mixed precision would change."""
+    """Measure where the time of a training step goes.
+
+    It also finds what traces the step again, and what XLA and mixed precision would change.
+    """
     if not shared["data_path"] and not (step and shared["dataset"]):
         raise CfgfixError(
             "there is no step to measure",
@@ -242,9 +250,10 @@ def step(
 @click.argument("after", type=click.Path(exists=True, dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def compare(*, before: str, after: str, as_json: bool) -> None:
-    """Hold two profiles against each other, BEFORE and AFTER, as --json wrote them: figures, and which problems went and came.
+    """Compare two profiles, BEFORE and AFTER, as --json wrote them.
 
-    Exit code 0: no new problem; 1: there is one; 2: the files are no profiles of one kind.
+    Figures are held side by side, and the problems that went and came are named. Exit code 0: no new problem; 1: there is
+    one; 2: the files are no profiles of one kind.
     """
     from cfgfix.measure.compare import compare as held
     from cfgfix.measure.compare import render
@@ -313,7 +322,10 @@ def devices(
     logical_cpus: int,
     **shared: Any,
 ) -> None:
-    """Measure what the GPUs do over time, also for a running job, and how a two-device pipeline overlaps."""
+    """Measure what the GPUs do over time, and how a two-device pipeline overlaps.
+
+    With --pid it watches a job that runs already.
+    """
     need_numpy()
     from cfgfix.measure import devices as measuring
 
@@ -498,7 +510,10 @@ def finite(value: Any) -> Any:
 
 
 def form_of(found: dict[str, Any], config: str | None) -> dict[str, Any]:
-    """Return the JSON form of a profile, each verdict with what would be written into the config and the user's code."""
+    """Return the JSON form of a profile.
+
+    Each verdict says what would be written into the config and the user's code.
+    """
     from cfgfix.measure import verdicts
 
     # A module that came with an installed package is not the user's to fix.

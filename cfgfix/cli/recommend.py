@@ -32,9 +32,10 @@ EMPTY = "empty"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the values, reasons and sources as JSON.")
 def command(*, config: str | None, request: str | None, dialect: str | None, as_json: bool) -> None:
-    """Print settings for a machine as a block of YAML, every value with its reason as a comment.
+    """Print settings for a machine as YAML, every value with its reason.
 
-    CONFIG tells sizes that the values depend on (lengths, image sizes, number of samples) and is not changed.
+    The reasons are comments. CONFIG tells sizes that the values depend on (lengths, image sizes, number of samples) and is
+    not changed.
     """
     from cfgfix.settings.reader import discover
 
@@ -130,7 +131,7 @@ def machine_for(
 def view_of(
     config: str | None, wanted: str | None, settings: Settings, machine: Hardware | None
 ) -> tuple[View, Any, Dialect]:
-    """Return a config (or an empty one) through its dialect, with the dialect's schema.
+    """Return a config (or an empty one) through its dialect, with its schema.
 
     Where no dialect is named the keys are those of the config as its code knows them; without a config, those of the
     one of the working folder of which the code says most.

@@ -37,12 +37,12 @@ PART_SECONDS = {"data": 30.0, "step": 60.0}
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> None:
-    """Diagnose CONFIG, code and machine, profile data, step and devices, and keep all of it in DIR.
+    """Diagnose and profile a training and keep the results in DIR.
 
-    DIR gets report.html (one page that opens offline), the JSON form of each part, summary.txt, and summaries for TensorBoard below
-    tensorboard/. What cannot run is told with its reason, and the rest runs. Exit code: the worst of the parts, as `diagnose` and
-    `profile` give it. 0: no problem; 1: a check failed or a verdict names a problem; 2: wrong use; 3: your code failed in a profile; 4: a
-    fault in cfgfix.
+    DIR gets report.html (one page that opens offline), the JSON form of each part, summary.txt, and summaries for
+    TensorBoard below tensorboard/. What cannot run is told with its reason, and the rest runs. Exit code: the worst of the
+    parts, as `diagnose` and `profile` give it. 0: no problem; 1: a check failed or a verdict names a problem; 2: wrong use;
+    3: your code failed in a profile; 4: a fault in cfgfix.
     """
     from cfgfix.cli.diagnose import subject_of
 

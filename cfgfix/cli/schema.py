@@ -27,9 +27,9 @@ from cfgfix.core.writing import write_whole
 @click.option("--settings", is_flag=True, help="Print the schema of cfgfix.toml and [tool.cfgfix].")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the schema to this file.")
 def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str | None) -> None:
-    """Print a JSON Schema, with descriptions and defaults, as editors and validators read it.
+    """Print a JSON Schema, with descriptions and defaults, for editors.
 
-    Without options the schema that the settings name is printed. A class is read, never run.
+    Validators read it too. Without options the schema that the settings name is printed. A class is read, never run.
     """
     if sum((spec is not None, dialect is not None, settings)) > 1:
         raise CfgfixError("--from, --dialect and --settings exclude each other")

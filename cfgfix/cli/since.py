@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def answer(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a check of the working folder finds and what the code reads of each config.
+    """Return what a check finds here and what the code reads of each config.
 
     Raises:
         CfgfixError: The settings are wrong.

@@ -17,7 +17,10 @@ RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD")
 
 
 def settle() -> None:
-    """Put a stand-in for a closed standard error and input, and make no letter a reason to stop.
+    """Make standard input, output and error safe to use.
+
+    A closed error or input gets a stand-in: its number would go to the next file that is opened, and what is printed would
+    land in that file. A letter that the encoding lacks is escaped.
 
     A closed stream would give its number to the next file that is opened, and what is printed would land in there.
 

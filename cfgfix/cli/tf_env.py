@@ -20,10 +20,10 @@ from cfgfix.tf.variables import FORMATS, environment, render, why_none
     help="Shell exports, NAME=value lines, or JSON.",
 )
 def tf_env(*, config: str | None, hardware: str, style: str) -> None:
-    """Print the environment variables that TensorFlow reads only at its start, for CONFIG and this machine.
+    """Print the environment variables that TensorFlow reads only at its start.
 
-    Use it as `eval "$(cfgfix tf-env config.yaml)"` before the training command. What can be set from inside the program is
-    left to cfgfix.tf.configure.
+    They are those for CONFIG and this machine. Use it as `eval "$(cfgfix tf-env config.yaml)"` before the training command.
+    What can be set from inside the program is left to cfgfix.tf.configure.
     """
     variables = environment(config, hardware)
     click.echo(render(variables, style), nl=False)

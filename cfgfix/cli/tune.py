@@ -106,13 +106,13 @@ def tune(
     exit_zero: bool,
     **options: Any,
 ) -> None:
-    """Search the settings of CONFIG that feed your training best, by measuring your own pipeline.
+    """Search for the settings of CONFIG that feed your training best.
 
-    Your code is imported and run, in processes of their own; it gets changed copies of CONFIG. The score is samples per second.
-    Without a list of values, workers, prefetch and private threads are tried around the CPUs there are; with one, what is listed
-    alone. The best setting is repeated against the present one in paired runs. Exit code 0: nothing better was found, or it was
-    written; 1: a better setting was found; 2: wrong use; 3: your code failed or the file could not be written; 4: a fault in
-    cfgfix.
+    Your own pipeline is measured. Your code is imported and run, in processes of their own; it gets changed copies of
+    CONFIG. The score is samples per second. Without a list of values, workers, prefetch and private threads are tried
+    around the CPUs there are; with one, what is listed alone. The best setting is repeated against the present one in
+    paired runs. Exit code 0: nothing better was found, or it was written; 1: a better setting was found; 2: wrong use; 3:
+    your code failed or the file could not be written; 4: a fault in cfgfix.
     """
     from cfgfix.diagnose.search import apply, search
 
