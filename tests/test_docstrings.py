@@ -14,7 +14,6 @@ TO_DO = (
     "code/checks",
     "code/inference",
     "code/tensorflow",
-    "config/dialects",
     "diagnose",
     "measure",
     "tf",

@@ -115,7 +115,7 @@ def batch_bytes(batch_size: Number, element: Number) -> Number:
 
 
 def padding_waste(lengths: Sequence[Number], longest: Number) -> float:
-    """Return how many times the real content is computed when all sequences are padded to `longest` (F2).
+    """Return how often the real content is computed when padded to `longest` (F2).
 
     Measured for lengths spread evenly over 40 to 119 and a pad length of 120: about 1.5 times the elements and
     1.1 times the time of a step.
@@ -130,7 +130,10 @@ def padding_waste(lengths: Sequence[Number], longest: Number) -> float:
 
 
 def bucket_waste(lengths: Sequence[Number], width: Number) -> float:
-    """Return the same for padding to the next multiple of `width` (F2): measured 1.09 for multiples of 16."""
+    """Return how often the real content is computed in buckets of `width` (F2).
+
+    Each sequence is padded to the next multiple. Measured: 1.09 for multiples of 16.
+    """
     content = sum(_number(length, "length") for length in lengths)
     if not content or _number(width, "width") < 1:
         raise ValueError("lengths or width do not fit")
@@ -138,7 +141,9 @@ def bucket_waste(lengths: Sequence[Number], width: Number) -> float:
 
 
 def prefetch_host_bytes(buffer: Number, batch: Number) -> Number:
-    """Return the host memory of a prefetch buffer in bytes (F3): the buffer and two more batches.
+    """Return the host memory of a prefetch buffer in bytes (F3).
+
+    Two batches more than the buffer holds are counted.
 
     Source: measured, see `PREFETCH_OVERHEAD_BATCHES`.
     """
@@ -163,7 +168,9 @@ def shuffle_bytes(buffer: Number, element: Number) -> Number:
 
 
 def cache_bytes(samples: Number, element: Number) -> Number:
-    """Return the host memory of a data set cached in memory, in bytes: every element of one pass.
+    """Return the host memory of a data set cached in memory, in bytes.
+
+    Every element of one pass is kept.
 
     Source: TensorFlow's data performance guide; `element` is an element as it is where the cache stands.
     """
@@ -171,7 +178,9 @@ def cache_bytes(samples: Number, element: Number) -> Number:
 
 
 def device_prefetch_bytes(buffer: Number, batch: Number) -> Number:
-    """Return the device memory that `prefetch_to_device` fills, in bytes (F6): buffer times batch.
+    """Return the device memory that `prefetch_to_device` fills, in bytes (F6).
+
+    It is buffer times batch.
 
     Source: `tensorflow/python/data/experimental/ops/prefetching_ops.py` (the buffer lives on the device).
     """
@@ -179,7 +188,9 @@ def device_prefetch_bytes(buffer: Number, batch: Number) -> Number:
 
 
 def shuffle_latency_seconds(buffer: Number, seconds_per_element: Number) -> float:
-    """Return the seconds before the first batch that filling a shuffle buffer takes (F7).
+    """Return the seconds that filling a shuffle buffer takes (F7).
+
+    The first batch waits for them.
 
     Source: measured, 500 decoded images took 417 ms before the first batch, 48 ms when shuffled undecoded.
     """
@@ -187,7 +198,9 @@ def shuffle_latency_seconds(buffer: Number, seconds_per_element: Number) -> floa
 
 
 def step_seconds(producer: Number, consumer: Number, *, overlapped: bool = True) -> float:
-    """Return the seconds per step of a pipeline (F8): the slower side with prefetch, the sum without.
+    """Return the seconds per step of a pipeline (F8).
+
+    They are those of the slower side with prefetch, the sum without.
 
     Source: measured with 4 ms and 5 ms over 80 steps: 448 ms with prefetch, 825 ms without.
     """
@@ -196,7 +209,9 @@ def step_seconds(producer: Number, consumer: Number, *, overlapped: bool = True)
 
 
 def burst_depth(stall: Number, step: Number) -> int:
-    """Return the prefetch depth that bridges a stall of the producer (F9), both in the same unit of time.
+    """Return the prefetch depth that bridges a stall of the producer (F9).
+
+    Both are in the same unit of time.
 
     Source: measured with a stall of 31 ms every tenth batch and a step of 5 ms: 10 batches did as well as 100.
 
@@ -209,7 +224,9 @@ def burst_depth(stall: Number, step: Number) -> int:
 
 
 def useful_workers(cpus: Number) -> int:
-    """Return how many parallel calls of a CPU-bound map pay off (F10): the whole CPUs, at least one.
+    """Return how many parallel calls of a CPU-bound map pay off (F10).
+
+    They are the whole CPUs, at least one.
 
     Source: measured on 2 CPUs against one call: 2 calls 1.99 times as fast, 8 calls 1.99, 32 calls 1.95.
     """
@@ -217,7 +234,9 @@ def useful_workers(cpus: Number) -> int:
 
 
 def model_state_bytes(parameters: Number, optimizer: str) -> Number:
-    """Return the bytes of weights, gradients and optimizer state (F11), the same under mixed precision.
+    """Return the bytes of weights, gradients and optimizer state (F11).
+
+    They are the same under mixed precision.
 
     Per parameter 4 bytes of weight, 4 of gradient and the optimizer's slots (SGD 0, momentum, RMSprop and Lion
     4, Adam and AdamW 8). Source: optimizers of Keras 3.15 built and their variables counted. Exponential
@@ -232,7 +251,9 @@ def model_state_bytes(parameters: Number, optimizer: str) -> Number:
 
 
 def activation_bytes(elements: Number, batch_size: Number, *, half: bool = False) -> Number:
-    """Return the bytes of activations kept for the backward pass (F13): elements of one sample times batch.
+    """Return the bytes of activations kept for the backward pass (F13).
+
+    The elements of one sample are kept for each of the batch.
 
     Two bytes an element with 16-bit compute, else four. Source: TensorFlow's mixed-precision guide.
     """
@@ -240,7 +261,9 @@ def activation_bytes(elements: Number, batch_size: Number, *, half: bool = False
 
 
 def is_aligned(size: Number, multiple: int = 8) -> bool:
-    """Tell whether a dimension suits tensor cores (F17): a multiple of 8 for 16-bit floats, of 16 for int8.
+    """Tell whether a dimension suits tensor cores (F17).
+
+    A multiple of 8 does for 16-bit floats, of 16 for int8.
 
     Source: TensorFlow's mixed-precision guide.
     """
@@ -248,7 +271,9 @@ def is_aligned(size: Number, multiple: int = 8) -> bool:
 
 
 def all_reduce_seconds(parameters: Number, bytes_per_second: Number) -> float:
-    """Return the least time to exchange all gradients between devices, in seconds (F18): 4 bytes a parameter.
+    """Return the least time to exchange all gradients, in seconds (F18).
+
+    The devices send 4 bytes a parameter.
 
     Source: TensorFlow's GPU performance guide (gradients travel in float32 also under mixed precision).
 
@@ -261,7 +286,9 @@ def all_reduce_seconds(parameters: Number, bytes_per_second: Number) -> float:
 
 
 def xla_compile_seconds(shapes: Number, seconds_per_compile: Number) -> float:
-    """Return the time XLA spends compiling, in seconds (F19): one compile for each distinct shape.
+    """Return the time XLA spends compiling, in seconds (F19).
+
+    Each distinct shape is compiled once.
 
     Source: measured, 30 lengths in 40 steps took 7.3 s, one length 0.33 s.
     """
@@ -275,7 +302,9 @@ def xla_pays(steps_per_shape: Number, graph: Number, xla: Number, compile_time: 
 
 
 def autotune_ram_bytes(available: Number) -> float:
-    """Return the bytes that autotuned buffers of tf.data may take (F21): half of the free host memory.
+    """Return the bytes that autotuned buffers of tf.data may take (F21).
+
+    They are half of the free host memory.
 
     Source: `tensorflow/python/data/ops/options.py`, ram_budget. It looks at the host, not at a container's limit.
     """
@@ -308,7 +337,10 @@ def frames_seconds(frames: Number, sample_rate: Number, hop_length: Number) -> f
 
 
 def effective_batch(batch_size: Number, accumulation: Number) -> Number:
-    """Return the samples behind one update when gradients are summed over several whole batches."""
+    """Return the samples behind one update under gradient accumulation.
+
+    Gradients are summed over several whole batches.
+    """
     return _number(batch_size, "batch_size") * _number(accumulation, "gradient_accumulation")
 
 
@@ -324,7 +356,9 @@ def micro_batch(batch_size: Number, accumulation: Number) -> int:
 
 
 def steps_per_epoch(dataset_size: Number, batch_size: Number, *, drop_remainder: bool = False) -> int:
-    """Return the batches in one pass over the data, with or without the last partial one.
+    """Return the batches in one pass over the data.
+
+    The last partial one counts, unless it is dropped.
 
     Raises:
         ValueError: The batch is empty.

@@ -75,7 +75,10 @@ def exists(node: Node, pattern: Pattern) -> bool:
 
 
 def score(root: Node, dialect: Dialect) -> int:
-    """Return how many of a dialect's telling keys a document has, or 0 where its signature does not hold."""
+    """Return how many of a dialect's telling keys a document has.
+
+    It is 0 where the signature does not hold.
+    """
     return Index([dialect]).points(root)[0]
 
 
@@ -129,9 +132,9 @@ _last: Index | None = None
 
 
 def detect(root: Node, dialects: Iterable[Dialect]) -> Dialect | None:
-    """Return the dialect whose signature fits best, or None where none does; see `Index.detect`.
+    """Return the dialect whose signature fits best, or None where none does.
 
-    The index of the last dialects asked for is kept: a run asks for the same ones with every file.
+    `Index.detect` says how. The index of the last dialects asked for is kept: a run asks for the same ones with every file.
     """
     global _last  # noqa: PLW0603 - a memory of one entry
     wanted = tuple(dialects)

@@ -53,7 +53,10 @@ class Dialect:
     """What is true of the program and no key says, by operand name; and `values` with a meaning of their own."""
 
     def own_values(self, concept: str) -> tuple[tuple[str, Any], ...]:
-        """Return the values of a concept that the program gives a meaning of its own: type name and value of each."""
+        """Return the values of a concept that the program takes in its own way.
+
+        Each is the name of its type and the value.
+        """
         found: tuple[tuple[str, Any], ...] = self.facts.get("values", _NONE).get(concept, ())
         return found
 
@@ -338,12 +341,18 @@ _TABLE: Table | None = None
 
 
 def signed(dialects: Iterable[Dialect]) -> list[tuple[Signature, bool]]:
-    """Return each dialect's signature with whether its confidence is low, as `table` takes them."""
+    """Return each dialect's signature with whether its confidence is low.
+
+    This is what `table` takes.
+    """
     return [(dialect.signature, dialect.confidence == "low") for dialect in dialects]
 
 
 def shipped_table(wanted: tuple[Dialect, ...]) -> Table | None:
-    """Return the table of signatures that was compiled for the dialects that ship, if these are all of them in order."""
+    """Return the compiled table of signatures for the dialects that ship.
+
+    It is None unless these are all of them, in order.
+    """
     return _TABLE if _LOADED is not None and wanted == tuple(_LOADED.values()) else None
 
 
@@ -384,7 +393,9 @@ MAX_FOLDERS = 200
 
 
 def files_of(place: str) -> list[str]:
-    """Return the dialect files at a path: the file itself, or `dialect.yaml` in the folder or one below it.
+    """Return the dialect files at a path.
+
+    They are the file itself, or `dialect.yaml` in the folder or one below it.
 
     Raises:
         CfgfixError: There is none, or there are too many.
@@ -407,7 +418,9 @@ def _depth(path: str, place: str) -> int:
 
 
 def from_file(path: str) -> Dialect:
-    """Return the dialect in a project's own file. It is data from an untrusted place: read safely, bounded, checked.
+    """Return the dialect in a project's own file.
+
+    The file comes from an untrusted place: it is read safely, bounded and checked.
 
     Raises:
         CfgfixError: The file cannot be read, or something in it is not as docs/dialects.md says.

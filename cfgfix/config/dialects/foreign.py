@@ -226,7 +226,10 @@ _WORDS = (
 
 
 def tool_of(document: Document) -> str | None:
-    """Return which other tool's file a document is, in words such as `a GitHub workflow`, or None where no tool is known."""
+    """Return which other tool's file a document is, or None where none is known.
+
+    The answer is in words, such as `a GitHub workflow`.
+    """
     path = document.source.path.replace("\\", "/")
     for place, what in _PLACES:
         if place.search(path):

@@ -123,7 +123,10 @@ MEANINGS: dict[str, tuple[str, str]] = {
 
 
 def meaning(concept: str) -> str:
-    """Return what a concept means and in which unit, or nothing for a concept that a project made up."""
+    """Return what a concept means and in which unit.
+
+    The text is empty for a concept that a project made up.
+    """
     text, unit = MEANINGS.get(concept, ("", ""))
     text = text[:1].upper() + text[1:]
     return f"{text} ({unit})" if unit else text

@@ -102,7 +102,7 @@ class Branch:
 
 
 def meaning_of(call: str) -> Meaning | None:
-    """Return what a call says of the values that it is given, or None where it says nothing.
+    """Return what a call says of the values it is given, or None.
 
     Args:
         call: Its public name, such as `tensorflow.data.Dataset.batch` or `keras.optimizers.Adam`.
@@ -167,7 +167,7 @@ class KeyMeanings:
     facts: Mapping[str, tuple[Any, Reached]]
 
     def paths_of(self, concept: str) -> tuple[KeyPath, ...]:
-        """Return the keys that are a concept, those of training before those of evaluation."""
+        """Return the keys that are a concept, training before evaluation."""
         return tuple(path for known, path in self.keys if known == concept)
 
     def also(self, reached: Reached) -> list[Reached]:
@@ -243,10 +243,10 @@ def _is_of_evaluation(path: KeyPath) -> bool:
 
 
 def dialect_by_meanings(dialect: Dialect, found: KeyMeanings) -> Dialect:
-    """Return a dialect whose keys are those that the code says, with its own names where the code says nothing.
+    """Return a dialect with the keys that the code says.
 
-    Of a dialect of common spellings a name counts only where the code does not show that the key is something else, or
-    that the value is another.
+    Its own names stay where the code says nothing. Of a dialect of common spellings a name counts only where the code does
+    not show that the key is something else, or that the value is another.
     """
     if not found.keys and not found.facts:
         return dialect

@@ -40,7 +40,10 @@ Table = tuple[Step, tuple[Row, ...]]
 
 
 def table(signatures: Iterable[tuple[Signature, bool]]) -> Table:
-    """Return the table of signatures, each with whether it is of low confidence; rows keep the order."""
+    """Return the table of signatures, given with whether each is of low confidence.
+
+    The rows keep the order.
+    """
     bits: dict[Pattern, int] = {}
 
     def mask(patterns: Iterable[Pattern]) -> int:

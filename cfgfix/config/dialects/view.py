@@ -56,7 +56,9 @@ class Binding:
 
 
 def intended(node: Node, loader: Loader, document: Document) -> Any:
-    """Return the value a reader means: a plain scalar that only another YAML version reads as a number is that number.
+    """Return the value that the author of a node means.
+
+    A plain scalar that the loader reads as text and another YAML version as a number is that number.
 
     Raises:
         Missing: The loader refuses the value.
@@ -137,7 +139,10 @@ class View:
         return self._default is not None
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
-        """Return a mapping's entries by key text: later equal keys win, explicit keys win over merged ones."""
+        """Return a mapping's entries by key text.
+
+        Later equal keys win, and explicit keys win over merged ones.
+        """
         found = self._entries.get(id(mapping))
         if found is None:
             found = {}
@@ -200,7 +205,10 @@ class View:
                     yield from self._places(child, child_key, pattern, start + 1, (*path, text))
 
     def bindings(self, concept: str) -> list[Binding]:
-        """Return every place where the file gives a concept, in the dialect's order; else its default, if there is one."""
+        """Return every place where the file gives a concept, in the dialect's order.
+
+        Without any, its defaults are returned, if there are some.
+        """
         found = self._bindings.get(concept)
         if found is not None:
             return found
@@ -237,7 +245,10 @@ class View:
         return found
 
     def all_bindings(self, concept: str) -> list[Binding]:
-        """Return every place of a concept, the default included for each place that the file leaves out."""
+        """Return every place of a concept, those with a default included.
+
+        A default counts for each place that the file leaves out.
+        """
         given = self.bindings(concept)
         if self._default is None:
             return given
