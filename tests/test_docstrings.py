@@ -13,7 +13,6 @@ LONGEST = 80
 TO_DO = (
     "code/checks",
     "code/inference",
-    "code/tensorflow",
     "diagnose",
     "measure",
     "tf",

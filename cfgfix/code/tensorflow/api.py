@@ -262,12 +262,15 @@ class Api:
         )
 
     def begins(self, name: str) -> bool:
-        """Tell whether a name of a package is the beginning of another that it has, as one is while it is being typed."""
+        """Tell whether a package has a longer name that begins like this one.
+
+        A name does so while it is being typed.
+        """
         package, _, last = name.rpartition(".")
         return any(item != last and item.startswith(last) for item in self._names.get(package, ()))
 
     def names(self, package: str) -> frozenset[str]:
-        """Return the names of a package that the newest release has that the project asks for."""
+        """Return the names of a package in the newest release the project asks for."""
         return frozenset(name for name, mask in self._names.get(package, {}).items() if mask & self.newest)
 
     def member(self, owner: str, name: str) -> int | None:
@@ -279,17 +282,25 @@ class Api:
         return None if known is None else known.get(name, 0)
 
     def gone(self, owner: str, name: str) -> int:
-        """Return in which releases objects of a Keras class had a method or property that Keras 3 took away; 0 for all others."""
+        """Return the releases where a Keras class had what Keras 3 took away, as a mask.
+
+        The member is a method or property of its objects; the mask is 0 for all others.
+        """
         return self._gone.get(owner, {}).get(name, 0)
 
     def was_called(self, owner: str, name: str) -> int:
-        """Return in which releases a member of a Keras class was a method that is a property in Keras 3; 0 for all others."""
+        """Return the releases where a Keras 3 property was a method, as a mask.
+
+        The mask is 0 for all other members of the class.
+        """
         return self._values.get(owner, {}).get(name, 0)
 
     def keras_module(self, source: str) -> tuple[str, int] | None:
-        """Return the first part of a dotted import of standalone Keras that the newest one does not have, and in which releases it is there.
+        """Return the part of an import that the newest Keras lacks, and its releases.
 
-        None where there is no such part. TensorFlow before 2.6 goes with a Keras of any number, which may have anything.
+        The import is a dotted one of standalone Keras, and the part is the first that is missing; None where there is no such
+        part. The releases that have it are a mask. TensorFlow before 2.6 goes with a Keras of any number, which may have
+        anything.
         """
         parts = source.split(".")
         if parts[0] != "keras":
@@ -303,9 +314,10 @@ class Api:
         return None
 
     def keras_name(self, source: str) -> tuple[str, int] | None:
-        """Return the part of a dotted name of standalone Keras up to what the newest one's module does not have, and where it is there.
+        """Return the part of a name that the newest Keras lacks, and its releases.
 
-        None where there is no such part, or a whole module is gone. The releases are those of `keras_module`.
+        The name is a dotted one of standalone Keras; the part reaches up to what the module does not have. None where there is
+        no such part, or a whole module is gone. The releases are those of `keras_module`.
         """
         if self.keras_module(source) is not None:
             return None
@@ -319,7 +331,10 @@ class Api:
         return None
 
     def seen_of_keras(self, mask: int) -> str:
-        """Return in words with which newest release what `keras_module` or `keras_name` found was seen."""
+        """Return in words the newest release that had a part of Keras.
+
+        `keras_module` and `keras_name` return the mask of such a part.
+        """
         return (
             self.last(mask) if mask >> self.versions.index("2.8") else "Keras 2.3, before it was TensorFlow's"
         )
@@ -336,7 +351,10 @@ class Api:
         )
 
     def file_endings(self, name: str) -> tuple[str, ...]:
-        """Return the ends of file names that a function of Keras takes in some release of Keras 3."""
+        """Return the ends of file names that a function of Keras 3 takes.
+
+        Those of every release of Keras 3 are in it.
+        """
         return tuple(self._file_names[name])
 
     def accepts(self, name: str, parameter: str) -> int | None:
@@ -358,7 +376,10 @@ class Api:
         )
 
     def open_in(self, name: str) -> int:
-        """Return in which releases a callable takes any keyword, or the table does not have it."""
+        """Return the releases where a callable takes any keyword, as a mask.
+
+        Releases where the table does not have the callable are in it.
+        """
         found = self.constructor(name)
         every = (1 << len(self.versions)) - 1
         return every if found is None else found.open | every & ~found.known
@@ -401,10 +422,10 @@ class Api:
         )
 
     def unknown_arguments(self, name: str, keywords: Iterable[str]) -> tuple[Unknown, ...]:
-        """Return the arguments given by name that the newest release of the project refuses, with the name that is meant, if one is near.
+        """Return the arguments given by name that the project's newest release refuses.
 
-        Nothing is returned where the table does not have the callable, or it takes any keyword. Give it all names that are passed, so that
-        no name is proposed that is there already.
+        Each has the name that is meant, if one is near. Nothing is returned where the table does not have the callable, or it
+        takes any keyword. Give it all names that are passed, so that no name is proposed that is there already.
         """
         found = self.constructor(name)
         given = tuple(keywords)
@@ -418,7 +439,9 @@ class Api:
         )
 
     def accepted_words(self, kind: str, releases: int | None = None) -> frozenset[str]:
-        """Return the texts that Keras 3 takes for an object of a kind in some of the releases; all releases of Keras 3 where none are given.
+        """Return the texts that Keras 3 takes for an object of a kind.
+
+        Those of some of the releases are returned, or of all releases of Keras 3 where none are given.
 
         Args:
             kind: `activations`, `constraints`, `dtype_policies`, `initializers`, `losses`, `metrics`, `optimizers` or `regularizers`.
@@ -431,7 +454,10 @@ class Api:
         )
 
     def word_releases(self, kind: str, word: str) -> int:
-        """Return in which of the releases `words_known` Keras takes a text for an object of a kind."""
+        """Return the releases where Keras takes a text for a kind of object, as a mask.
+
+        Only those of `words_known` are in it.
+        """
         return int(self._all_words()["words"].get(kind, {}).get(word, 0))
 
     @property
@@ -446,7 +472,10 @@ class Api:
         return self._words
 
     def deprecated(self, name: str) -> tuple[int, str] | None:
-        """Return in which releases a name is marked as deprecated and what is to be used instead, or None."""
+        """Return the releases that mark a name as deprecated, and its successor.
+
+        It is None where the name is not marked. The releases are a mask.
+        """
         parts = name.split(".")
         if parts[1:2] == ["keras"]:
             name = ".".join(parts[1:])
@@ -473,7 +502,10 @@ class Api:
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
     def without(self, mask: int) -> str:
-        """Return in words the inspected releases around the project's newest one that lack what is there in others, for messages."""
+        """Return in words the releases that lack what is there in others.
+
+        They are the inspected ones around the project's newest one; the text is for messages.
+        """
         last = len(self.versions) - 1
         low = high = self.newest.bit_length() - 1
         while low and not mask >> (low - 1) & 1:
@@ -492,7 +524,10 @@ class Api:
         return self.versions[mask.bit_length() - 1] if mask else ""
 
     def end(self, mask: int) -> tuple[str, str]:
-        """Return the end of its life that `since` looks at, `last` or `first`, and the inspected release there that has a name."""
+        """Return the end of a name's life that `since` looks at, and its release.
+
+        The end is `last` or `first`; the release is the inspected one there that has the name.
+        """
         if mask >> (len(self.versions) - 1) & 1:
             return "first", self.versions[(mask & -mask).bit_length() - 1]
         return "last", self.last(mask)

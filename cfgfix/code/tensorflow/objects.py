@@ -30,10 +30,11 @@ class Objects:
         return self._class_of.get(self.canonical(name))
 
     def canonical(self, name: str) -> str:
-        """Return the public name of what is called, a method under the class that it is documented at.
+        """Return the public name of what is called.
 
-        `keras.Sequential.fit` is `keras.Model.fit`, and `tensorflow.data.TFRecordDataset.map.batch` is
-        `tensorflow.data.Dataset.batch`. Names of objects that the table does not have stay as they are.
+        A method is named under the class that it is documented at: `keras.Sequential.fit` is `keras.Model.fit`, and
+        `tensorflow.data.TFRecordDataset.map.batch` is `tensorflow.data.Dataset.batch`. Names of objects that the table does
+        not have stay as they are.
         """
         parts = name.split(".")
         here = ""

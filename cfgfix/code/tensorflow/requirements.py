@@ -183,12 +183,18 @@ class Requirement:
 
     @property
     def open(self) -> bool:
-        """Whether nothing says which release is meant, so that what `pip install tensorflow` gives today is."""
+        """Whether nothing says which release is meant.
+
+        What `pip install tensorflow` gives today is meant then.
+        """
         return not (self.text or self.computed or self.keras or self.contradicts)
 
     @property
     def unpinned(self) -> bool:
-        """Whether no file pins a release: nothing is said, or only what is installed here says it."""
+        """Whether no file pins a release.
+
+        Nothing is said, or only what is installed here says it.
+        """
         return self.open or self.installed
 
     def admits(self, version: Version) -> bool:
@@ -196,7 +202,10 @@ class Requirement:
         return admits(self.text, version)
 
     def of_two(self, minors: Iterable[int]) -> list[Version]:
-        """Return the releases of TensorFlow 2 among some minor ones that the project asks for, in their order."""
+        """Return the releases of TensorFlow 2 that the project asks for.
+
+        They are those among some minor ones, in their order.
+        """
         asked = _of_two(self.text)
         return [version for minor in minors for version in asked.get(minor, ())]
 
@@ -219,10 +228,10 @@ class Requirement:
         return not self.text or self.admits((1, 15, 0))
 
     def admitted(self, inspected: Sequence[str]) -> tuple[int, ...]:
-        """Return the positions of the inspected releases that stand for what may be installed.
+        """Return the positions of the releases that stand for what may be installed.
 
-        Without a requirement these are all. Where none of them is asked for exactly, the releases on both sides of
-        the wanted one stand for it; a requirement below the oldest inspected release gives none.
+        Without a requirement these are all the inspected ones. Where none of them is asked for exactly, the releases on both
+        sides of the wanted one stand for it; a requirement below the oldest inspected release gives none.
         """
         versions = [_version(text) for text in inspected]
         if self.computed:
@@ -279,7 +288,9 @@ def _holds(operator: str, version: Version, text: str) -> bool:
 
 
 def setting(text: str, path: str | None = None) -> str:
-    """Return what a value of the setting `tensorflow` asks for, such as `tensorflow==2.15`; empty where files or the machine say it.
+    """Return what a value of the setting `tensorflow` asks for.
+
+    It is a text such as `tensorflow==2.15`, empty where files or the machine say it.
 
     Raises:
         CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
@@ -665,7 +676,10 @@ def _included_in(path: str) -> list[str]:
 
 
 def before_keras_3(requirement: Requirement) -> Requirement:
-    """Return a requirement that ends where TensorFlow Addons does, unless it begins behind that."""
+    """Return a requirement that ends where TensorFlow Addons does.
+
+    One that begins behind that end stays as it is.
+    """
     if requirement.installed and _version(requirement.text) >= (2, 16, 0):
         # What is installed is not what the program is meant for.
         requirement = NOTHING

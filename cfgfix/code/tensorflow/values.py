@@ -40,12 +40,18 @@ class Parameter:
     beside: tuple[str, ...]
 
     def refusal(self, kind: str, releases: int) -> tuple[int, str]:
-        """Return which of some releases refuse a class of values, and with which exception."""
+        """Return which releases refuse a class of values, and with which exception.
+
+        They are those among `releases`, as a mask.
+        """
         mask, error = self.refused.get(kind, (0, ""))
         return mask & releases, error
 
     def takes(self, releases: int) -> str:
-        """Return in words what the parameter takes in some releases, such as `an integer above 0`; empty where that has no short name."""
+        """Return in words what the parameter takes, such as `an integer above 0`.
+
+        The words hold for some releases; they are empty where there is no short name.
+        """
 
         def free(kind: str) -> bool:
             return not self.refused.get(kind, (0, ""))[0] & releases
