@@ -13,7 +13,6 @@ LONGEST = 80
 TO_DO = (
     "code/checks",
     "code/inference",
-    "diagnose",
     "measure",
     "tf",
     "usage",

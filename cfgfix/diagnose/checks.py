@@ -127,7 +127,10 @@ NO_PIPELINE = "no pipeline was named: --dataset package.module:function, or --da
 
 
 def diagnose(subject: Subject, progress: Tell) -> tuple[Outcome, ...]:
-    """Run all checks and return their results, in order; no check's failure stops another."""
+    """Run all checks and return their results, in order.
+
+    No check's failure stops another.
+    """
     made: dict[str, Outcome] = {}
     runs: dict[str, Callable[[], Outcome]] = {
         "hardware": lambda: _hardware(subject, progress),

@@ -301,9 +301,10 @@ def _settable(bound: Bound, space: Mapping[str, tuple[Any, ...]]) -> dict[str, s
 
 
 def default_space(cpus: int) -> dict[str, tuple[Any, ...]]:
-    """Return what is tried where the user names no values: around the CPUs there are, and tf.data's own choice (-1).
+    """Return what is tried where the user names no values.
 
-    Nothing in it changes what the model learns; it is a place to start from, the measurements decide.
+    The values lie around the CPUs there are, with tf.data's own choice (-1). Nothing in it changes what the model learns;
+    it is a place to start from, the measurements decide.
     """
     return {
         "workers": tuple(sorted({max(1, cpus // 2), cpus, 2 * cpus, -1})),
@@ -331,7 +332,9 @@ def candidates(space: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
 def too_large(
     values: Mapping[str, Any], *, sample_bytes: float, batch: float, prefetch: Any, ram_mib: float | None
 ) -> str | None:
-    """Return why the batches of a setting do not fit into memory, or None where they do or it is not known.
+    """Return why the batches of a setting do not fit into memory, or None.
+
+    None means that they fit or that it is not known.
 
     Args:
         values: The setting.
@@ -494,7 +497,10 @@ def _name(values: Mapping[str, Any]) -> str:
 
 
 def fingerprint(plan: Plan, bound: Bound | None) -> str:
-    """Return what a search's results belong to: config, space, code, versions and how it measures."""
+    """Return a hash of config, space, code, versions and way of measuring.
+
+    Results of a search belong to it.
+    """
     from importlib import metadata
 
     from cfgfix import __version__
@@ -882,7 +888,9 @@ def _changes(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, A
 
 
 def apply(path: str, found: Found) -> None:
-    """Write the winner into the config: the editor makes the edit, the proof shows that it is that and nothing else.
+    """Write the winner into the config.
+
+    The editor makes the edit, and the proof shows that it is that and nothing else.
 
     Raises:
         UnreadableError: The edit cannot be made or proven, would bring a new error, or the file has changed meanwhile; it is
