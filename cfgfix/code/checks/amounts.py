@@ -40,7 +40,10 @@ _DEPTH = 6
 
 
 def float_count(program: Program) -> Iterator[Hit]:
-    """A float where a dataset counts elements: `batch(size / 2)`, `take(0.8 * len(files))`."""
+    """Find floats where a dataset counts elements.
+
+    Examples: `batch(size / 2)`, `take(0.8 * len(files))`.
+    """
     seen: set[tuple[int, int]] = set()
     for dataset in program.flow.datasets:
         site = dataset.site
@@ -131,7 +134,7 @@ def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
 
 
 def share_of_one(program: Program) -> Iterator[Hit]:
-    """A softmax over a single unit: its result is 1 whatever comes in."""
+    """Find a softmax over a single unit: its result is always 1."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named("keras.layers.Dense"):
         key = id(site.scope), site.call.number
@@ -161,7 +164,10 @@ _INTEGERS = ("tensorflow.int32", "tensorflow.int64", "tensorflow.uint32", "tenso
 
 
 def range_of_one(program: Program) -> Iterator[Hit]:
-    """A random integer below 1: it is always 0, since the upper bound is left out."""
+    """Find random integers below 1: they are always 0.
+
+    The upper bound is left out of the range.
+    """
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named("tensorflow.random.uniform"):
         key = id(site.scope), site.call.number
@@ -179,5 +185,5 @@ def range_of_one(program: Program) -> Iterator[Hit]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return float_count(program)

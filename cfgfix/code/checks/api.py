@@ -80,7 +80,10 @@ _EARLY = frozenset(
 
 
 def never_existed(program: Program) -> Iterator[Hit]:
-    """A name that no inspected release has, neither of TensorFlow 2 nor of `tf.compat.v1`."""
+    """Find names that no inspected release has.
+
+    Neither TensorFlow 2 nor `tf.compat.v1` has them.
+    """
     table = api(program)
     for reference, severity, _ in missing(program):
         presence = reference.presence
@@ -167,7 +170,10 @@ def _never_taken(program: Program, reference: Reference) -> bool:
 
 
 def only_old(program: Program) -> Iterator[Hit]:
-    """A name of TensorFlow 1; of a file that is written for it, or a program, the first one alone."""
+    """Find names of TensorFlow 1.
+
+    Of a file or a program that is written for it, only the first one is told.
+    """
     table = api(program)
     written = eras(program)
     files = [sorted(items, key=lambda item: item.place) for items in written.old.values()]
@@ -229,7 +235,7 @@ _PRECISION = {
 
 
 def experimental_precision(program: Program) -> Iterator[Hit]:
-    """`tf.keras.mixed_precision.experimental`, and the graph rewrite of old."""
+    """Find `tf.keras.mixed_precision.experimental` and the old graph rewrite."""
     table = api(program)
     for reference, severity, confidence in missing(program):
         presence = reference.presence
@@ -263,7 +269,7 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
 
 
 def keras_gone(program: Program) -> Iterator[Hit]:
-    """A name of `tf.keras` that Keras 3 does not have."""
+    """Find names of `tf.keras` that Keras 3 does not have."""
     table = api(program)
     for reference, severity, confidence in missing(program):
         presence = reference.presence
@@ -320,7 +326,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
 
 
 def gone(program: Program) -> Iterator[Hit]:
-    """A name of TensorFlow 2 that later releases of TensorFlow 2 do not have."""
+    """Find names of TensorFlow 2 that its later releases do not have."""
     table = api(program)
     for reference, severity, confidence in missing(program):
         presence = reference.presence
@@ -347,7 +353,7 @@ _SIMPLE = frozenset(
 
 
 def deprecated(program: Program) -> Iterator[Hit]:
-    """A name that the inspected releases mark as deprecated."""
+    """Find names that the inspected releases mark as deprecated."""
     table = api(program)
     for reference in references(program):
         if reference.expr is None or reference.presence.rest:
@@ -384,7 +390,7 @@ _MOVED = {
 
 
 def autotune_moved(program: Program) -> Iterator[Hit]:
-    """`tf.data.experimental.AUTOTUNE`, which is `tf.data.AUTOTUNE`."""
+    """Find `tf.data.experimental.AUTOTUNE`, which is `tf.data.AUTOTUNE`."""
     table = api(program)
     for reference in references(program):
         new = _MOVED.get(reference.presence.name)
@@ -406,7 +412,10 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
 
 
 def distribute_moved(program: Program) -> Iterator[Hit]:
-    """A strategy that left `tf.distribute.experimental`, and methods of strategies that are gone."""
+    """Find strategies that left `tf.distribute.experimental`.
+
+    Methods of strategies that are gone are found too.
+    """
     table = api(program)
     for reference in references(program):
         name = reference.presence.name
@@ -470,7 +479,7 @@ def _pinned(table: Api) -> bool:
 
 
 def old_arguments(program: Program) -> Iterator[Hit]:
-    """A parameter of `tf.function` that is deprecated."""
+    """Find parameters of `tf.function` that are deprecated."""
     table = api(program)
     seen: set[tuple[int, Place]] = set()
     for site in program.flow.named("tensorflow.function"):
@@ -516,7 +525,10 @@ _TOLD_ALONE = frozenset({"lr", "decay"})
 
 
 def unknown_argument(program: Program) -> Iterator[Hit]:
-    """A keyword that the callable of the project's TensorFlow does not take, such as `fit(workers=...)` in Keras 3."""
+    """Find keywords that a callable of the project's TensorFlow does not take.
+
+    Example: `fit(workers=...)` in Keras 3.
+    """
     table = api(program)
     if table.silent:
         return
@@ -580,7 +592,10 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
 
 
 def of_others(site: Site) -> bool:
-    """Tell whether what a method is called on may be something else than Keras's as well, such as an attribute with several kinds."""
+    """Tell whether a method may be called on something that is not Keras's.
+
+    An attribute with several kinds of values is an example.
+    """
     return any(
         value is UNKNOWN
         or (isinstance(value, (Made, External)) and not value.name.startswith(("keras.", "tensorflow.")))
@@ -589,7 +604,10 @@ def of_others(site: Site) -> bool:
 
 
 def overridden(program: Program, site: Site) -> bool:
-    """Tell whether a method that an object calls on itself may be one of a class below it, as `call` of a model always is."""
+    """Tell whether a method that an object calls on itself may be a subclass's.
+
+    `call` of a model always may.
+    """
     func = site.call.func
     params = site.scope.params
     return (
@@ -681,7 +699,10 @@ def _refused(site: Site) -> bool:
 
 
 def optimizer_lr(program: Program) -> Iterator[Hit]:
-    """`lr=` of an optimizer, which raises in Keras 3 and is dropped by the new optimizers of Keras 2."""
+    """Find `lr=` of an optimizer.
+
+    It raises in Keras 3, and the new optimizers of Keras 2 drop it.
+    """
     for site, _, three, takes in _optimizers(program, "lr"):
         if not three and _refused(site):
             # The new optimizers of Keras 2 raise for `decay` first, which is told.
@@ -709,7 +730,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 
 
 def optimizer_integer(program: Program) -> Iterator[Hit]:
-    """A learning rate that is an integer, which Keras 3 refuses."""
+    """Find learning rates that are integers, which Keras 3 refuses."""
     for site, value, three, _ in _optimizers(program, "learning_rate"):
         rate = number(site.argument(0, "learning_rate"))
         if not three or rate is None or site.call.keyword("lr") is not None:
@@ -731,7 +752,10 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
 
 
 def optimizer_decay(program: Program) -> Iterator[Hit]:
-    """`decay=` of an optimizer, which Keras 3 ignores, and the new optimizers of Keras 2 refuse."""
+    """Find `decay=` of an optimizer.
+
+    Keras 3 ignores it, and the new optimizers of Keras 2 refuse it.
+    """
     for site, value, three, takes in _optimizers(program, "decay"):
         if not _refused(site):
             continue
@@ -767,7 +791,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
 
 
 def old_dataset_members(program: Program) -> Iterator[Hit]:
-    """Members that only datasets of TensorFlow 1 have."""
+    """Find members that only datasets of TensorFlow 1 have."""
     table = api(program)
     if table.silent or _old_datasets(program):
         return
@@ -817,5 +841,5 @@ _OLD_MEMBERS = {
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return never_existed(program)

@@ -45,7 +45,10 @@ def _objects(program: Program) -> Objects:
 
 
 def refused_value(program: Program) -> Iterator[Hit]:
-    """A constant that the parameter it is given for does not take: `Dense(4, activation="rleu")`, `Dropout(1.5)`, `batch(0)`."""
+    """Find constants that the parameter they are given for does not take.
+
+    Examples: `Dense(4, activation="rleu")`, `Dropout(1.5)`, `batch(0)`.
+    """
     table = api(program)
     if table.silent:
         return

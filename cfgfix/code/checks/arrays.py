@@ -65,7 +65,7 @@ class _Fate:
 
 
 def gone_name(program: Program) -> Iterator[Hit]:
-    """A name that NumPy has no more, once in a file."""
+    """Find names that NumPy has no more, each once in a file."""
     table = api(program)
     if table.silent:
         return
@@ -190,5 +190,5 @@ def _beside(table: Api) -> str:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return gone_name(program)

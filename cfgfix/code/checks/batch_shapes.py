@@ -19,7 +19,10 @@ NEEDLES = (
 
 
 def variable_shapes(program: Program) -> Iterator[Hit]:
-    """A `tf.function` without arguments that a loop calls with batches padded to their own longest element."""
+    """Find compiled functions that a loop gives batches of changing lengths.
+
+    Each batch is padded to its own longest element, and no argument of `tf.function` allows for that.
+    """
     hot = hot_paths(program)
     seen: set[int] = set()
     for site in program.flow.compiled:
@@ -75,7 +78,10 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
 
 
 def padded_element(value: Value) -> Dataset | None:
-    """Return the padded batch with an open dimension that a value is an element of, or None."""
+    """Return the padded batch with an open dimension that a value comes from.
+
+    The value is one of its elements; None where there is no such batch.
+    """
     for item in alternatives(value):
         inner = item.items if isinstance(item, Items) else (item,)
         for part in inner:
@@ -87,7 +93,7 @@ def padded_element(value: Value) -> Dataset | None:
 
 
 def padded_batch(dataset: Dataset) -> Dataset | None:
-    """Return the padded batch with an open dimension that the elements of a dataset are, or None."""
+    """Return the padded batch with an open dimension that a dataset gives, or None."""
     for step in (dataset, *upstream(dataset)):
         if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
             return None
@@ -107,7 +113,10 @@ def _open(expr: Expr) -> bool:
 
 
 def remainder_signature(program: Program) -> Iterator[Hit]:
-    """A function with a fixed batch size in its `input_signature`, fed by a dataset that keeps its remainder."""
+    """Find fixed batch sizes in an `input_signature` that meet a smaller batch.
+
+    The dataset that feeds the function keeps its remainder.
+    """
     hot = hot_paths(program)
     seen: set[int] = set()
     for site in program.flow.compiled:

@@ -57,7 +57,10 @@ _DEPTH = 6
 
 
 def scalar_argument(program: Program) -> Iterator[Hit]:
-    """A Python number that changes with each call of a compiled function: each value is traced anew."""
+    """Find Python numbers that change with each call of a compiled function.
+
+    Each value is traced anew.
+    """
     hot = hot_paths(program)
     for site in program.flow.compiled:
         if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
@@ -142,7 +145,10 @@ def _signature_given(functions: list[Function]) -> bool:
 def changing_argument(
     program: Program, scope: Scope, block: int, expr: Expr
 ) -> tuple[str, Site | None] | None:
-    """Return in words how an argument differs from call to call, and the call in a loop that gives it where that is another one."""
+    """Return in words how an argument differs from call to call, and a call.
+
+    It is the call in a loop that gives the argument, where that is another one. None where nothing differs.
+    """
     found = _Turns(program, scope, block).changing(expr)
     if found is not None:
         return found, None
@@ -496,7 +502,7 @@ def _counter(scope: Scope, event: Event) -> str | None:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return scalar_argument(program)
 
 

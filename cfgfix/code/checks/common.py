@@ -43,9 +43,10 @@ def in_tests(scope: Scope) -> bool:
 
 
 def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
-    """Yield the ways a dataset may have come to be: lists of steps, the last one first.
+    """Yield the ways a dataset may have come to be, each a list of steps.
 
-    Ways whose guards exclude each other are left out. Where several datasets are joined into one, each is a way.
+    The last step comes first. Ways whose guards exclude each other are left out. Where several datasets are joined into
+    one, each is a way.
     """
     count = steps = 0
     pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
@@ -66,10 +67,11 @@ def ways(dataset: Dataset) -> Iterator[list[Dataset]]:
 
 
 def possible(program: Program, path: list[Dataset]) -> bool:
-    """Tell whether the steps of a way happen where their functions are entered from: `build(is_training=False)` does not shuffle.
+    """Tell whether the steps of a way happen where their functions are entered from.
 
-    The guards around a step that are a parameter of its function, or an attribute that the constructor sets from one, are held
-    against the constants of the call by which the step behind it, in another function, gets its dataset.
+    `build(is_training=False)` does not shuffle. The guards around a step that are a parameter of its function, or an
+    attribute that the constructor sets from one, are held against constants: those of the call by which the step behind
+    it, in another function, gets its dataset.
     """
     for later, step in itertools.pairwise(path):
         if later.site is None or step.site is None or later.site.scope is step.site.scope:
@@ -129,7 +131,10 @@ def _source_of(site: Site) -> Call | None:
 
 
 def links(expr: Expr, scope: Scope) -> Iterator[str]:
-    """Yield the methods of a chain, the last one first, and the name that it begins with; what its calls are given is no part of it."""
+    """Yield the methods of a chain, the last one first, then its first name.
+
+    What its calls are given is no part of it.
+    """
     while expr[0] == CALL and scope.calls[expr[1]].func[0] == ATTRIBUTE:
         func = scope.calls[expr[1]].func
         yield func[2]
@@ -138,7 +143,10 @@ def links(expr: Expr, scope: Scope) -> Iterator[str]:
 
 
 def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | None:
-    """Return the call of a project function that gives the dataset which an expression is, or begins with; None for other things."""
+    """Return the call of a project function that makes a dataset, or None.
+
+    The expression is that dataset or begins with it.
+    """
     for _ in range(12):
         if expr[0] == NAME:
             bound = bound_once(scope, expr[1], block)
@@ -205,12 +213,12 @@ METHODS = frozenset(
 
 
 def consistent(path: list[Dataset]) -> bool:
-    """Tell whether steps can all happen in one run: no two stand on opposite sides of the same guard."""
+    """Tell whether no two steps stand on opposite sides of the same guard."""
     return together([step.site for step in path if step.site is not None])
 
 
 def together(sites: list[Site]) -> bool:
-    """Tell whether calls can all be made in one run: no two stand on opposite sides of the same guard."""
+    """Tell whether no two calls stand on opposite sides of the same guard."""
     sides: dict[tuple[int, str], bool] = {}
     blocks: dict[tuple[int, int], set[int]] = {}
     looked: set[tuple[int, int]] = set()
@@ -271,7 +279,7 @@ def upstream(dataset: Dataset) -> Iterator[Dataset]:
 
 
 def of_all_members(way: list[Dataset], step: Dataset, kinds: Container[str]) -> bool:
-    """Tell whether a step of a way is done to all that the elements at its end are made of.
+    """Tell whether a step is done to all that the last elements are made of.
 
     What `zip` pairs comes from each of its datasets: a repeated counter beside the data repeats no data.
     """
@@ -297,7 +305,7 @@ def downstream(dataset: Dataset) -> Iterator[Dataset]:
 
 
 def value_named(program: Program, scope: Scope, name: str) -> Value | None:
-    """Return what a name stands for in a scope, itself or around it; None where nothing there binds it."""
+    """Return what a name stands for in a scope or around it, or None."""
     here: Scope | None = scope
     while here is not None:
         env = program.flow.env_of(here)
@@ -309,7 +317,10 @@ def value_named(program: Program, scope: Scope, name: str) -> Value | None:
 
 
 def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
-    """Yield the scopes that turn compiling off, and where: by themselves, or by a function of the project that does what it is told."""
+    """Yield the scopes that turn compiling off, and where.
+
+    They do it themselves, or call a function of the project that does what it is told.
+    """
     told: dict[int, str] = {}
     for site in program.flow.named(
         "tensorflow.config.run_functions_eagerly",
@@ -333,12 +344,15 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
 
 
 def fits_eagerly(program: Program) -> bool:
-    """Tell whether Keras is told anywhere to run its steps eagerly: `compile(run_eagerly=True)`."""
+    """Tell whether any `compile(run_eagerly=True)` makes Keras run eagerly."""
     return True in _eager_fits(program)
 
 
 def may_fit_eagerly(program: Program) -> bool:
-    """Tell whether Keras may be told to run its steps eagerly, by a value that is not known: `run_eagerly=args.debug`."""
+    """Tell whether a value that is not known may tell Keras to run eagerly.
+
+    Example: `run_eagerly=args.debug`.
+    """
     return None in _eager_fits(program)
 
 
@@ -385,7 +399,9 @@ def _literal_truth(expr: Expr) -> bool | None:
 
 @once
 def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
-    """Tell whether compiling is turned off for a module: by a switch in its file, or in whatever a run of it begins with.
+    """Tell whether compiling is turned off for a module.
+
+    A switch stands in its file, or in whatever a run of it begins with.
 
     Args:
         program: The program.
@@ -414,7 +430,10 @@ _LOADERS = tuple(
 
 
 def loaded_in_batches(dataset: Dataset) -> bool:
-    """Tell whether a dataset begins with a loader of Keras, which shuffles and makes batches unless it is told not to."""
+    """Tell whether a dataset begins with a loader of Keras that makes batches.
+
+    A loader does unless `batch_size` is None.
+    """
     for step in (dataset, *upstream(dataset)):
         if step.site is not None and step.site.name in _LOADERS:
             size = step.site.call.keyword("batch_size")
@@ -443,7 +462,10 @@ _TAKES_APART = frozenset({"unbatch", "flat_map", "interleave", "parallel_interle
 
 
 def in_batches(dataset: Dataset) -> bool:
-    """Tell whether the elements of a dataset are batches on one of the ways it may have come to be."""
+    """Tell whether the elements of a dataset may be batches.
+
+    They are on one of the ways it may have come to be.
+    """
     return any(map(_ends_in_batches, ways(dataset)))
 
 
@@ -466,7 +488,10 @@ _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"
 
 
 def shows_pictures(scope: Scope) -> bool:
-    """Tell whether a function shows pictures one by one and trains nothing: somebody looks at the data, and nothing waits for it."""
+    """Tell whether a function shows pictures one by one and trains nothing.
+
+    Somebody looks at the data, and nothing waits for it.
+    """
     methods = {call.method for call in scope.calls}
     return scope.kind == "function" and not methods.isdisjoint(_SHOWS) and methods.isdisjoint(_TRAINS)
 
@@ -475,7 +500,10 @@ _EVALUATES = re.compile(r"(?:^|_)(?:test|eval|evaluate|evaluation|predict|infer|
 
 
 def evaluates(scope: Scope) -> bool:
-    """Tell whether a function is named for what is read once behind the training: a test or a prediction, no validation."""
+    """Tell whether a function is named for a test or a prediction.
+
+    Its data is read once after the training. A validation does not count.
+    """
     name = scope.name.lower()
     return scope.kind == "function" and "train" not in name and _EVALUATES.search(name) is not None
 
@@ -511,7 +539,7 @@ def flag(value: Value | None) -> bool | None:
 
 
 def tensorflow_alias(scope: Scope) -> str | None:
-    """Return the name under which a module has TensorFlow as a whole, such as `tf`; None where it has none."""
+    """Return the name under which a module has TensorFlow, such as `tf`, or None."""
     here: Scope | None = scope
     while here is not None:
         for name, source in here.imports.items():
@@ -524,7 +552,7 @@ def tensorflow_alias(scope: Scope) -> str | None:
 def inside_function(
     program: Program, function: Function | Scope, depth: int = 3
 ) -> Iterator[tuple[Site, tuple[Site, ...]]]:
-    """Yield the calls that a function makes, itself and through project functions, with the way to each.
+    """Yield the calls of a function and of those it calls, with the way to each.
 
     What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
     `prepare(x, training=False)`.
@@ -630,7 +658,10 @@ _OF_MODELS = frozenset(
 
 
 def model_calls(program: Program, method: str) -> Iterator[Site]:
-    """Yield the calls of a method of Keras models: of models that are known, and those that datasets or arguments tell."""
+    """Yield the calls of a method of Keras models.
+
+    The models are known, or datasets or arguments of the call tell that it is one.
+    """
     for name in ("keras.Model", "keras.Sequential"):
         yield from program.flow.named(f"{name}.{method}")
     for site in program.flow.unresolved:
@@ -653,7 +684,10 @@ _KERAS_MODEL = re.compile(
 
 
 def keras_model_method(name: str) -> str:
-    """Return which method of a Keras model a canonical name is, whatever made the model; empty text for anything else."""
+    """Return which method of a Keras model a canonical name is.
+
+    It does not matter what made the model; the text is empty for anything else.
+    """
     found = _KERAS_MODEL.fullmatch(name)
     return found[1] if found else ""
 
@@ -664,9 +698,10 @@ TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients
 
 @once
 def never_entered(program: Program, scope: Scope) -> bool:
-    """Tell whether a function of a script is named nowhere but in its own definition, comments aside.
+    """Tell whether a function of a script is named only in its own definition.
 
-    A script is a file that does something when it is run; what a module only offers is for others to call.
+    Comments do not count. A script is a file that does something when it is run; what a module only offers is for others to
+    call.
     """
     top = scope.module.summary.scopes[0]
     if scope.kind != "function" or scope.parent != 0 or not any(event.kind == "expr" for event in top.body):
@@ -682,7 +717,7 @@ def never_entered(program: Program, scope: Scope) -> bool:
 
 
 def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
-    """Tell whether a loop over `range` has a small count that constants of the code give."""
+    """Tell whether a loop over `range` has a small constant count."""
     test = scope.blocks[block].test
     if test is None or test[0] != CALL:
         return False
@@ -699,7 +734,10 @@ def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> boo
 
 
 def only_tried(scope: Scope, block: int) -> bool:
-    """Tell whether a place stands under `if __name__ == "__main__"` in a file that trains nothing: a library shows itself."""
+    """Tell whether a place runs only when a library file shows itself.
+
+    It stands under `if __name__ == "__main__"` in a file that trains nothing.
+    """
     from cfgfix.code.model.expressions import text
 
     tried = any(
@@ -711,7 +749,10 @@ def only_tried(scope: Scope, block: int) -> bool:
 
 
 def trains(program: Program, scope: Scope) -> bool:
-    """Tell whether a file trains, itself or through what it calls; what only evaluates or prepares data is not slowed for long."""
+    """Tell whether a file trains, itself or through what it calls.
+
+    What only evaluates or prepares data is not slowed for long.
+    """
     seen: set[int] = set()
     pending = [(item, 0) for item in scope.module.summary.scopes]
     while pending and len(seen) < 400:
@@ -783,7 +824,10 @@ def stops(scope: Scope) -> bool:
 
 
 def reads_symbols(function: Function) -> bool:
-    """Tell whether a function calls `.numpy()` on one of its own parameters: in a graph that raises while it is traced."""
+    """Tell whether a function calls `.numpy()` on one of its own parameters.
+
+    In a graph that raises while the function is traced.
+    """
     own = {item[0] for item in function.scope.params}
     return any(
         call.method == "numpy" and call.func[1][0] == NAME and call.func[1][1] in own
@@ -792,7 +836,10 @@ def reads_symbols(function: Function) -> bool:
 
 
 def statement(site: Site) -> Event | None:
-    """Return the statement that a call is by itself, so that nothing has what it returns; None where it is part of another."""
+    """Return the statement that a call is by itself, or None.
+
+    Nothing has what such a call returns.
+    """
     for event in site.scope.events():
         if event.kind == "expr" and event.value == (CALL, site.call.number):
             return event
@@ -800,7 +847,10 @@ def statement(site: Site) -> Event | None:
 
 
 def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] | None:
-    """Return what the only statement that binds a name gives it, with where that stands; None where others may bind it."""
+    """Return what the only statement that binds a name gives it, and where.
+
+    None where others may bind it.
+    """
     if any(item.kind == "comprehension" for item in scope.block_chain(block)):
         return None
     here: Scope | None = scope

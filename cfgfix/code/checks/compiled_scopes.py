@@ -16,7 +16,10 @@ from cfgfix.code.model.values import Site
 
 
 def compiled_reach(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
-    """Return how a scope, or a call in it, is compiled, where it is never run by the interpreter as well."""
+    """Return how a scope, or a call in it, is compiled.
+
+    None where the interpreter runs it as well.
+    """
     hot = hot_paths(program)
     if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
         return None
@@ -32,7 +35,10 @@ def _kept_eager(program: Program, reach: Reach) -> bool:
 
 
 def compiled_for_sure(reach: Reach) -> bool:
-    """Whether a decorator or a call of tf.function compiles it, not only Keras, which can be told not to."""
+    """Tell whether a decorator or a call of tf.function compiles a scope.
+
+    Keras, which may do it as well, can be told not to.
+    """
     return not reach.root.what.startswith("Keras")
 
 
@@ -44,7 +50,9 @@ def compiled_scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
 
 
 def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
-    """Tell whether a block may only run outside a graph, by a test that is not decided while a function is traced.
+    """Tell whether a block may only run outside a graph.
+
+    A test that tracing does not decide stands around it, or a `try`, or `tf.init_scope`.
 
     Args:
         scope: The scope.

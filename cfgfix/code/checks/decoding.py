@@ -55,7 +55,7 @@ _WORKERS = frozenset(
 
 
 def in_python(program: Program) -> Iterator[Hit]:
-    """A picture or a sound that is decoded by a single thread of Python for each sample."""
+    """Find pictures or sounds that one Python thread decodes for each sample."""
     seen: set[tuple[int, int]] = set()
     for hit in (*_in_generators(program), *_in_sequences(program), *_in_step_loops(program)):
         key = (id(hit.scope), hit.place[0])
@@ -282,5 +282,5 @@ def _steps(program: Program, scope: Scope, depth: int = 2) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return in_python(program)

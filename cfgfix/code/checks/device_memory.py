@@ -223,7 +223,7 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def untested_first(program: Program) -> Iterator[Hit]:
-    """A GPU that is taken by its number, where nothing asks whether there is one."""
+    """Find GPUs that are taken by number where nothing asks whether there is one."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if in_tests(scope):
@@ -322,7 +322,7 @@ def _environment(program: Program, name: str) -> bool:
 
 
 def whole_memory(program: Program) -> Iterator[Hit]:
-    """Several processes with TensorFlow that each take the whole memory of every GPU."""
+    """Find processes with TensorFlow that each take all memory of every GPU."""
     if any(program.flow.named(*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE)):
         return
     if any(

@@ -44,7 +44,10 @@ def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
 
 
 def remapped(program: Program) -> Iterator[Hit]:
-    """A GPU number that is not among the visible ones: they are counted anew from 0."""
+    """Find GPU numbers that are not among the visible ones.
+
+    Visible GPUs are counted anew from 0.
+    """
     numbered = list(_device_numbers(program))
     if not numbered:
         return
@@ -80,7 +83,7 @@ def remapped(program: Program) -> Iterator[Hit]:
 
 
 def other_device(program: Program) -> Iterator[Hit]:
-    """A GPU written into the code that is none of those the configs name."""
+    """Find GPUs in the code that are none of those the configs name."""
     named: dict[str, set[int]] = {}
     for config in program.configs:
         for path, value in config.leaves.items():
@@ -147,7 +150,10 @@ def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> s
 
 
 def dataset_on_gpu(program: Program) -> Iterator[Hit]:
-    """Dataset transformations under `tf.device` of a GPU: they run on the CPU all the same."""
+    """Find dataset transformations under `tf.device` of a GPU.
+
+    They run on the CPU all the same.
+    """
     seen: set[tuple[int, int]] = set()
     for site in program.flow.under("tensorflow.data.Dataset."):
         method = method_of(site)

@@ -50,7 +50,7 @@ def guarded_by_words(site: Site, *words: str) -> bool:
 
 
 def eager_step(program: Program) -> Iterator[Hit]:
-    """A step with a gradient tape that a loop calls without `tf.function`."""
+    """Find steps with a gradient tape that a loop calls without `tf.function`."""
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
     for scope, block, site in hot.step_loops():

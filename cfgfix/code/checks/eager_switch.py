@@ -24,7 +24,7 @@ NEEDLES = (
 
 
 def eager_switch(program: Program) -> Iterator[Hit]:
-    """`run_eagerly=True` or `run_functions_eagerly(True)` left on."""
+    """Find `run_eagerly=True` or `run_functions_eagerly(True)` left on."""
     for name in (
         "tensorflow.config.run_functions_eagerly",
         "tensorflow.config.experimental_run_functions_eagerly",
@@ -134,7 +134,7 @@ def _compiles(program: Program) -> Iterator[Site]:
 
 
 def jit_and_eager(program: Program) -> Iterator[Hit]:
-    """`compile(run_eagerly=True, jit_compile=True)`."""
+    """Find `compile(run_eagerly=True, jit_compile=True)`."""
     for site in _compiles(program):
         if is_true(site.call.keyword("run_eagerly")) and is_true(site.call.keyword("jit_compile")):
             yield hit_at(

@@ -47,7 +47,7 @@ def kind(step: Dataset) -> str:
 
 
 def batched_twice(program: Program) -> Iterator[Hit]:
-    """`batch` of elements that are batches already."""
+    """Find `batch` of elements that are batches already."""
     fed = _fed_to_models(program)
     seen: set[tuple[int, int]] = set()
     for dataset in program.flow.datasets:
@@ -181,7 +181,10 @@ _REORDERS = frozenset(
 
 
 def same_draws(program: Program) -> Iterator[Hit]:
-    """A random map under a seed: each pass over the data begins with the same numbers."""
+    """Find random maps under a seed.
+
+    Each pass over the data begins with the same numbers.
+    """
     seeds = [
         site
         for site in program.flow.named(*_SEEDS)
@@ -317,7 +320,10 @@ _KEEPS_WHOLE = frozenset({"repeat", "prefetch", "cache", "map", "with_options", 
 
 
 def whole_set(program: Program) -> Iterator[Hit]:
-    """`from_tensors` of arrays that a model is trained on: one element, one batch, one step an epoch."""
+    """Find `from_tensors` of arrays that a model is trained on.
+
+    The dataset has one element: one batch, one step an epoch.
+    """
     seen: set[tuple[int, int]] = set()
     for site in model_calls(program, "fit"):
         dataset = first_dataset(site.argument(0, "x"))
@@ -419,7 +425,7 @@ _CUTS = frozenset({"take", "batch_one", "unknown", "parameter"})
 
 
 def kept_as_list(program: Program) -> Iterator[Hit]:
-    """Images that a pipeline decodes, gathered one by one in a list and made an array of."""
+    """Find decoded images that are gathered in a list and made an array of."""
     seen: set[tuple[int, int]] = set()
     for how, dataset, scope, block in program.flow.consumed:
         if (
@@ -544,5 +550,5 @@ def _is_element(expr: Expr, scope: Scope, names: set[str]) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return batched_twice(program)

@@ -39,7 +39,7 @@ _DEVICE_TIME = (
 
 
 def environment_late(program: Program) -> Iterator[Hit]:
-    """An environment variable set after TensorFlow has read it."""
+    """Find environment variables set after TensorFlow has read them."""
     for module in program.modules:
         if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
             continue
@@ -234,7 +234,10 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
 
 
 def thread_count(program: Program) -> Iterator[Hit]:
-    """`TF_GPU_THREAD_COUNT` by the number of CPUs or above what the guides name."""
+    """Find a `TF_GPU_THREAD_COUNT` above what the guides name.
+
+    The number of CPUs is too many as well.
+    """
     for module in program.modules:
         if "environ" not in module.summary.words:
             continue

@@ -37,7 +37,10 @@ _METRICS = "keras.metrics."
 
 
 def never_reset(program: Program) -> Iterator[Hit]:
-    """A metric that is read once an epoch and never reset: the figure is the mean over all epochs so far."""
+    """Find metrics that are read once an epoch and never reset.
+
+    The figure is the mean over all epochs so far.
+    """
     updates, results, reset = _metric_calls(program)
     together: dict[tuple[int, ...], list[tuple[Site, Site, Site]]] = {}
     for key, reads in results.items():
@@ -216,7 +219,7 @@ _SPLITS = re.compile(
 
 
 def on_training_data(program: Program) -> Iterator[Hit]:
-    """A held-out set that is made from the training data, or an evaluation that gets it."""
+    """Find held-out sets made from training data, and evaluations that get it."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "class" or in_tests(scope):
@@ -611,5 +614,5 @@ def _gives(value: Expr, site: Site) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return never_reset(program)

@@ -21,7 +21,7 @@ _DEPTH = 4
 
 
 def rate_set_twice(program: Program) -> Iterator[Hit]:
-    """A callback that sets the learning rate of an optimizer that follows a schedule."""
+    """Find callbacks that set a learning rate which follows a schedule."""
     seen: set[tuple[int, int]] = set()
     for fit in program.flow.named(*FITS):
         scope = fit.scope
@@ -59,7 +59,10 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
 
 
 def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
-    """Return the numbers of the calls in an expression, in what its names were given, and in what was appended to them."""
+    """Return the numbers of the calls in an expression and behind its names.
+
+    What the names were given counts, and what was appended to them.
+    """
     found: set[int] = set()
     for part in walk(expr, scope):
         if part[0] == CALL:
@@ -107,7 +110,10 @@ def _schedules(program: Program, fit: Site) -> list[Site]:
 
 
 def trainable_since(program: Program) -> Iterator[Hit]:
-    """`trainable` set between two calls of `fit` without another `compile`: the step that was compiled keeps what it had."""
+    """Find `trainable` set between two calls of `fit` without another `compile`.
+
+    The step that was compiled keeps what it had.
+    """
     seen: set[tuple[int, str]] = set()
     for later in program.flow.named(*FITS):
         scope = later.scope
@@ -270,5 +276,5 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return rate_set_twice(program)

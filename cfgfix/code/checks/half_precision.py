@@ -298,7 +298,7 @@ def _is_float32(program: Program, expr: Expr, scope: Scope) -> bool:
 
 
 def single_meets_half(program: Program) -> Iterator[Hit]:
-    """An own layer that combines float32 of its own with what the policy makes half as long."""
+    """Find own layers that combine float32 with the policy's half precision."""
     policies = [(site, kind) for name, kind in _POLICIES.items() for site in policies_named(program, name)]
     if not policies:
         return

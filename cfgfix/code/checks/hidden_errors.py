@@ -159,7 +159,7 @@ def _one_of_none(site: Site, line: int) -> bool:
 
 
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:
-    """Set-up of a dataset whose failure is caught and dropped."""
+    """Find set-up of datasets whose failure is caught and dropped."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.under("tensorflow.data."):
         method = method_of(site)

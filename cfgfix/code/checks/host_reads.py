@@ -28,7 +28,10 @@ def _rare(scope: Scope, block: int, loop: int) -> bool:
 
 
 def host_reads(program: Program) -> Iterator[Hit]:
-    """Several values of a step read on the host in every step: `float(loss)`, `loss.numpy()`."""
+    """Find loops that read several values of a step on the host in every step.
+
+    `float(loss)` and `loss.numpy()` do.
+    """
     hot = hot_paths(program)
     done: set[tuple[int, int]] = set()
     for scope, block, step in hot.step_loops():

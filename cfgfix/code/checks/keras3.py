@@ -259,7 +259,7 @@ _ADDRESSES = ("hf://", "gs://", "s3://", "http://", "https://")
 
 
 def file_name(program: Program) -> Iterator[Hit]:
-    """A name of a file whose end Keras 3 refuses."""
+    """Find names of files whose end Keras 3 refuses."""
     words = {word for module in program.modules for word in module.summary.words}
     if not keras_three(program) or "hf://" in words:
         # Keras 3 takes any name on the Hub.
@@ -375,7 +375,7 @@ _FLOATS = frozenset({"numpy.float16", "numpy.float32", "numpy.float64"})
 
 
 def float_steps(program: Program) -> Iterator[Hit]:
-    """A float where Keras counts."""
+    """Find floats where Keras counts."""
     for method, parameters in _STEPS.items():
         for owner in sorted(_MODELS):
             for site in program.flow.named(f"{owner}.{method}"):
@@ -457,7 +457,7 @@ _EVER_UNITS = {
 
 
 def float_units(program: Program) -> Iterator[Hit]:
-    """A float for the size of a layer."""
+    """Find floats for the size of a layer."""
     for site in program.flow.under("keras.layers."):
         layer = site.name.removeprefix("keras.layers.")
         for ever, table in ((False, _UNITS), (True, _EVER_UNITS)):
@@ -576,7 +576,7 @@ _INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
 
 
 def refused_value(program: Program) -> Iterator[Hit]:
-    """A name with a slash, or a shape that is a number, which Keras 3 refuses."""
+    """Find names with a slash and shapes that are numbers, which Keras 3 refuses."""
     if not keras_three(program):
         return
     for site in program.flow.under("keras."):
@@ -658,5 +658,5 @@ def _refused(
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The room's first rule."""
+    """Find the hits of the group's first rule."""
     return file_name(program)

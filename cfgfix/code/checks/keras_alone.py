@@ -59,7 +59,7 @@ def passed_over(program: Program, check: object) -> frozenset[int]:
 
 
 def gone_module(program: Program) -> Iterator[Hit]:
-    """An import of a module that Keras does not have any more."""
+    """Find imports of modules that Keras does not have any more."""
     table = api(program)
     for module in program.modules:
         told: set[str] = set()
@@ -93,7 +93,10 @@ class _Use:
 
 
 def gone_name(program: Program) -> Iterator[Hit]:
-    """Names that modules of Keras do not have any more, those of one module once in a file."""
+    """Find names that modules of Keras do not have any more.
+
+    Those of one module are told once in a file.
+    """
     table = api(program)
     for module in program.modules:
         groups: dict[tuple[str, int], list[_Use]] = {}
@@ -185,5 +188,5 @@ def _severity(table: Api, mask: int) -> str | None:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return gone_module(program)

@@ -54,7 +54,10 @@ NEEDLES = IMPORTS
 
 
 def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, of which this room says nothing: their own folder asks for Keras 2."""
+    """Return the modules, by identity, whose own folder asks for Keras 2.
+
+    This group of checks says nothing of them.
+    """
     return with_other_releases(program)
 
 
@@ -98,7 +101,7 @@ class Parts:
         return None
 
     def is_part(self, scope: Scope) -> bool:
-        """Tell whether a class of the project is certainly a layer or model that Keras itself calls."""
+        """Tell whether a class is certainly a layer or model that Keras itself calls."""
         return is_keras_part(self._program, scope) and self._is_plain(scope)
 
     def _of_made(self, name: str, site: Site) -> _Callee | None:
@@ -329,7 +332,7 @@ def _changes_in_loop(site: Site, name: str) -> bool:
 
 
 def by_position(program: Program) -> Iterator[Hit]:
-    """A layer or model of Keras 3 that is given something else than tensors by position."""
+    """Find layers and models of Keras 3 given more than tensors by position."""
     if not keras_three(program):
         return
     table = api(program)
@@ -633,5 +636,5 @@ def _switched(program: Program) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return by_position(program)

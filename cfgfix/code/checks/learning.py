@@ -35,7 +35,7 @@ _COMPUTES = (
 
 
 def outside_tape(program: Program) -> Iterator[Hit]:
-    """A loss that is computed behind the `with` of the tape that is asked for its gradient."""
+    """Find losses computed after the `with` of the tape that differentiates them."""
     seen: set[tuple[int, int]] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -148,5 +148,5 @@ def _computes(program: Program, scope: Scope, call: Call) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return outside_tape(program)

@@ -201,7 +201,7 @@ def _groups(program: Program) -> list[list[_Use]]:
 
 
 def gone_member(program: Program) -> Iterator[Hit]:
-    """A method or property of a Keras object that Keras 3 does not have."""
+    """Find methods and properties of Keras objects that Keras 3 does not have."""
     if not keras_three(program):
         return
     table = api(program)
@@ -258,7 +258,10 @@ def gone_member(program: Program) -> Iterator[Hit]:
 
 
 def called_property(program: Program) -> Iterator[Hit]:
-    """A method of an optimizer that is a property in Keras 3: what it gives cannot be called."""
+    """Find calls of an optimizer's method that is a property in Keras 3.
+
+    What the property gives cannot be called.
+    """
     if not keras_three(program):
         return
     table = api(program)
@@ -297,7 +300,10 @@ _NO_MODEL = ("sklearn", "xgboost", "lightgbm", "catboost", "h2o", "autokeras")
 
 
 def gone_prediction(program: Program) -> Iterator[Hit]:
-    """`predict_classes` and `predict_proba` of a model, which TensorFlow 2.6 took away."""
+    """Find `predict_classes` and `predict_proba` of a model.
+
+    TensorFlow 2.6 took them away.
+    """
     table = api(program)
     if table.requirement.text and not table.requirement.of_two(range(6, 30)):
         return
@@ -352,5 +358,5 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return gone_member(program)

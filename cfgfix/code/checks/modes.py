@@ -23,7 +23,10 @@ _SOURCES = frozenset({"trainable_variables", "trainable_weights", "variables", "
 
 
 def without_training(program: Program) -> Iterator[Hit]:
-    """A step of one's own that calls the model it trains without `training=True`, though the model has layers that ask for it."""
+    """Find own steps that call the model they train without `training=True`.
+
+    The model has layers that ask for it.
+    """
     seen: set[tuple[int, str]] = set()
     trained: dict[int, set[str]] = {}
     for tape in program.flow.named("tensorflow.GradientTape"):
@@ -244,5 +247,5 @@ def _handed_on(method: Scope, attribute: str) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return without_training(program)

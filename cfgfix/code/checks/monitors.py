@@ -31,7 +31,7 @@ _SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateS
 
 
 def unmeasured(program: Program) -> Iterator[Hit]:
-    """A callback that watches what `fit` does not measure."""
+    """Find callbacks that watch what `fit` does not measure."""
     seen: set[tuple[int, int]] = set()
     for fit in program.flow.named(*FITS):
         scope = fit.scope
@@ -231,5 +231,5 @@ def _logs(measured: frozenset[str], *, validated: bool) -> Iterable[str]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return unmeasured(program)

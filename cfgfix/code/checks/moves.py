@@ -17,7 +17,7 @@ ELSEWHERE = "the two stand in different places of the code; which one moves is f
 
 
 def autotune(program: Program, scope: Scope) -> str | None:
-    """Return how a scope writes AUTOTUNE, or None where TensorFlow has no name of its own in it.
+    """Return how a scope writes AUTOTUNE, or None where it names no TensorFlow.
 
     Before TensorFlow 2.4 it is `tf.data.experimental.AUTOTUNE`, which later releases have too.
     """
@@ -30,10 +30,11 @@ def autotune(program: Program, scope: Scope) -> str | None:
 
 
 def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
-    """Return the fix that puts one step of a pipeline before or behind another; empty where that cannot be shown to be possible.
+    """Return the fix that puts one step of a pipeline before or behind another.
 
-    The two stand in one chain, or in statements of one suite that hand the dataset on by name. Nothing else may see what lies
-    between them, and what the moved step is given must mean the same at both places.
+    It is empty where that cannot be shown to be possible. The two stand in one chain, or in statements of one suite that
+    hand the dataset on by name. Nothing else may see what lies between them, and what the moved step is given must mean the
+    same at both places.
     """
     scope = moved.scope
     first, last = (moved, goal) if behind else (goal, moved)
@@ -164,12 +165,18 @@ def _own_statement(scope: Scope, call: Call) -> Event | None:
 
 
 def loop_head(scope: Scope, loop: int) -> Event | None:
-    """Return the statement whose body a block is, such as the `for` of a loop; a comprehension has none."""
+    """Return the statement whose body a block is, such as the `for` of a loop.
+
+    A comprehension has none.
+    """
     return next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
 
 
 def out_of_loop(scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
-    """Return the fix that puts a statement of a loop's suite before the loop; empty where it does not stand there by itself."""
+    """Return the fix that puts a statement of a loop's suite before the loop.
+
+    It is empty where the statement does not stand there by itself.
+    """
     head = loop_head(scope, loop)
     if head is None or event.block != loop:
         return ()
@@ -188,7 +195,7 @@ def out_of_loop(scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrit
 
 
 def free_name(scope: Scope, *wanted: str) -> str | None:
-    """Return the first of some names that nothing in a scope or around it binds, or None."""
+    """Return the first of some names that no scope around binds, or None."""
     taken: set[str] = set()
     here: Scope | None = scope
     while here is not None:

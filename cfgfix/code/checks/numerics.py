@@ -52,7 +52,7 @@ def _scaled(program: Program) -> bool:
 
 
 def missing_scaling(program: Program) -> Iterator[Hit]:
-    """A step of one's own in float16 whose loss is not scaled."""
+    """Find own steps in float16 whose loss is not scaled."""
     policies = policies_named(program, "mixed_float16")
     if not policies or _scaled(program):
         return
@@ -121,7 +121,7 @@ _SOFT = ("softmax", "sigmoid")
 
 
 def half_output(program: Program) -> Iterator[Hit]:
-    """The last layer of a float16 model gives its probabilities in float16."""
+    """Find float16 models whose last layer gives probabilities in float16."""
     policies = policies_named(program, "mixed_float16")
     if not policies:
         return
@@ -231,7 +231,7 @@ def seed_ignored(program: Program) -> Iterator[Hit]:
 
 
 def growing_array(program: Program) -> Iterator[Hit]:
-    """A `TensorArray` of open size in a function that XLA compiles."""
+    """Find a `TensorArray` of open size in a function that XLA compiles."""
     for _, function, reach in _jit_roots(program):
         for site, path in inside_function(program, function):
             if site.name == "tensorflow.TensorArray" and constant(site.call.keyword("dynamic_size")) is True:
@@ -249,7 +249,10 @@ def growing_array(program: Program) -> Iterator[Hit]:
 
 
 def two_optimizers(program: Program) -> Iterator[Hit]:
-    """One compiled function called with two optimizers: its variables can be made only once."""
+    """Find compiled functions that are called with two optimizers.
+
+    The variables of a compiled function can be made only once.
+    """
     # Calls of one file: two scripts that call the same function are two runs.
     calls: dict[tuple[int, int, str], dict[int, tuple[Site, str, Site]]] = {}
     for site in program.flow.compiled:
@@ -310,7 +313,7 @@ def _error_wanted(site: Site) -> bool:
 
 
 def never_called(program: Program) -> Iterator[Hit]:
-    """A function is compiled, but the loop calls the plain one: the compiled one is never called."""
+    """Find compiled functions that are never called: the loop calls the plain one."""
     used = {
         id(target.compiled.call)
         for site in program.flow.compiled
@@ -419,7 +422,7 @@ def _passes(scope: Scope, names: set[str | None]) -> bool:
 
 
 def steps_per_execution(program: Program) -> Iterator[Hit]:
-    """A small model compiled without `steps_per_execution`."""
+    """Find small models compiled without `steps_per_execution`."""
     for site in program.flow.named("keras.Sequential.compile"):
         if site.call.opaque or site.call.keyword("steps_per_execution") is not None or in_tests(site.scope):
             continue
@@ -431,7 +434,7 @@ def steps_per_execution(program: Program) -> Iterator[Hit]:
 
 
 def loop_in_python(program: Program) -> Iterator[Hit]:
-    """A Python loop that only calls a compiled step."""
+    """Find Python loops that only call a compiled step."""
     for scope, block, site in hot_paths(program).step_loops():
         if in_tests(scope) or not any(target.compiled is not None for target in site.targets):
             continue
@@ -441,5 +444,5 @@ def loop_in_python(program: Program) -> Iterator[Hit]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return missing_scaling(program)

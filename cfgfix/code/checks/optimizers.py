@@ -38,7 +38,7 @@ _MOST_NAMES = 100
 
 
 def first_new(site: Site) -> int:
-    """Return the minor release of TensorFlow 2 from which an optimizer of Keras is one of the new ones.
+    """Return the minor release of TensorFlow 2 where an optimizer is a new one.
 
     `tf.keras.optimizers` has them from 2.11 on. The package `keras` by itself had the old ones by those names until 2.12 (Keras 2.11.0
     and 2.12.0, `keras/optimizers/__init__.py`: `from keras.optimizers.legacy.adam import Adam`; 2.13.1 has the new ones).
@@ -47,7 +47,10 @@ def first_new(site: Site) -> int:
 
 
 def second_list(program: Program) -> Iterator[Hit]:
-    """One optimizer that is applied to the variables of two models, neither of which has the other's."""
+    """Find optimizers that are applied to the variables of two models.
+
+    Neither model has the other's variables.
+    """
     table = api(program)
     requirement = table.requirement
     if table.silent:
@@ -257,7 +260,7 @@ def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
 
 
 def check(program: Program) -> Iterator[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return second_list(program)
 
 
@@ -275,7 +278,10 @@ _NEW_HOOKS = frozenset(
 
 
 def old_hook(program: Program) -> Iterator[Hit]:
-    """A class of an optimizer that computes its update in a method which the new optimizers never call."""
+    """Find optimizers with their update in a method that is never called.
+
+    The new optimizers of Keras do not call it.
+    """
     table = api(program)
     requirement = table.requirement
     if table.silent:
@@ -343,7 +349,10 @@ _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
 
 
 def shared_in_loop(program: Program) -> Iterator[Hit]:
-    """One optimizer that compiles another model in each turn of a loop: it is built for the variables of the first."""
+    """Find optimizers that compile another model in each turn of a loop.
+
+    Such an optimizer is built for the variables of the first.
+    """
     table = api(program)
     requirement = table.requirement
     if table.silent:
@@ -452,7 +461,10 @@ _STATELESS = frozenset({"SGD"})
 
 
 def made_each_step(program: Program) -> Iterator[Hit]:
-    """An optimizer that is made anew for every step: what it keeps from step to step begins at zero each time."""
+    """Find optimizers that are made anew for every step.
+
+    What they keep from step to step begins at zero each time.
+    """
     for site in program.flow.under("keras.optimizers."):
         scope = site.scope
         if (

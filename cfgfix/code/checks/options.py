@@ -96,7 +96,7 @@ def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
 
 
 def removed_option(program: Program) -> Iterator[Hit]:
-    """An option of datasets that raises when it is set."""
+    """Find options of datasets that raise when they are set."""
     table = api(program)
     for scope, event, target, path, mask in _removed(program):
         if _swallowing(scope, event.block) is not None or expects_absence(scope, event.block):
@@ -105,7 +105,10 @@ def removed_option(program: Program) -> Iterator[Hit]:
 
 
 def removed_option_in_try(program: Program) -> Iterator[Hit]:
-    """The same inside `try`: what stands after it in the block never runs."""
+    """Find options of datasets that raise inside `try`.
+
+    What stands after one in the block never runs.
+    """
     table = api(program)
     seen: set[tuple[int, int]] = set()
     for scope, event, target, path, mask in _removed(program):
@@ -185,12 +188,12 @@ def _swallowing(scope: Scope, block: int) -> int | None:
 
 
 def option_alias(program: Program) -> Iterator[Hit]:
-    """`options.experimental_deterministic`, which is `options.deterministic`."""
+    """Find `options.experimental_deterministic`, now `options.deterministic`."""
     yield from _aliases(program, "experimental_deterministic", "deterministic")
 
 
 def threading_alias(program: Program) -> Iterator[Hit]:
-    """`options.experimental_threading`, which is `options.threading`."""
+    """Find `options.experimental_threading`, which is `options.threading`."""
     yield from _aliases(program, "experimental_threading", "threading")
 
 
@@ -270,14 +273,17 @@ def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
 
 
 def unknown_optimizer_option(program: Program) -> Iterator[Hit]:
-    """A key that `set_experimental_options` does not know and silently leaves out."""
+    """Find keys that `set_experimental_options` does not know.
+
+    It leaves them out silently.
+    """
     for hit, key, _ in _grappler(program):
         if key not in _GRAPPLER:
             yield hit
 
 
 def risky_optimizer_option(program: Program) -> Iterator[Hit]:
-    """Keys that change what the program computes or checks."""
+    """Find keys that change what the program computes or checks."""
     for hit, key, on in _grappler(program):
         if on and key == "debug_stripper":
             yield Hit(
@@ -324,7 +330,7 @@ def _scales(program: Program) -> bool:
 
 
 def jit_switch(program: Program) -> Iterator[Hit]:
-    """`tf.config.optimizer.set_jit(True)`, and texts that silently mean off."""
+    """Find `tf.config.optimizer.set_jit(True)`, and texts that silently mean off."""
     for site in program.flow.named("tensorflow.config.optimizer.set_jit"):
         value = site.call.argument(0, "enabled")
         if value is None or value[0] != CONSTANT:
@@ -347,5 +353,5 @@ def jit_switch(program: Program) -> Iterator[Hit]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return removed_option(program)

@@ -68,7 +68,10 @@ def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:
 
 
 def after_device(program: Program) -> Iterator[Hit]:
-    """A transformation after `prefetch_to_device`: what it makes is on the host again; a prefetch only buffers once more."""
+    """Find transformations after `prefetch_to_device`.
+
+    What they make is on the host again; a prefetch only buffers once more.
+    """
     for dataset in program.flow.datasets:
         site = dataset.site
         if site is None or dataset.op in ("with_options", "options") or not dataset.parents:
@@ -144,7 +147,7 @@ def _before(moved: Site, goal: Site) -> dict[str, Any]:
 
 
 def device_literal(program: Program) -> Iterator[Hit]:
-    """`prefetch_to_device` with a GPU written into the code, in a program that distributes."""
+    """Find `prefetch_to_device` with a fixed GPU in a program that distributes."""
     if not any(program.flow.under("tensorflow.distribute.")):
         return
     for site in program.flow.named("tensorflow.data.experimental.prefetch_to_device"):
@@ -154,7 +157,7 @@ def device_literal(program: Program) -> Iterator[Hit]:
 
 
 def not_last(program: Program) -> Iterator[Hit]:
-    """`prefetch` before work that it then does not overlap, and none at the end."""
+    """Find `prefetch` before work that it does not overlap, and none at the end."""
     for dataset in program.flow.datasets:
         if dataset.op != "prefetch" or dataset.site is None or in_tests(dataset.site.scope):
             continue
@@ -208,7 +211,7 @@ def twice(program: Program) -> Iterator[Hit]:
 
 
 def shuffle_after_batch(program: Program) -> Iterator[Hit]:
-    """`shuffle` of whole batches."""
+    """Find `shuffle` of whole batches."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
         if (
@@ -399,7 +402,7 @@ def _sampled(program: Program, made: Site) -> bool:
 
 
 def cache_after_shuffle(program: Program) -> Iterator[Hit]:
-    """`cache` of a shuffled dataset that is not shuffled again."""
+    """Find `cache` of a shuffled dataset that is not shuffled again."""
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
         later = {kind(step) for step in downstream(dataset)}
@@ -465,7 +468,10 @@ def _meant(scope: Scope, block: int) -> bool:
 
 
 def random_before_cache(program: Program) -> Iterator[Hit]:
-    """A random augmentation whose result is cached: every epoch sees the first epoch's draw."""
+    """Find random augmentations whose result is cached.
+
+    Every epoch sees the first epoch's draw.
+    """
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
         if (
@@ -557,7 +563,10 @@ _EVALUATION = re.compile(
 
 
 def named_for_evaluation(site: Site) -> bool:
-    """Tell whether what is cached, or what gets it, is named for evaluation, as in `validation_data=validation.cache()`."""
+    """Tell whether a step of a pipeline, or what gets it, is named for evaluation.
+
+    `validation_data=validation.cache()` is an example.
+    """
     statement = statement_of(site.scope, site.call.block, site.call.place)
     targets = " ".join(text(target, site.scope) for target in statement.targets).lower() if statement else ""
     if _EVALUATION.search(targets) and "train" not in targets:
@@ -574,7 +583,7 @@ def _one(step: Dataset) -> bool:
 
 
 def shuffle_after_decode(program: Program) -> Iterator[Hit]:
-    """A shuffle buffer of decoded elements."""
+    """Find shuffle buffers of decoded elements."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
         if not way or kind(way[0]) != "map" or way[0].site is None or in_tests(dataset.site.scope):
@@ -604,7 +613,7 @@ DECODES = (
 
 
 def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
-    """`shuffle` after `repeat`: epochs flow into one another."""
+    """Find `shuffle` after `repeat`: epochs flow into one another."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
         if in_tests(dataset.site.scope):
@@ -626,7 +635,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
 
 
 def split_after_shuffle(program: Program) -> Iterator[Hit]:
-    """`take` and `skip` of one dataset that is shuffled anew in every epoch."""
+    """Find `take` and `skip` of one dataset that every epoch shuffles anew."""
     seen: set[int] = set()
     for dataset in program.flow.datasets:
         takes = [
@@ -709,7 +718,7 @@ def _seeded(program: Program) -> bool:
 
 
 def shuffle_before_shard(program: Program) -> Iterator[Hit]:
-    """`shard` of something that each worker has shuffled for itself."""
+    """Find `shard` of data that each worker has shuffled for itself."""
     if _seeded(program):
         return
     told: set[tuple[int, int]] = set()
@@ -762,5 +771,5 @@ def _in_order(files: Site) -> dict[str, Any]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return after_device(program)

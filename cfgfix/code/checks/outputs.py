@@ -31,7 +31,7 @@ _DEPTH = 4
 
 
 def logits_as_probabilities(program: Program) -> Iterator[Hit]:
-    """A loss of probabilities for a model whose last layer has no activation."""
+    """Find losses of probabilities for models whose last layer has no activation."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
@@ -118,7 +118,10 @@ def _loss_called(site: Site, *, function: bool) -> tuple[str, Site | None] | Non
 
 
 def probabilities_as_logits(program: Program) -> Iterator[Hit]:
-    """A loss of `tf.nn` that takes logits, given what a softmax or sigmoid gave."""
+    """Find losses of `tf.nn` that take logits but get probabilities.
+
+    A softmax or sigmoid gave them.
+    """
     seen: set[tuple[int, int]] = set()
     for site in program.flow.under("tensorflow.nn."):
         key = id(site.scope), site.call.number
@@ -180,7 +183,10 @@ def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | Non
 
 
 def output_of(program: Program, model: Value | None) -> tuple[str, Site] | None:
-    """Return the activation of a model's last layer, `linear` for none, with the call that makes the layer."""
+    """Return the activation of a model's last layer, with the call that makes it.
+
+    The activation is `linear` where the layer has none.
+    """
     found = alternatives(model)
     if len(found) != 1:
         return None
@@ -346,5 +352,5 @@ def _always(program: Program, scope: Scope, name: str) -> Expr | None:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return logits_as_probabilities(program)

@@ -52,7 +52,10 @@ class _Callee:
 
 
 def arguments_not_taken(program: Program) -> Iterator[Hit]:
-    """A call that ends in TypeError: an argument is missing, too many are given, or one has a name that is not taken."""
+    """Find calls of the project's own code that end in TypeError.
+
+    An argument is missing, too many are given, or one has a name that is not taken.
+    """
     certain = _Certain(program)
     for module in program.modules:
         for scope in module.summary.scopes:

@@ -56,7 +56,7 @@ _SHOW = {
 
 
 def autotune_min_max(program: Program) -> Iterator[Hit]:
-    """`min(n, AUTOTUNE)` and `max(n, AUTOTUNE)`, arithmetic and comparisons with AUTOTUNE."""
+    """Find `min` and `max` of AUTOTUNE, and arithmetic and comparisons with it."""
     for name in ("min", "max"):
         for site in program.flow.named(f"builtins.{name}"):
             places = [index for index, value in enumerate(site.args) if is_autotune(value)]
@@ -132,7 +132,10 @@ def _is_constant(expr: Expr, scope: Scope, program: Program) -> bool:
 
 
 def stateful_map(program: Program) -> Iterator[Hit]:
-    """A sequential `map` whose function is stateful, so that TensorFlow does not parallelise it by itself."""
+    """Find sequential `map` calls whose function is stateful.
+
+    TensorFlow does not parallelise them by itself.
+    """
     for site in program.flow.named(f"{DATASET}.map"):
         if given(site, 1, "num_parallel_calls") is not False or given(site, 9, "synchronous") is not False:
             continue
@@ -224,7 +227,10 @@ def _works_hard(program: Program, dataset: Dataset) -> bool:
 
 
 def sequential_map(program: Program) -> Iterator[Hit]:
-    """A sequential stateless `map` where TensorFlow is known not to parallelise it: inside interleave, or switched off."""
+    """Find sequential stateless `map` calls that TensorFlow leaves sequential.
+
+    They stand inside interleave, or the optimization is switched off.
+    """
     hot = hot_paths(program)
     for site in program.flow.named(f"{DATASET}.map"):
         if given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
@@ -297,7 +303,10 @@ _BATCHED = ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"
 
 
 def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
-    """A dataset without prefetch where TensorFlow injects none: looped over in a `tf.function`, or `prefetch(0)`."""
+    """Find datasets without prefetch where TensorFlow adds none.
+
+    A `tf.function` loops over them, or they end in `prefetch(0)`.
+    """
     hot = hot_paths(program)
     for kind, dataset, scope, block in program.flow.consumed:
         reach = hot.reach_at(scope, block, None, GRAPH)
@@ -357,7 +366,10 @@ def _parents(dataset: Dataset) -> list[Dataset]:
 
 
 def vectorize(program: Program) -> Iterator[Hit]:
-    """A cheap elementwise `map` before `batch`, or one that parses records one by one."""
+    """Find a cheap `map` before `batch`, and one that parses single records.
+
+    The cheap one works elementwise.
+    """
     for dataset in program.flow.datasets:
         if (
             dataset.op != "batch"
@@ -560,7 +572,7 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
 
 
 def interleave_calls(program: Program) -> Iterator[Hit]:
-    """`interleave` with more parallel calls than its cycle is long."""
+    """Find `interleave` with more parallel calls than its cycle is long."""
     for site in program.flow.named(f"{DATASET}.interleave"):
         cycle, calls = (
             number(site.argument(1, "cycle_length")),
@@ -579,7 +591,7 @@ def interleave_calls(program: Program) -> Iterator[Hit]:
 
 
 def sequential_interleave(program: Program) -> Iterator[Hit]:
-    """`interleave` over files that reads one file at a time."""
+    """Find `interleave` over files that reads one file at a time."""
     for site in program.flow.named(f"{DATASET}.interleave"):
         if given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
             continue
@@ -627,7 +639,7 @@ def _is_reader(value: Value | None) -> bool:
 
 
 def useless_deterministic(program: Program) -> Iterator[Hit]:
-    """`map(deterministic=...)` without parallel calls."""
+    """Find `deterministic=` of `map` or `interleave` without parallel calls."""
     for name in ("map", "interleave"):
         for site in program.flow.named(f"{DATASET}.{name}"):
             if site.call.keyword("deterministic") is None:
@@ -644,7 +656,10 @@ def useless_deterministic(program: Program) -> Iterator[Hit]:
 
 
 def file_map_pool(program: Program) -> Iterator[Hit]:
-    """Many parallel calls of a function that waits for files or the network, in a pool of as many threads as cores."""
+    """Find many parallel calls of a function that waits for files or the network.
+
+    They share a pool of as many threads as there are cores.
+    """
     for site in program.flow.named(f"{DATASET}.map"):
         calls = number(site.argument(1, "num_parallel_calls"))
         if (
@@ -671,5 +686,5 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return autotune_min_max(program)

@@ -40,7 +40,7 @@ def _kept_policy(site: Site) -> bool:
 
 
 def policy_late(program: Program) -> Iterator[Hit]:
-    """The precision policy set after layers of the same scope were made."""
+    """Find precision policies set after layers of the same scope were made."""
     for name in (
         "keras.mixed_precision.set_global_policy",
         "keras.mixed_precision.experimental.set_policy",
@@ -78,7 +78,7 @@ def policy_late(program: Program) -> Iterator[Hit]:
 
 
 def unscaled_loss(program: Program) -> Iterator[Hit]:
-    """Gradients of a loss that was not scaled, applied by a loss-scaling optimizer."""
+    """Find gradients of unscaled losses that a loss-scaling optimizer applies."""
     makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
     for scope in {id(s.scope): s.scope for s in program.flow.named("tensorflow.GradientTape")}.values():
         if in_tests(scope):
@@ -145,7 +145,7 @@ def _scaled_loss(apply: Site) -> dict[str, Any]:
 
 
 def old_scaling(program: Program) -> Iterator[Hit]:
-    """`get_scaled_loss` and `get_unscaled_gradients` of a Keras 3 optimizer."""
+    """Find `get_scaled_loss` and `get_unscaled_gradients` of Keras 3 optimizers."""
     makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
     three = keras_three(program)
     for maker in makers:

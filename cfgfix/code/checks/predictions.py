@@ -37,7 +37,10 @@ _DEPTH = 3
 
 
 def in_loop(program: Program) -> Iterator[Hit]:
-    """A call of `predict` for one sample that a loop makes, itself or through a function."""
+    """Find calls of `predict` for one sample that a loop makes.
+
+    It makes them itself or through a function.
+    """
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         if site.call.method != "predict" or keras_model_method(site.name) != "predict":
@@ -272,5 +275,5 @@ def _used_as_one(site: Site) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return in_loop(program)

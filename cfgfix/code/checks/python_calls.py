@@ -49,7 +49,7 @@ _NATIVE = {
 
 
 def in_map(program: Program) -> Iterator[Hit]:
-    """`numpy_function` or `py_function` that runs for every element of a dataset."""
+    """Find `numpy_function` or `py_function` run for every element of a dataset."""
     hot = hot_paths(program)
     groups: dict[object, list[Site]] = {}
     for name in sorted(PY_FUNCTIONS):
@@ -215,7 +215,10 @@ WAV, CSV, JSON and records, and make no records (TensorFlow 2.21, `tf.io`, `tf.a
 
 
 def reads_in_python(program: Program, site: Site) -> bool:
-    """Tell whether the Python function that a call runs reads or decodes files, in libraries that let other threads run."""
+    """Tell whether the Python function of a call reads or decodes files.
+
+    Only libraries that let other threads run count.
+    """
     return any(
         inner.name in _NATIVE
         or (
@@ -472,7 +475,10 @@ def _cached_behind(reach: Reach) -> bool:
 
 
 def without_shape(program: Program) -> Iterator[Hit]:
-    """A result of `numpy_function` whose shape is never set again, neither here nor later in the pipeline."""
+    """Find results of `numpy_function` whose shape is never set again.
+
+    Neither the function nor a later step of the pipeline sets it.
+    """
     hot = hot_paths(program)
     seen: set[tuple[int, str]] = set()
     for name in sorted(PY_FUNCTIONS):
@@ -575,7 +581,7 @@ def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
 
 
 def rows(program: Program) -> Iterator[Hit]:
-    """`from_generator` over rows of an array that is already in memory, batched afterwards."""
+    """Find `from_generator` over rows of an array in memory, batched afterwards."""
     for site in program.flow.named(f"{DATASET}.from_generator"):
         if in_tests(site.scope):
             continue
@@ -648,7 +654,10 @@ def _sliced(program: Program, scope: Scope) -> str | None:
 
 
 def output_types(program: Program) -> Iterator[Hit]:
-    """`from_generator(output_types=...)`: deprecated, and without `output_shapes` the shapes are lost."""
+    """Find `from_generator(output_types=...)`, which is deprecated.
+
+    Without `output_shapes` the shapes are lost.
+    """
     for site in program.flow.named(f"{DATASET}.from_generator"):
         call = site.call
         types = call.argument(1, "output_types")
@@ -688,7 +697,10 @@ def _signature(site: Site) -> tuple[Rewrite, ...]:
 
 
 def tensors_in_generator(program: Program) -> Iterator[Hit]:
-    """TensorFlow operations inside a generator's own code: they run eagerly for every element."""
+    """Find TensorFlow operations inside a generator's own code.
+
+    They run eagerly for every element.
+    """
     for dataset in program.flow.datasets:
         if dataset.op != "from_generator" or dataset.site is None or in_tests(dataset.site.scope):
             continue
@@ -718,7 +730,10 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 
 
 def for_each(way: tuple[Site, ...]) -> bool:
-    """Tell whether the last call of a way is made for every element: it, or the call to it, stands in the loop that yields."""
+    """Tell whether the last call of a way is made for every element.
+
+    It, or the call to it, stands in the loop that yields.
+    """
     if any(site.scope.name == "__init__" for site in way):
         # What sets an object up runs once.
         return False
@@ -771,5 +786,5 @@ _CHEAP = (
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return in_map(program)

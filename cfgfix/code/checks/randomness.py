@@ -81,13 +81,19 @@ def _is_seed(site: Site) -> bool:
 
 
 def in_map(program: Program) -> Iterator[Hit]:
-    """NumPy's or Python's random numbers in a map function: drawn once, while it is traced."""
+    """Find NumPy's or Python's random numbers in a map function.
+
+    They are drawn once, while it is traced.
+    """
     for site, reach in _drawn(program, ELEMENT):
         yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
 
 
 def in_function(program: Program) -> Iterator[Hit]:
-    """NumPy's or Python's random numbers in a compiled function: drawn once, while it is traced."""
+    """Find NumPy's or Python's random numbers in a compiled function.
+
+    They are drawn once, while it is traced.
+    """
     hot = hot_paths(program)
     for site, reach in _drawn(program, GRAPH):
         if hot.reach(site.scope, ELEMENT) is not None:
@@ -190,7 +196,10 @@ def _unused(site: Site) -> bool:
 
 
 def constant_seed(program: Program) -> Iterator[Hit]:
-    """A stateless random operation with a constant seed in a map function: the same number for every element."""
+    """Find stateless random operations with a constant seed in a map function.
+
+    They give the same number for every element.
+    """
     hot = hot_paths(program)
     for site in program.flow.under("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"):
         name = site.name
@@ -206,5 +215,5 @@ def constant_seed(program: Program) -> Iterator[Hit]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return in_map(program)

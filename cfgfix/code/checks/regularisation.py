@@ -25,7 +25,10 @@ _DEPTH = 3
 
 
 def left_out(program: Program) -> Iterator[Hit]:
-    """A step with a tape over a model whose layers have regularizers, where nothing adds the model's losses."""
+    """Find steps with a tape that leave out the penalties of their model.
+
+    Its layers have regularizers, and nothing adds the model's losses.
+    """
     seen: set[int] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -162,5 +165,5 @@ def _added(program: Program, scope: Scope, asking: Module) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return left_out(program)

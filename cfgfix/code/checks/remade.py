@@ -55,7 +55,10 @@ _FOLDS = 5
 
 
 def model_in_loop(program: Program) -> Iterator[Hit]:
-    """A model that is made and run in every turn of a loop which never clears the session."""
+    """Find models that are made and run in every turn of a loop.
+
+    The loop never clears the session.
+    """
     seen: set[tuple[int, int]] = set()
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -377,7 +380,7 @@ _CALLBACKS = re.compile(r"on_(?:epoch|(?:train_|test_|predict_)?batch)_(?:begin|
 
 
 def model_per_request(program: Program) -> Iterator[Hit]:
-    """A model that is made or loaded in every request, or in every turn that Keras calls back in."""
+    """Find models that are made or loaded in every request or callback of Keras."""
     seen: set[tuple[int, int]] = set()
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -488,5 +491,5 @@ def _tried(program: Program, scope: Scope) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return model_in_loop(program)

@@ -58,7 +58,7 @@ class _Division:
 
 
 def rescaled_twice(program: Program) -> Iterator[Hit]:
-    """A network that divides its inputs itself and is fed with what was divided already."""
+    """Find networks that divide their inputs and get what is divided already."""
     seen: set[tuple[int, tuple[int, int, int, int]]] = set()
     for fit in model_calls(program, "fit"):
         if in_tests(fit.scope):

@@ -21,7 +21,7 @@ NEEDLES = (*COMPILED, *IMPORTS)
 
 
 def made_in_loop(program: Program) -> Iterator[Hit]:
-    """A `tf.function` made anew in every turn of a loop over steps or data."""
+    """Find a `tf.function` made anew in every turn of a loop over steps or data."""
     for site in program.flow.named("tensorflow.function"):
         if in_tests(site.scope) or site.call.number < 0:
             continue
@@ -191,7 +191,10 @@ def _in_loop(
 
 
 def of_new_object(program: Program) -> Iterator[Hit]:
-    """An object that a loop makes in every turn, whose compiled method it calls: each object traces it anew."""
+    """Find objects that a loop makes in every turn to call a compiled method.
+
+    Each object traces the method anew.
+    """
     seen: set[tuple[int, int]] = set()
     for site in program.flow.compiled:
         scope = site.scope

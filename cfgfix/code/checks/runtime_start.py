@@ -175,7 +175,10 @@ def _while_imported(program: Program, module: Module, seen: set[int], depth: int
 
 
 def earlier_start(site: Site, program: Program) -> Site | None:
-    """Return a call that has initialised the runtime before a place: in the same run of its scope, before it is entered, or while a module is imported."""
+    """Return a call that has started the runtime before a place, or None.
+
+    It stands in the same run of the place's scope, before that is entered, or in a module that is imported before.
+    """
     found = start_in_scope(site, program)
     if found is not None:
         return found
@@ -316,10 +319,11 @@ def callee_text(site: Site) -> str:
 
 
 def growth_by_environment(program: Program, site: Site) -> bool:
-    """Tell whether `TF_FORCE_GPU_ALLOW_GROWTH` gives memory growth before a place, whatever a call there does.
+    """Tell whether `TF_FORCE_GPU_ALLOW_GROWTH` gives memory growth before a place.
 
-    It counts where the same module sets it further up, or a module of the project that this one imports sets it while it
-    is imported (TensorFlow guide, gpu.ipynb: the variable is the other way to turn memory growth on).
+    What a call at the place does is then of no account. The variable counts where the same module sets it further up, or a
+    module of the project that this one imports sets it while it is imported (TensorFlow guide, gpu.ipynb: the variable is
+    the other way to turn memory growth on).
     """
     module = site.scope.module
     for _, name, value, event, _ in environment_of(program, module):
@@ -344,7 +348,10 @@ def _says_true(value: Expr | None) -> bool:
 
 
 def never_together(scope: Scope, first: int, second: int) -> bool:
-    """Tell whether two blocks never run together: the sides of one `if`, or a `try` and its handler."""
+    """Tell whether two blocks never run together.
+
+    They are the sides of one `if`, or a `try` and its handler.
+    """
     sides: dict[str, bool] = {}
     for number in scope.block_numbers(first):
         item = scope.blocks[number]

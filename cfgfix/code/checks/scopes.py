@@ -16,7 +16,7 @@ NEEDLES = (b"Strategy", b".scope()")
 
 
 def model_outside_scope(program: Program) -> Iterator[Hit]:
-    """A model that is compiled under the scope of a strategy and made outside of it, or the other way round."""
+    """Find models made and compiled on different sides of a strategy's scope."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         if site.call.method != "compile" or keras_model_method(site.name) != "compile":
@@ -99,5 +99,5 @@ def _enters_scope(program: Program, scope: Scope) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return model_outside_scope(program)

@@ -47,7 +47,10 @@ _BATCHES = frozenset({"batch", "padded_batch", "ragged_batch"})
 
 
 def unbuffered_end(program: Program) -> Iterator[Hit]:
-    """A pipeline that is looped over and ends in parallel calls: TensorFlow adds no prefetch behind those."""
+    """Find pipelines that a loop reads and that end in parallel calls.
+
+    TensorFlow adds no prefetch behind those.
+    """
     seen: set[int] = set()
     hot = hot_paths(program)
     for how, dataset, scope, block in program.flow.consumed:
@@ -140,7 +143,10 @@ def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
 
 
 def padded_for_xla(program: Program) -> Iterator[Hit]:
-    """Batches padded to their own longest element, given to what XLA compiles for each shape."""
+    """Find batches of changing lengths given to what XLA compiles for each shape.
+
+    They are padded to their own longest element.
+    """
     yield from padded_for_fit(program)
     hot = hot_paths(program)
     seen: set[int] = set()
@@ -171,7 +177,10 @@ def padded_for_xla(program: Program) -> Iterator[Hit]:
 
 
 def padded_for_fit(program: Program) -> Iterator[Hit]:
-    """Batches padded to their own longest element, given to `fit` of a model that is compiled with `jit_compile`."""
+    """Find padded batches given to `fit` of a model compiled with `jit_compile`.
+
+    They are padded to their own longest element.
+    """
     seen: set[int] = set()
     compiles = [
         site
@@ -217,7 +226,10 @@ def is_jit(made: Site) -> bool:
 
 
 def open_batch_for_xla(program: Program) -> Iterator[Hit]:
-    """A batch whose last one is smaller, given to a function that XLA compiles for each shape."""
+    """Find datasets with a smaller last batch in a function that XLA compiles.
+
+    XLA compiles for each shape.
+    """
     hot = hot_paths(program)
     seen: set[int] = set()
     for site in program.flow.compiled:
@@ -262,7 +274,10 @@ def _open_batch(value: Value) -> Dataset | None:
 
 
 def embedded_arrays(program: Program) -> Iterator[Hit]:
-    """A data set made from an array that a file filled: it is copied into the graph as a constant."""
+    """Find datasets made from an array that a file filled.
+
+    The array is copied into the graph as a constant.
+    """
     loaders = (
         "numpy.load",
         "numpy.loadtxt",
@@ -284,7 +299,10 @@ def embedded_arrays(program: Program) -> Iterator[Hit]:
 
 
 def early_cast(program: Program) -> Iterator[Hit]:
-    """Pixels made float32 before a buffer or cache, which then holds four times the bytes."""
+    """Find pixels made float32 before a buffer or cache.
+
+    It then holds four times the bytes.
+    """
     for dataset in program.flow.datasets:
         site = dataset.site
         if dataset.op != "map" or site is None or in_tests(site.scope):
@@ -333,5 +351,5 @@ def _is_float(value: Value | None) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return unbuffered_end(program)

@@ -31,7 +31,10 @@ _STALLS = {
 
 
 def stalls(program: Program) -> Iterator[Hit]:
-    """Work in every step of a training loop that stops it: collections, figures, clearing the session."""
+    """Find work in every step of a training loop that stops it.
+
+    Collections, figures and clearing the session are such work.
+    """
     hot = hot_paths(program)
     for scope, block, step in hot.step_loops():
         if in_tests(scope) or not loops_over_data(program, scope, block) or _by_chunks(scope, block):

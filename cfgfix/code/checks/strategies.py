@@ -18,7 +18,7 @@ NEEDLES = (
 
 
 def outside_strategy(program: Program) -> Iterator[Hit]:
-    """A Keras model made outside the scope of the strategy it is trained with."""
+    """Find Keras models made outside the scope of the strategy that trains them."""
     for site in program.flow.under("tensorflow.distribute."):
         if not (
             site.name.endswith("Strategy")
@@ -94,7 +94,7 @@ _DATASET_ONLY = frozenset(
 
 
 def distributed_methods(program: Program) -> Iterator[Hit]:
-    """A method of datasets on what a strategy distributed."""
+    """Find methods of datasets called on what a strategy distributed."""
     for site in program.flow.under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if (

@@ -49,7 +49,10 @@ _MANY = "several"
 
 
 def endless(program: Program) -> Iterator[Hit]:
-    """Data without end where nothing says when to stop: the first epoch lasts for ever."""
+    """Find data without end where nothing says when to stop.
+
+    The first epoch lasts for ever.
+    """
     yield from _given_to_models(program)
     yield from _gone_over(program)
     yield from _read_whole(program)
@@ -190,7 +193,7 @@ def _is_minus_one(expr: Expr | None) -> bool:
 
 
 def generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
-    """Return the generator function of the project whose call gives an argument; None where it is another thing."""
+    """Return the project's generator function whose call gives an argument, or None."""
     scope, block = site.scope, site.call.block
     for _ in range(4):
         if expr[0] != NAME:
@@ -219,7 +222,10 @@ _LASTS = frozenset({"zip", "enumerate", "reversed", "tqdm"})
 
 
 def ends(scope: Scope) -> bool | None:
-    """Tell whether a generator function ends: False for one that yields in a loop without a way out, None where that is not known."""
+    """Tell whether a generator function ends, or None where that is not known.
+
+    It is False for one that yields in a loop without a way out.
+    """
     if not scope.generator:
         return None
     inside_loops = False
@@ -412,7 +418,10 @@ def _read_whole(program: Program) -> Iterator[Hit]:
 
 
 def runs_out(program: Program) -> Iterator[Hit]:
-    """Epochs that ask for more, or for less, than data gives which starts anew only once it has run out."""
+    """Find epochs that ask for more, or for less, than their data gives.
+
+    The data starts anew only once it has run out.
+    """
     seen: set[tuple[int, int]] = set()
     for method in ("fit", "fit_generator"):
         for site in model_calls(program, method):
@@ -576,5 +585,5 @@ def _drops_remainder(way: list[Dataset]) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return endless(program)

@@ -52,12 +52,15 @@ _NONE = frozenset(
 
 
 def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, of which this room says nothing: their own folder asks for Keras 2."""
+    """Return the modules, by identity, whose own folder asks for Keras 2.
+
+    This group of checks says nothing of them.
+    """
     return with_other_releases(program)
 
 
 def operation_on_symbolic(program: Program) -> Iterator[Hit]:
-    """An operation of TensorFlow that is given a KerasTensor, which Keras 3 refuses."""
+    """Find TensorFlow operations on a KerasTensor, which Keras 3 refuses."""
     if not keras_three(program):
         return
     table = api(program)
@@ -110,5 +113,5 @@ def _with_the_copy(scope: Scope) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return operation_on_symbolic(program)

@@ -49,7 +49,7 @@ _TOKENISER = re.compile(
 
 
 def work_under_lock(program: Program) -> Iterator[Hit]:
-    """Reading, decoding or tokenising under a lock in a function that several threads run."""
+    """Find reading, decoding or tokenising under a lock that threads share."""
     pooled = _pooled(program)
     for module in program.modules:
         if "Lock(" not in module.summary.words:
@@ -172,5 +172,5 @@ def _pooled(program: Program) -> dict[int, list[tuple[str, dict[str, Any]]]]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return work_under_lock(program)

@@ -19,7 +19,7 @@ NEEDLES = (*COMPILED, *IMPORTS)
 
 
 def mutated(program: Program) -> Iterator[Hit]:
-    """A list that is appended to, or a counter that is raised, outside a compiled function from inside it."""
+    """Find outer lists and counters that a compiled function changes."""
     for scope, reach in compiled_scopes(program):
         if reach.path or not compiled_for_sure(reach):
             continue
@@ -142,7 +142,10 @@ def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
 
 
 def captured(program: Program) -> Iterator[Hit]:
-    """A plain number of the object that a compiled method reads and that is changed after the method was called."""
+    """Find plain numbers that change after a compiled method has read them.
+
+    They are attributes of the method's object.
+    """
     seen: set[tuple[int, str]] = set()
     for scope, reach in compiled_scopes(program):
         owner = program.owner(scope)
@@ -242,7 +245,10 @@ def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr)
 
 
 def variable(program: Program) -> Iterator[Hit]:
-    """A variable made in a compiled function without a guard that makes it once."""
+    """Find variables made in a compiled function without a guard.
+
+    The guard makes them once.
+    """
     for site in program.flow.named("tensorflow.Variable"):
         reach = compiled_reach(program, site.scope, site)
         if reach is None or not compiled_for_sure(reach) or reach.path:

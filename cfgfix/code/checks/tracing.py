@@ -50,7 +50,7 @@ NEEDLES = (*COMPILED, *IMPORTS)
 
 
 def numpy_method(program: Program) -> Iterator[Hit]:
-    """`.numpy()` in a compiled function."""
+    """Find `.numpy()` in a compiled function."""
     for scope, reach in compiled_scopes(program):
         for call in scope.calls:
             if call.method != "numpy" or call.args or call.keywords:
@@ -194,7 +194,7 @@ def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
 
 
 def printed(program: Program) -> Iterator[Hit]:
-    """`print` of a value in a compiled function: it runs while tracing only."""
+    """Find `print` of a value in a compiled function: it runs while tracing only."""
     for site in program.flow.named("builtins.print"):
         reach = compiled_reach(program, site.scope, site)
         if (
@@ -270,7 +270,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def unrolled(program: Program) -> Iterator[Hit]:
-    """A long Python `range` loop in a compiled function."""
+    """Find long Python `range` loops in a compiled function."""
     for scope, reach in compiled_scopes(program):
         if not compiled_for_sure(reach):
             continue
@@ -296,7 +296,7 @@ _NOT_COMPILED = {
 
 
 def not_for_xla(program: Program) -> Iterator[Hit]:
-    """An operation without an XLA kernel in a function with `jit_compile=True`."""
+    """Find operations without an XLA kernel in a function with `jit_compile=True`."""
     for root in hot_paths(program).roots:
         if root.kind != GRAPH or not _is_jit(program, root):
             continue
@@ -361,7 +361,10 @@ _LOSS_METHODS = frozenset({"call", "update_state"})
 
 
 def array_call(program: Program) -> Iterator[Hit]:
-    """A function of NumPy for a tensor, in a loss or metric that Keras compiles or in a compiled function."""
+    """Find functions of NumPy that get a tensor in compiled code.
+
+    The code is a loss or metric that Keras compiles, or a compiled function.
+    """
     if fits_eagerly(program) or may_fit_eagerly(program):
         return
     seen: set[tuple[int, int]] = set()

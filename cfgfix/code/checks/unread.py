@@ -13,7 +13,10 @@ NEEDLES = (b"tensorflow", b"keras")
 
 
 def check(program: Program) -> Iterator[Hit]:
-    """Each file that cannot be read and names a framework, or is imported by one that does; once."""
+    """Find files that cannot be read as Python and matter for TensorFlow.
+
+    Each names a framework or is imported by a file that does, and is told once.
+    """
     imported = dict(_imported(program))
     unread = {module.path: module for module in program.problems}
     unread.update((path, module) for path, (module, _, _) in imported.items())

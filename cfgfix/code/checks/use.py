@@ -75,7 +75,7 @@ def _transforming(program: Program) -> Iterable[Scope]:
 
 
 def discarded(program: Program) -> Iterator[Hit]:
-    """A transformation whose result is thrown away."""
+    """Find transformations whose result is thrown away."""
     for scope in _transforming(program):
         if scope.kind == "lambda" or in_tests(scope):
             continue
@@ -203,7 +203,7 @@ def _with_options(event: Event, target: Expr, site: Site) -> dict[str, Any]:
 
 
 def next_iter(program: Program) -> Iterator[Hit]:
-    """`next(iter(ds))` in a loop: every turn begins anew."""
+    """Find `next(iter(ds))` in a loop: every turn begins anew."""
     for site in program.flow.named("builtins.next"):
         if len(site.call.args) != 1 or site.call.args[0][0] != CALL or in_tests(site.scope):
             continue
@@ -315,7 +315,7 @@ def _per_epoch(scope: Scope, loop: int) -> bool:
 
 
 def rebuilt(program: Program) -> Iterator[Hit]:
-    """A dataset built inside a loop from things that do not change in it."""
+    """Find datasets built inside a loop from things that do not change in it."""
     hot = hot_paths(program)
     for dataset in program.flow.datasets:
         site = dataset.site
@@ -473,7 +473,7 @@ def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
 
 
 def file_cache(program: Program) -> Iterator[Hit]:
-    """`cache` in a file of a fixed name."""
+    """Find `cache` in a file of a fixed name."""
     for site in program.flow.named(f"{DATASET}.cache"):
         name = site.argument(0, "filename")
         if (
@@ -486,7 +486,7 @@ def file_cache(program: Program) -> Iterator[Hit]:
 
 
 def debug_mode(program: Program) -> Iterator[Hit]:
-    """`tf.data.experimental.enable_debug_mode()` outside a debug switch."""
+    """Find `tf.data.experimental.enable_debug_mode()` outside a debug switch."""
     for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
         if in_tests(site.scope) or _guarded(site):
             continue
@@ -502,7 +502,7 @@ def _guarded(site: Site) -> bool:
 
 
 def ignored_arguments(program: Program) -> Iterator[Hit]:
-    """`fit(dataset, batch_size=..., shuffle=...)`: both are for arrays."""
+    """Find `batch_size` and `shuffle` given with a dataset: both are for arrays."""
     for name in ("fit", "evaluate", "predict"):
         for site in _keras(program, name):
             dataset = first_dataset(site.argument(0, "x"))
@@ -579,5 +579,5 @@ def _keras(program: Program, method: str) -> Iterator[Site]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return discarded(program)

@@ -61,12 +61,18 @@ _OWN = frozenset(
 
 
 def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, of which this room says nothing: their own folder asks for Keras 2."""
+    """Return the modules, by identity, whose own folder asks for Keras 2.
+
+    This group of checks says nothing of them.
+    """
     return with_other_releases(program)
 
 
 def untracked(program: Program) -> Iterator[Hit]:
-    """A `tf.Variable` that a layer or model keeps, which Keras 3 neither trains nor saves."""
+    """Find a kept `tf.Variable` that Keras 3 neither trains nor saves.
+
+    A layer or model keeps it as an attribute.
+    """
     if not keras_three(program):
         return
     parts = Parts(program)
@@ -261,5 +267,5 @@ def _tracked(program: Program, site: Site) -> tuple[Rewrite, ...]:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return untracked(program)

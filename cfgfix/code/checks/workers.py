@@ -45,7 +45,7 @@ _STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "os.system", "os.exec", 
 
 
 def cluster_set_late(program: Program) -> Iterator[Hit]:
-    """`TF_CONFIG` set behind the strategy that has read it when it was made."""
+    """Find `TF_CONFIG` set after the strategy that reads it was made."""
     told = [
         item
         for module in program.modules
@@ -157,7 +157,7 @@ def _made_again(program: Program, made: Site, told: Place, scope: Scope) -> bool
 
 
 def cluster_in_code(program: Program) -> Iterator[Hit]:
-    """A `TF_CONFIG` that a program writes, with a fault that TensorFlow refuses, or waits over."""
+    """Find a `TF_CONFIG` in code that TensorFlow refuses or waits over."""
     for module in program.modules:
         for scope, name, value, event, place in environment_of(program, module):
             if name != _CLUSTER or value is None or in_tests(scope):
@@ -318,7 +318,10 @@ _RESCALES = (
 
 
 def mean_for_each_replica(program: Program) -> Iterator[Hit]:
-    """A loss that is the mean over a replica's part of the batch, though gradients are added up over the replicas."""
+    """Find losses that are the mean over a replica's part of the batch.
+
+    The gradients of the replicas are added up, so the mean has to be over the whole batch.
+    """
     seen: set[int] = set()
     for strategy in _STRATEGIES:
         for site in program.flow.under(strategy):
@@ -589,5 +592,5 @@ def _repeats_before(way: list[Dataset], batch: Site) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Find the hits of the group's first rule."""
     return cluster_set_late(program)
