@@ -11,7 +11,6 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "cfgfix"
 LONGEST = 80
 TO_DO = (
-    "code/inference",
     "measure",
     "tf",
     "usage",

@@ -9,7 +9,7 @@ from cfgfix.code.model.values import Site
 
 
 def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = True) -> bool:
-    """Tell whether a guard around a place does not hold where its function was entered by a call.
+    """Tell whether a guard around a place fails where a call entered its function.
 
     Args:
         entered: The call.
@@ -30,7 +30,10 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
 
 
 def forced(entered: Site, scope: Scope, block_number: int) -> bool:
-    """Tell whether every guard around a place holds where its function was entered by a call."""
+    """Tell whether every guard around a place holds where a call entered.
+
+    The call is that by which the place's function was entered; without a guard the answer is no.
+    """
     guards = [
         (part, side)
         for block in scope.block_chain(block_number)

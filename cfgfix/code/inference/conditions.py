@@ -58,9 +58,10 @@ MAX_DEPTH = 24
 
 
 def config_path(expr: Expr, scope: Scope) -> tuple[str, ...] | None:
-    """Return the key path that an expression reads from a settings object, such as `("data", "batch_size")`; or None.
+    """Return the key path that an expression reads from a settings object, or None.
 
-    `self.config.data.batch_size`, `cfg["data"]["batch_size"]`, `args.batch_size`, `cfg.get("data").x` count.
+    It is a tuple such as `("data", "batch_size")`. `self.config.data.batch_size`, `cfg["data"]["batch_size"]`,
+    `args.batch_size`, `cfg.get("data").x` count.
     """
     parts: list[str] = []
     while True:
@@ -173,9 +174,10 @@ class Conditions:
         )
 
     def state(self, guards: Iterable[tuple[Scope, int]]) -> tuple[State, str]:
-        """Return the state of a place under all its guards, and the guard that decides it, as text.
+        """Return the state of a place under all its guards, and the deciding guard.
 
-        Each guard is `(scope, block)`; the blocks around it and around the scope's own definition count too.
+        The guard is a text. Each guard that is given is `(scope, block)`; the blocks around it and around the scope's own
+        definition count too.
         """
         fallback = ""
         for scope, block in guards:
@@ -627,7 +629,10 @@ RUN_EAGERLY = "run_eagerly"
 
 
 def asks_mode(func: Expr) -> bool | None:
-    """Return what a call tells while TensorFlow traces the function it stands in, by its name; None for any other call."""
+    """Return what a call tells while TensorFlow traces the function it stands in.
+
+    The name of the call decides; None for any other call.
+    """
     return (
         _WHILE_TRACING.get(func[2] if func[0] == ATTRIBUTE else func[1])
         if func[0] in (ATTRIBUTE, NAME)

@@ -342,7 +342,10 @@ class Follower:
         return _UNKNOWN
 
     def assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
-        """Return what each name of a scope is given, with how: `=`, `for`, `with`, or `?` for anything else."""
+        """Return what each name of a scope is given, with how.
+
+        How is `=`, `for`, `with`, or `?` for anything else.
+        """
         found = self._assigned.get(id(scope))
         if found is None:
             found = {}
@@ -452,7 +455,10 @@ class Follower:
         return frozenset(result)
 
     def stores(self, name: str, owner: Scope) -> list[tuple[Expr, Scope]]:
-        """Return what is given to an attribute of a class's objects, each with the scope it stands in."""
+        """Return what is given to an attribute of a class's objects.
+
+        Each value has the scope it stands in.
+        """
         classes = self.program.bases(owner)[0]
         found = []
         for value, where, whose in self._stores(name):
@@ -580,7 +586,10 @@ class Follower:
         return frozenset(result) if seen and result else _UNKNOWN
 
     def referenced(self) -> set[str]:
-        """Return the names that are used other than by calling them: functions that something else may call."""
+        """Return the names that are used other than by calling them.
+
+        They are those of functions that something else may call.
+        """
         if self._referenced is None:
             found: set[str] = set()
             for module in self.modules:

@@ -42,7 +42,7 @@ def is_test(path: str) -> bool:
 
 
 def never_run(program: Program, scope: Scope) -> bool:
-    """Tell whether a function is private by its name and nothing in the program names it."""
+    """Tell whether a function is private by its name and named nowhere."""
     name = scope.name
     if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
         return False
@@ -50,9 +50,10 @@ def never_run(program: Program, scope: Scope) -> bool:
 
 
 def uncalled(program: Program, scope: Scope) -> bool:
-    """Tell whether nothing that runs names a function or class of a program: it is there, and no run comes to it.
+    """Tell whether nothing that runs names a function or class of a program.
 
-    It is asked of what stands at the top of a module, of programs that begin somewhere. What a library offers is for others.
+    It is there, and no run comes to it. It is asked of what stands at the top of a module, of programs that begin somewhere.
+    What a library offers is for others.
     """
     if any(_never_named_inside(inner) for inner in _up_to_the_top(scope)):
         return True
@@ -73,9 +74,9 @@ def _named_by_nothing(program: Program, top: Scope) -> bool:
 
 @once
 def unnamed(program: Program, scope: Scope) -> bool:
-    """Tell whether nothing in a program names the method that a scope is, or stands in, and no other class may call it.
+    """Tell whether nothing names the method that a scope is or stands in.
 
-    A class that is derived from another may override what that one calls.
+    No other class may call it either: a class that is derived from another may override what that one calls.
     """
     return any(_unnamed(program, inner) for inner in _up_to_the_top(scope))
 
@@ -99,7 +100,10 @@ _MOST = 400
 
 
 def comes_to(program: Program, scope: Scope) -> bool:
-    """Tell whether calls lead to a scope from the statements of a script or notebook, as far as calls are followed."""
+    """Tell whether calls lead from a script or notebook to a scope.
+
+    They are followed back to statements of the file, as far as calls are known.
+    """
     seen: set[int] = set()
     pending = [scope]
     while pending and len(seen) < _MOST:
@@ -120,10 +124,11 @@ def comes_to(program: Program, scope: Scope) -> bool:
 
 @once
 def never_given(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether no call of a program gives a function another value for a parameter than its default.
+    """Tell whether no call gives a function's parameter more than its default.
 
-    Calls are taken by the name of what they call, and names of arguments wherever they stand: what has the same name may be meant. A text
-    with the parameter's name may be a key that becomes an argument. What a package offers, others call; but not what is private by its name.
+    Calls are taken by the name of what they call, and names of arguments wherever they stand: what has the same name may be
+    meant. A text with the parameter's name may be a key that becomes an argument. What a package offers, others call; but
+    not what is private by its name.
     """
     if scope.kind != "function" or scope.decorators:
         return False
@@ -162,7 +167,10 @@ def _gives(call: Call, called: str, name: str, position: int, default: Expr) -> 
 
 
 def stands_alone(program: Program, module: Module) -> bool:
-    """Tell whether all that calls a module's code is at hand: its program begins somewhere and is no package for others."""
+    """Tell whether all that calls a module's code is at hand.
+
+    Its program begins somewhere and is no package for others.
+    """
     return _begins_somewhere(program) and not _installed(program, module) and _whole_folder(program, module)
 
 
@@ -202,7 +210,10 @@ def _what_runs(program: Program) -> Reached:
 
 
 def for_python_two(module: Module) -> bool:
-    """Tell whether a module is for Python 2, which no TensorFlow from 2.2 on runs with: it calls an `xrange` that it makes nowhere."""
+    """Tell whether a module is for Python 2.
+
+    It calls an `xrange` that it makes nowhere. No TensorFlow from 2.2 on runs with Python 2.
+    """
     scopes = module.summary.scopes
     return any(
         call.func[0] == NAME and call.func[1] == "xrange" for scope in scopes for call in scope.calls
@@ -237,7 +248,9 @@ _LATER = (
 
 
 def for_another_python(source: str, line: int) -> bool:
-    """Tell whether a text that does not parse may be Python 2, or newer than the interpreter at work.
+    """Tell whether a text that does not parse may be for another Python.
+
+    That is Python 2, or one that is newer than the interpreter at work.
 
     Args:
         source: The text.
@@ -280,9 +293,10 @@ def _imported(module: Module) -> Iterator[str]:
 
 
 def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
-    """Yield the dotted names of a module's imports that are made whenever they are come to, with scope and statement.
+    """Yield the dotted names of a module's imports, with scope and statement.
 
-    Those for type checkers, and those in a `try`, which a program may go on without, are left out. A star has no statement.
+    The imports are made whenever they are come to. Those for type checkers, and those in a `try`, which a program may go on
+    without, are left out. A star has no statement.
     """
     for scope in module.summary.scopes:
         yield from ((absolute(source, module), scope, None) for source in scope.stars)
@@ -329,7 +343,10 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
 
 
 def reached_from(program: Program, module: Module) -> set[str]:
-    """Return the paths of what a run of a module comes to by imports, of those that import it, and of what these come to."""
+    """Return the paths of the modules that share a run with a module.
+
+    They are what the module comes to by imports, those that import it, and what these come to.
+    """
     graph = _imports(program)
     found = _reached(graph, module.path)
     for path in graph:
@@ -340,7 +357,7 @@ def reached_from(program: Program, module: Module) -> set[str]:
 
 
 def switched_by_entries(program: Program, module: Module, switched: Iterable[tuple[Module, bool]]) -> bool:
-    """Tell whether every module that a run may begin with, and that imports this one, throws a switch.
+    """Tell whether every entry point that imports a module throws a switch.
 
     Args:
         program: The program.
@@ -363,10 +380,11 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
 
 @once
 def unused(program: Program, module: Module) -> bool:
-    """Tell whether nothing runs a module: it does nothing by itself, and no other file of the program mentions its name.
+    """Tell whether nothing runs a module.
 
-    It is asked of programs alone that begin somewhere and whose modules import one another; a library is for others to import. Where
-    not all files of the module's folder are looked at, as with those of one commit, nobody knows.
+    It does nothing by itself, and no other file of the program mentions its name. It is asked only of programs that begin
+    somewhere and whose modules import one another; a library is for others to import. Where not all files of the module's
+    folder are looked at, as with those of one commit, nobody knows.
     """
     return (
         _does_nothing(module)
@@ -379,9 +397,9 @@ def unused(program: Program, module: Module) -> bool:
 
 @once
 def never_imported(program: Program, module: Module) -> bool:
-    """Tell whether nothing imports a module that only defines something, in a program that begins somewhere.
+    """Tell whether nothing imports a module that only defines something.
 
-    What has its path or its dotted name in a text may import it by that.
+    The program begins somewhere. What has the module's path or its dotted name in a text may import it by that.
     """
     return (
         _does_nothing(module)

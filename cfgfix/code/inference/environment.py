@@ -12,7 +12,10 @@ Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
 
 
 def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
-    """Yield the environment variables that a scope sets: name, value, statement, place."""
+    """Yield the environment variables that a scope sets.
+
+    Each is name, value, statement and place.
+    """
     for event in scope.events():
         if event.kind == "assign" and len(event.targets) == 1:
             target = event.targets[0]
@@ -54,7 +57,10 @@ def _updated(call: Call) -> Iterator[tuple[str, Expr]]:
 
 @once
 def environment_of(program: Program, module: Module) -> list[Variable]:
-    """Return the environment variables that a module sets: scope, name, value, statement, place."""
+    """Return the environment variables that a module sets.
+
+    Each is scope, name, value, statement and place.
+    """
     del program
     words = module.summary.words
     if "environ" not in words and "putenv" not in words:
@@ -63,7 +69,10 @@ def environment_of(program: Program, module: Module) -> list[Variable]:
 
 
 def other_backend(program: Program, scope: Scope) -> bool:
-    """Tell whether the file of a scope has Keras run on JAX or PyTorch: `os.environ["KERAS_BACKEND"] = "jax"`."""
+    """Tell whether the file of a scope has Keras run on JAX or PyTorch.
+
+    It sets `os.environ["KERAS_BACKEND"] = "jax"` or the like.
+    """
     module = scope.module
     return "environ" in module.summary.words and any(
         name == "KERAS_BACKEND" and value is not None and constant(value) in ("jax", "torch")

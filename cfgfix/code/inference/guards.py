@@ -51,7 +51,10 @@ def expects_absence(
     eager: bool = True,
     tries: bool = True,
 ) -> bool:
-    """Tell whether a place is only reached where a name is there, or is ready for it not to be.
+    """Tell whether a place needs a name to be there, or is ready for its absence.
+
+    A guard sees to it. Both sides of a test that asks for a name or a release count: what stands in the other side is for
+    releases without it.
 
     Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
 
@@ -144,7 +147,10 @@ def _ends(body: list[Event], scope: Scope) -> bool:
 
 
 def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
-    """Tell whether a place stands in `a if test else b`, or behind `and` or `or`, whose test asks for a release or a name."""
+    """Tell whether a test beside a place in its expression asks for a release.
+
+    The place stands in `a if test else b`, or behind `and` or `or`; a test that asks for a name counts too.
+    """
     return any(
         _asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, block, place)
     )
@@ -271,7 +277,7 @@ _NO_WAY_BACK = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
 
 
 def never_reached(scope: Scope, block: int, place: Place) -> bool:
-    """Tell whether a statement before a place leaves its function, or its module, whatever happens.
+    """Tell whether a statement before a place leaves its function or module.
 
     `raise`, `return` and `sys.exit()` that stand in no condition of their own; a module that raises while it is imported has
     no function that anybody calls.
@@ -321,9 +327,10 @@ def statement_of(scope: Scope, block: int, place: Place) -> Event | None:
 
 
 def before_in_expression(scope: Scope, block: int, place: Place) -> Iterator[tuple[Expr, bool]]:
-    """Yield what decides inside its own statement whether an expression is computed, each with the value it must have.
+    """Yield what decides in its own statement whether an expression is computed.
 
-    For `c` of `a and c`, `c if a else d` that is `a`, True; for `c` of `a or c` it is `a`, False.
+    Each has the value it must have. For `c` of `a and c` and `c if a else d` that is `a`, True; for `c` of `a or c` it is
+    `a`, False.
     """
     event = statement_of(scope, block, place)
     if event is None:
@@ -386,9 +393,10 @@ def unnegated(test: Expr, holds: bool) -> tuple[Expr, bool]:
 
 
 def literals(test: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
-    """Yield what a test that holds, or does not, says of its parts: each with whether it holds.
+    """Yield what a test that holds, or does not, says of its parts.
 
-    `a and not b` that holds says a and not b; `a or b` that does not says neither; any other test says itself.
+    Each part has whether it holds. `a and not b` that holds says a and not b; `a or b` that does not says neither; any
+    other test says itself.
     """
     test, holds = unnegated(test, holds)
     if test[0] == BOOLEAN and (test[1] == "and") is holds:

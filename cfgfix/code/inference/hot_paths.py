@@ -131,7 +131,10 @@ class Reach:
         return f"{root.what} calls {name}, which leads to {last}"
 
     def ways(self, block: int, place: Place | None) -> Iterator[Way]:
-        """Yield the ways to a place of it, those to its root included; one that passes it by is left out."""
+        """Yield the ways to a place of the reached scope, up to its root.
+
+        A way that passes the place by is left out.
+        """
         left = [MAX_LOOKED]
         for here in (self, *(other for other in self.beside if other is not self)):
             if here is self or here.passes(block, place):
@@ -147,7 +150,9 @@ class Reach:
     def chains(
         self, block: int, place: Place | None, around: frozenset[int], left: list[int]
     ) -> Iterator[tuple[Root, int, tuple[Step, ...]]]:
-        """Yield root, number of calls and steps of each way, none of which comes through a function twice.
+        """Yield root, number of calls and steps of each way.
+
+        No way comes through a function twice.
 
         Args:
             block: Block of the place that it leads to.
@@ -260,7 +265,10 @@ class Ways:
         *,
         traced: bool = False,
     ) -> bool:
-        """Tell whether a place is not reached by some calls with what is given, in a function that is traced or not."""
+        """Tell whether some calls, with what they give, do not reach a place.
+
+        The function is traced or not.
+        """
         if path and block and excluded(path[-1], scope, block, names=False):
             return True
         traced = traced and self._asks_mode(scope)
@@ -292,9 +300,9 @@ class Ways:
         return known
 
     def given(self, site: Site, target: Function, before: Pairs) -> Pairs:
-        """Return what a call tells of the parameters of a function that it enters, for the guards there.
+        """Return what a call tells of the parameters of a function, for its guards.
 
-        Literal arguments count, defaults, and parameters handed on whose value is known.
+        The call enters the function. Literal arguments count, defaults, and parameters handed on whose value is known.
         """
         scope = target.scope
         found: dict[tuple[int, str], Any] = {}
@@ -370,9 +378,10 @@ class Ways:
 
 
 def flags(function: Function | Scope | None) -> Pairs:
-    """Return what is known of the parameters of a function that something runs on elements, and of those around it.
+    """Return what is known of the parameters of a function that gets elements.
 
-    Flags have their defaults, `functools.partial` may have given some, and the call of the function that it was made in others.
+    Those of the functions around it are in it. Flags have their defaults, `functools.partial` may have given some, and the
+    call of the function that it was made in others.
     """
     if not isinstance(function, Function):
         return ()
@@ -506,7 +515,10 @@ class HotPaths:
         return self._wide
 
     def reach_at(self, scope: Scope, block: int, place: Place | None, *kinds: str) -> Reach | None:
-        """Return how a place is reached by a root of one of some kinds, guards and receivers counted, or None."""
+        """Return how a place is reached by a root of one of some kinds, or None.
+
+        Guards and receivers count.
+        """
         for kind in kinds:
             for found in self._reached.get((id(scope), kind), ()):
                 if found.passes(block, place):
@@ -514,11 +526,17 @@ class HotPaths:
         return None
 
     def reach_of(self, site: Site, *kinds: str) -> Reach | None:
-        """Return how a call is reached by a root of one of some kinds, guards and receivers counted, or None."""
+        """Return how a call is reached by a root of one of some kinds, or None.
+
+        Guards and receivers count.
+        """
         return self.reach_at(site.scope, site.call.block, site.call.place, *kinds)
 
     def reached(self, *kinds: str) -> Iterator[Reach]:
-        """Yield every function reached by a root of one of some kinds, once for each way that differs in its guards."""
+        """Yield every function reached by a root of one of some kinds.
+
+        It comes once for each way that differs in its guards.
+        """
         for (_, kind), found in list(self._reached.items()):
             if kind in kinds:
                 yield from found
@@ -702,10 +720,10 @@ class HotPaths:
     # Loops
 
     def step_loops(self) -> list[tuple[Scope, int, Site]]:
-        """Return the loops that train: `(scope, block of the loop, the call in it that makes a step)`.
+        """Return the loops that train, each as scope, block and call.
 
-        Such a loop calls a compiled function, a function that uses a gradient tape, or `train_on_batch`, in a
-        scope that is not itself compiled.
+        The call in the loop makes a step: it calls a compiled function, a function that uses a gradient tape, or
+        `train_on_batch`, in a scope that is not itself compiled.
         """
         if self._steps is not None:
             return self._steps
@@ -765,7 +783,10 @@ def inside(scope: Scope, block: int, outer: int) -> bool:
 
 
 def made_of(value: Value | None, *names: str) -> Made | None:
-    """Return the object among a value's alternatives that is of one of some classes, or None."""
+    """Return the object of one of some classes among a value's alternatives.
+
+    None where there is none.
+    """
     for item in alternatives(value):
         if isinstance(item, Made) and item.name in names:
             return item

@@ -97,7 +97,10 @@ class Reached:
         return id(unit) in self._taken
 
     def mentions(self, scope: Scope) -> bool:
-        """Tell whether any code at hand names a function, be it run or not: its own file as it stands, any file in another way."""
+        """Tell whether any code at hand names a function, be it run or not.
+
+        Its own file counts as it stands, any file in another way.
+        """
         return any(
             scope.name in part.wide or (module is scope.module and scope.name in part.plain)
             for module in self._modules.values()

@@ -64,13 +64,13 @@ def api(program: Program) -> Api:
 
 
 def requirement_of(program: Program) -> Requirement:
-    """Return what the project of a program asks for, as far as its files and imports tell."""
+    """Return the releases that the project of a program asks for."""
     return api(program).requirement
 
 
 @once
 def references(program: Program) -> list[Reference]:
-    """Return every name of TensorFlow in the program that the table knows something about."""
+    """Return every name of TensorFlow in the program that the table knows of."""
     found: list[Reference] = []
     table = api(program)
     if not table.admitted:
@@ -178,9 +178,9 @@ def with_other_releases(program: Program) -> frozenset[int]:
 
 @once
 def with_old_releases(program: Program) -> frozenset[int]:
-    """Return the modules, by identity, whose own folder asks for releases before the inspected ones alone.
+    """Return the modules, by identity, for releases before the inspected ones.
 
-    A name that no inspected release has may be in theirs.
+    Their own folder asks for such releases alone. A name that no inspected release has may be in theirs.
     """
     versions = api(program).releases
     apart = {
@@ -216,7 +216,10 @@ def _imports(program: Program, package: str) -> bool:
 
 @once
 def keras_is_two(program: Program) -> bool:
-    """Tell whether the project asks for Keras 2 with any TensorFlow, through `TF_USE_LEGACY_KERAS` or `tf_keras`."""
+    """Tell whether the project asks for Keras 2 with any TensorFlow.
+
+    It does so through `TF_USE_LEGACY_KERAS` or `tf_keras`.
+    """
     return _asks_for_keras_two(program)
 
 
@@ -246,7 +249,10 @@ def absence_expected(reference: Reference, *, keras: bool = True) -> bool:
 
 
 def callers_ask(program: Program, scope: Scope, depth: int = 3) -> bool:
-    """Tell whether a function is called in the program, and only from where its callers ask for a release or a name first."""
+    """Tell whether all callers of a function ask for a release or a name first.
+
+    A function that nothing calls has no such callers.
+    """
     if scope.kind != "function" or depth == 0:
         return False
     sites = program.flow.callers(scope)
@@ -267,7 +273,11 @@ def doubtful(program: Program, reference: Reference) -> bool:
 
 
 def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool:
-    """Tell the same of a dotted name by the expression that has it; None for an import statement."""
+    """Tell whether a dotted name of TensorFlow may be something else.
+
+    The program sets it, or binds its first part in more than one way, or it stands in an annotation. `expr` is the
+    expression that has the name, None for an import statement.
+    """
     if any(raw == name or raw.startswith(name + ".") for name in _set_by_program(program)):
         return True
     if expr is None:
@@ -327,7 +337,10 @@ def _assigned(scope: Scope, name: str) -> bool:
 
 
 def bound_twice(scope: Scope, name: str) -> bool:
-    """Tell whether a name is imported from several places, or imported and assigned, in the scope that binds it."""
+    """Tell whether the scope that binds a name does so more than once.
+
+    The name is imported from several places, or imported and assigned.
+    """
     here = _binder(scope, name)
     if here is None:
         return False
@@ -363,7 +376,10 @@ def _in_annotation(name: Expr, scope: Scope) -> bool:
 
 
 def for_others(program: Program, module: Module) -> bool:
-    """Tell whether a module is for other releases than those that are asked for, by how it is imported or what it says."""
+    """Tell whether a module is for releases that are not asked for.
+
+    How it is imported, or what it says, tells.
+    """
     return id(module) in _for_another_release(program) or _says_one(program, module)
 
 
@@ -531,9 +547,10 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
 
 
 def where_known(table: Api, severity: str) -> str | None:
-    """Return a severity for what some of the releases asked for have; None, the rule's own, where nothing says which is meant.
+    """Return a severity for what some of the releases asked for have.
 
-    What `pip install tensorflow` gives today is meant then. What the code only imports beside TensorFlow is a guess: info.
+    None, the rule's own, stands for a project that does not say which release is meant: what `pip install tensorflow`
+    gives today is meant then. What the code only imports beside TensorFlow is a guess: info.
     """
     if table.requirement.open:
         return None
@@ -541,12 +558,18 @@ def where_known(table: Api, severity: str) -> str | None:
 
 
 def where_keras_known(table: Api, severity: str) -> str | None:
-    """Return the same for what Keras lacks, which a release of Keras that is asked for decides as well."""
+    """Return a severity for what Keras lacks in some of the releases asked for.
+
+    A release of Keras that is asked for decides as well as one of TensorFlow; `where_known` says the rest.
+    """
     return severity if table.requirement.keras else where_known(table, severity)
 
 
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
-    """Yield the names that are not there; none of a file for TensorFlow 1, which `only_old` tells of once."""
+    """Yield the names that are not there.
+
+    Those of a file for TensorFlow 1 are left out: `only_old` tells of it once.
+    """
     for reference, severity, confidence in missing_names(program):
         if written_for_one(program, reference.scope):
             continue
@@ -605,7 +628,7 @@ class Eras:
 
 
 def written_for_one(program: Program, scope: Scope) -> bool:
-    """Tell whether a scope's file is written for TensorFlow 1, where the project may mean that release."""
+    """Tell whether a scope's file is for TensorFlow 1, as the project allows."""
     table = api(program)
     if table.requirement.text and not table.admitted:
         # None of the inspected releases: TensorFlow 1, unless an early one of TensorFlow 2 is asked for.
@@ -628,7 +651,10 @@ def _from_inside_one(program: Program, module: Module) -> bool:
 
 
 def admits_one(program: Program, module: Module) -> bool:
-    """Tell whether what the nearest folder with requirements asks for may be TensorFlow 1."""
+    """Tell whether a module's nearest requirements may mean TensorFlow 1.
+
+    The nearest folder that has some counts.
+    """
     requirement = api(program).requirement
     below = dict(requirement.below)
     folder = os.path.abspath(module.path)
@@ -684,9 +710,10 @@ def is_old(presence: Presence) -> bool:
 
 @once
 def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
-    """Tell whether a file uses any of the names that only a program for TensorFlow 2 uses as a rule, found once for each file.
+    """Tell whether a file uses names that only TensorFlow 2 programs use.
 
-    The last releases of TensorFlow 1 had many of them for who asked for eager execution.
+    It is found once for each file. The last releases of TensorFlow 1 had many of these names for who asked for eager
+    execution.
     """
     return _uses(program, module, names)
 
@@ -727,7 +754,7 @@ def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
 
 @once
 def missing_names(program: Program) -> list[tuple[Reference, str, str]]:
-    """Return the names that the releases asked for do not have, with severity and confidence."""
+    """Return the names that are missing, each with severity and confidence."""
     return list(_look_up(program))
 
 
@@ -827,7 +854,7 @@ def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
 
 
 def before_the_table(table: Api) -> bool:
-    """Tell whether the project may be meant for releases of TensorFlow 2 older than the inspected ones, 2.0 to 2.3."""
+    """Tell whether TensorFlow 2.0 to 2.3, older than the table, may be meant."""
     return not table.requirement.text or any(table.requirement.admits((2, minor, 0)) for minor in range(4))
 
 
@@ -837,10 +864,10 @@ def is_tf_keras(program: Program, scope: Scope) -> bool:
 
 
 def keras_of_release(program: Program, scope: Scope) -> bool:
-    """Tell whether a module's Keras is the one that comes with TensorFlow: `tf.keras`, or the package `keras` beside it.
+    """Tell whether a module's Keras is the one that comes with TensorFlow.
 
-    TensorFlow from 2.6 on installs the Keras of its own number, from 2.16 on Keras 3 (METADATA of its wheels); a project may have a package
-    of that name itself.
+    That is `tf.keras`, or the package `keras` beside it. TensorFlow from 2.6 on installs the Keras of its own number, from
+    2.16 on Keras 3 (METADATA of its wheels); a project may have a package of that name itself.
     """
     return _keras_of_release(program, scope.module)
 
@@ -854,7 +881,10 @@ def _keras_of_release(program: Program, module: Module) -> bool:
 
 @once
 def standalone(program: Program, module: Module) -> frozenset[str]:
-    """Return which packages of Keras beside TensorFlow's own a module imports from: `keras`, `tf_keras`."""
+    """Return the packages of Keras beside TensorFlow's own that a module imports.
+
+    They are `keras` and `tf_keras`.
+    """
     del program
     return frozenset(
         source.partition(".")[0]
@@ -888,7 +918,10 @@ class FailingImport:
 
 @once
 def failing_imports(program: Program, module: Module) -> list[FailingImport]:
-    """Return the imports of a module from standalone Keras that fail with the newest release, where nothing is ready for that."""
+    """Return the imports from standalone Keras that fail with the newest release.
+
+    Imports in code that is ready for that are left out.
+    """
     return list(_failing(program, module))
 
 
@@ -916,12 +949,18 @@ def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
 
 
 def as_written(program: Program, scope: Scope, name: str) -> str:
-    """Return a name of Keras as a file has it: `keras.Model` where it imports the package, else `tf.keras.Model`."""
+    """Return a name of Keras as a file has it.
+
+    That is `keras.Model` where the file imports the package, else `tf.keras.Model`.
+    """
     return f"tf.{name}" if is_tf_keras(program, scope) else name
 
 
 def keras_three(program: Program) -> str:
-    """Tell whether the project's `tf.keras` is Keras 3: `all` or `some` of the releases it asks for, or empty for none."""
+    """Tell whether the project's `tf.keras` is Keras 3.
+
+    The answer is `all` or `some` of the releases it asks for, or empty for none.
+    """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
     if table.silent or workers is None or keras_is_two(program) or workers & table.newest:
@@ -941,10 +980,10 @@ def _of_the_copy(program: Program, module: Module) -> bool:
 
 
 def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:
-    """Return the severity of what only Keras 3 refuses in a file; None where no Keras 3 comes to it.
+    """Return the severity of what only Keras 3 refuses in a file, or None.
 
-    The severity is None, the rule's own, where every release that is asked for has Keras 3, or nothing says which is meant; a
-    warning where another may be meant too.
+    None where no Keras 3 comes to it. The severity itself is None, the rule's own, where every release that is asked for
+    has Keras 3, or nothing says which is meant; a warning where another may be meant too.
     """
     three = keras_three(program)
     if (

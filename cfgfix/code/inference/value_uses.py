@@ -99,7 +99,10 @@ class Uses:
     # Reads
 
     def given_away(self, owner: Scope) -> bool:
-        """Tell whether an object of a class, or of one made from it, goes to a call that is not followed."""
+        """Tell whether an object of a class goes to a call that is not followed.
+
+        Classes made from it count, and those it is made from.
+        """
         bases = self.follower.program.bases
         return any(
             other is owner or owner in bases(other)[0] or other in bases(owner)[0]
@@ -118,7 +121,10 @@ class Uses:
         return found
 
     def access(self, expr: Expr, scope: Scope) -> tuple[Expr, str] | None:
-        """Return the object and the name of a read such as `cfg.x`, `cfg["x"]`, `cfg.get("x")`, `getattr(cfg, "x")`."""
+        """Return the object and the name of a read, or None.
+
+        Reads are `cfg.x`, `cfg["x"]`, `cfg.get("x")`, `getattr(cfg, "x")`.
+        """
         if expr[0] == ATTRIBUTE:
             return expr[1], expr[2]
         if expr[0] == SUBSCRIPT:
@@ -136,7 +142,10 @@ class Uses:
         return None
 
     def key_of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Path | None:
-        """Return the key whose value an expression is, through a name or attribute given once; or None."""
+        """Return the key whose value an expression is, or None.
+
+        It is found through a name or attribute that is given once.
+        """
         if expr is None or depth > 6:
             return None
         found = self.access(expr, scope)
@@ -169,7 +178,10 @@ class Uses:
         return None
 
     def given(self, name: str, scope: Scope) -> tuple[list[tuple[Expr, str]], Scope] | None:
-        """Return what a local name is given, and in which scope; None for a parameter or an outside name."""
+        """Return what a local name is given, and in which scope, or None.
+
+        None for a parameter or an outside name.
+        """
         here: Scope | None = scope
         while here is not None:
             if here.kind in ("function", "lambda") and any(param[0] == name for param in here.params):
@@ -217,7 +229,10 @@ class Uses:
         return self._entry[id(scope)]
 
     def tested(self, test: Expr, holds: bool, scope: Scope) -> set[Guard]:
-        """Return the settings that must have certain values where a test holds, or does not."""
+        """Return the settings that must have certain values where a test holds.
+
+        With `holds` False they are those where it does not hold.
+        """
         if test[0] == UNARY and test[1] == "not":
             return self.tested(test[2], not holds, scope)
         if test[0] == BOOLEAN:
@@ -241,9 +256,10 @@ class Uses:
         return {(path, "true" if holds else "false", None)} if path is not None else set()
 
     def opened(self, owner: Scope, name: str, *, passed_on: bool = True) -> list[tuple[Expr, Scope]] | None:
-        """Return where an attribute is read by a name that a loop goes through; None where all attributes are taken at once.
+        """Return where an attribute is read by a name that a loop goes through.
 
-        That is `vars(x)`, `x.__dict__`, `asdict(x)`, and `getattr(x, n)` where nothing tells what `n` may be.
+        None where all attributes are taken at once. That is `vars(x)`, `x.__dict__`, `asdict(x)`, and `getattr(x, n)` where
+        nothing tells what `n` may be.
 
         Args:
             owner: The class whose objects have the attribute.
@@ -289,12 +305,18 @@ class Uses:
         return found
 
     def names_in_loop(self, name: Expr, scope: Scope) -> list[str] | None:
-        """Return the texts that a loop's variable goes through, or None where they are not known."""
+        """Return the texts that a loop's variable goes through, or None.
+
+        None means that they are not known.
+        """
         items = self.items_in_loop(name, scope)
         return [item[1] for item in items] if items is not None else None
 
     def items_in_loop(self, name: Expr, scope: Scope) -> list[Expr] | None:
-        """Return the constants that a loop's variable goes through, or None where they are not known or no texts."""
+        """Return the constants that a loop's variable goes through, or None.
+
+        None means that they are not known or no texts.
+        """
         if name[0] != NAME:
             return None
         given = self.given(name[1], scope)
@@ -356,7 +378,10 @@ class Uses:
     def decided(
         self, events: Iterable[Event], scope: Scope, origin: Path, *, handler: bool = False
     ) -> list[Expr] | None:
-        """Return what statements only give values to, by expressions without effects; None where they do more."""
+        """Return what statements only give values to, or None where they do more.
+
+        The values are expressions without effects.
+        """
         found: list[Expr] = []
         for event in events:
             if self.inert([event], scope, origin) or (event.kind == "continue" and handler):
@@ -379,7 +404,10 @@ class Uses:
         return found
 
     def idle(self, expr: Expr, scope: Scope) -> bool:
-        """Tell whether an expression calls nothing but plain conversions and what prints or logs."""
+        """Tell whether an expression only converts, prints or logs.
+
+        It calls nothing but plain conversions and what prints or logs.
+        """
         return self._plain(expr, scope, logging=True)
 
     def _plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
@@ -415,9 +443,10 @@ INERT_BASES = frozenset(
 
 
 def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Scope, str]] | None:
-    """Return what an argument, by position or name, becomes in a function or class; None where that is not known.
+    """Return what an argument becomes in a function or class, or None.
 
-    These are parameters (`v`), or attributes (`a`) of a class without `__init__`.
+    The argument is given by position or name; None means that it is not known. The result is parameters (`v`), or
+    attributes (`a`) of a class without `__init__`.
     """
     shift = 0
     if atom[0] == "C":

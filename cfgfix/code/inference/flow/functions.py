@@ -62,7 +62,7 @@ class Functions(Expressions):
         return self._envs.get(id(scope))
 
     def stands_for(self, scope: Scope, expr: Expr) -> Value:
-        """Return what a name, or a chain of attributes of one, stands for at the end of a scope's run on its own."""
+        """Return what a dotted name stands for at the end of a scope's own run."""
         env = self.env_of(scope)
         if env is None or dotted(expr) is None:
             return UNKNOWN
@@ -168,7 +168,10 @@ class Functions(Expressions):
     def enter(
         self, function: Function, site: Site, args: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> Value:
-        """Return what a call of a project function returns, run with its arguments where they tell something."""
+        """Return what a call of a project function returns.
+
+        The function is run with the arguments of the call where they tell something.
+        """
         scope = function.scope
         if function.receiver is not None:
             args = (function.receiver, *args)

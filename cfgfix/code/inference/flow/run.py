@@ -87,7 +87,10 @@ class Run:
             yield from self.by_name.get(name, ())
 
     def under(self, *prefixes: str) -> list[Site]:
-        """Return the sites whose canonical name begins with one of some prefixes, in the order they were met."""
+        """Return the sites whose canonical name begins with one of some prefixes.
+
+        They come in the order they were met.
+        """
         count, found = self._under.get(prefixes, (-1, []))
         if count != len(self.sites):
             names = [name for name in self.by_name if name.startswith(prefixes)]
@@ -104,7 +107,10 @@ class Run:
         return self.by_target.get(id(scope), [])
 
     def run_of(self, function: Function) -> Site | None:
-        """Return the call for which a function that was made in a run with particular arguments was run; None for any other."""
+        """Return the call whose run made a function, or None.
+
+        The run had arguments of its own.
+        """
         found = self._made.get((id(function.scope), id(function.env)))
         return found[0] if found is not None else None
 
@@ -149,7 +155,10 @@ class Run:
     def enter(
         self, function: Function, site: Site, args: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> Value:
-        """Return what a call of a project function returns, run with its arguments where they tell something."""
+        """Return what a call of a project function returns.
+
+        The function is run with the arguments of the call where they tell something.
+        """
         raise NotImplementedError
 
     def _run_where_made(self, function: Function, site: Site) -> None:

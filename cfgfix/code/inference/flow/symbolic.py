@@ -10,7 +10,10 @@ SYMBOLIC_NAMES = frozenset({"keras.Input", "keras.layers.Input", SYMBOLIC.name})
 
 
 def is_symbolic(value: Value) -> bool:
-    """Tell whether something is what Keras gives out for a tensor while a model is built of layers: a KerasTensor."""
+    """Tell whether a value is a KerasTensor.
+
+    Keras gives it out for a tensor while a model is built of layers.
+    """
     return type(value) is Made and value.name in SYMBOLIC_NAMES
 
 

@@ -23,7 +23,10 @@ def lineage(cls: ClassObject) -> Iterator[ClassObject]:
 
 
 def outside_bases(cls: ClassObject) -> list[str]:
-    """Return the canonical names of a class's bases outside the project; `?` for one that is not known."""
+    """Return the canonical names of a class's bases outside the project.
+
+    A base that is not known is `?`.
+    """
     found: list[str] = []
     for here in lineage(cls):
         for base in here.bases:

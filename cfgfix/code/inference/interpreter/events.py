@@ -112,10 +112,16 @@ class Host(Protocol):
         """Return what a config file gives, or None where the path is no file at hand."""
 
     def arguments(self) -> list[str] | None:
-        """Return the arguments of the command by which the program is started; None where none is known."""
+        """Return the arguments of the command that starts the program, or None.
+
+        None means that no command is known.
+        """
 
     def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
-        """Return the files of a folder that a pattern gives, or None where they are not known."""
+        """Return the files of a folder that a pattern gives, or None.
+
+        None means that they are not known.
+        """
 
     def variable(self, name: str) -> str | None:
         """Return an environment variable that the command sets, or None."""

@@ -28,7 +28,10 @@ class Interpreter(Run):
         self._modules: dict[int, ModuleObject] = {}
 
     def run(self, module: Module) -> None:
-        """Run a module as the program's main one, and what it hands to libraries to be called."""
+        """Run a module as the program's main one.
+
+        What it hands to libraries to be called is run too.
+        """
         self.main = module
         try:
             self.module(module)

@@ -289,7 +289,10 @@ def lacking(
 
 
 def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | None:
-    """Return the items that iterating over a value gives, or None where they are not all known."""
+    """Return the items that iterating over a value gives, or None.
+
+    None means that they are not all known.
+    """
     run = frame.run
     if isinstance(value, Sequence):
         if spot is not None:
@@ -331,7 +334,10 @@ PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "werkz
 
 
 def holds_sections(owner: Instance) -> bool:
-    """Tell whether an object has all entries of a section of a config as its attributes, so that it stands for it."""
+    """Tell whether an object has all entries of a config's section as attributes.
+
+    Such an object stands for the section.
+    """
     taken: dict[ConfigKey, int] = {}
     for value in owner.attributes.values():
         key = key_of(value)

@@ -170,7 +170,10 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The name of the method, or the dotted name of what is called outside the project; else empty."""
+        """The name of the method or of what is called outside the project.
+
+        The latter is dotted; for any other call the name is empty.
+        """
         callee = self.callee
         return callee.name if isinstance(callee, (Method, External, Made)) else ""
 
@@ -418,7 +421,10 @@ class Run:
         self._decided[id(test)] = test
 
     def write_out(self, keywords: Mapping) -> None:
-        """Note named arguments that the code writes out one by one: which they are, no config decides."""
+        """Note named arguments that the code writes out one by one.
+
+        No config decides which they are.
+        """
         self._written_out[id(keywords)] = keywords
 
     def is_written_out(self, value: Value) -> bool:
@@ -441,13 +447,19 @@ class Run:
         return value
 
     def walk(self, owner: Value, spot: Spot) -> None:
-        """Note that names of a section are looked up that are not known: each of its keys may be read."""
+        """Note that unknown names of a section are looked up.
+
+        Each of its keys may be read.
+        """
         for item in held(owner):
             for key in keys_of(item):
                 key.walks.append(spot)
 
     def offer(self, owner: Mapping, chosen: Any, spot: Spot) -> None:
-        """Note that a value of a config takes one entry of a section: another value takes another one."""
+        """Note that a value of a config takes one entry of a section.
+
+        Another value takes another entry.
+        """
         for name, value in owner.entries.items():
             key = key_of(value)
             if name != chosen and key is not None:
@@ -489,7 +501,10 @@ class Run:
                     self.waiting.append((item, frame))
 
     def asked_of_unknown(self, owner: Value, name: Any) -> None:
-        """Note a name that is asked of a value of which nothing is known: it may be a config's."""
+        """Note a name that is asked of a value of which nothing is known.
+
+        The value may be a config's.
+        """
         while isinstance(owner, Method):
             owner = owner.owner
         if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):

@@ -177,7 +177,7 @@ def all_origins(value: Value) -> set[ConfigKey]:
 
 
 def name_of(value: Value) -> str:
-    """Return the dotted name of something outside the project; empty for anything else."""
+    """Return the dotted name of something outside the project, or an empty text."""
     if isinstance(value, (External, Made)):
         return value.name
     if isinstance(value, Method) and isinstance(value.owner, (External, Made)):
@@ -192,7 +192,10 @@ def copied(value: Sequence, depth: int = 0) -> Sequence: ...
 @overload
 def copied(value: Value, depth: int = 0) -> Value: ...
 def copied(value: Value, depth: int = 0) -> Value:
-    """Return a copy of a mapping or list, what it holds the same or, with depth, copied too."""
+    """Return a copy of a mapping or list.
+
+    What it holds is the same or, with depth, copied too.
+    """
     if isinstance(value, Mapping):
         made = Mapping(
             {name: copied(item, depth - 1) if depth else item for name, item in value.entries.items()},

@@ -62,7 +62,10 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
 
 
 def put(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
-    """Write an entry of a mapping, noting what becomes of the config's value that stood there."""
+    """Write an entry of a mapping.
+
+    What becomes of the config's value that stood there is noted.
+    """
     before = holder.entries.get(name)
     if before is not None:
         key = key_of(before)

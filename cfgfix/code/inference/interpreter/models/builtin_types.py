@@ -36,7 +36,7 @@ from cfgfix.code.inference.interpreter.values import (
 
 
 def builtin_method(call: Call) -> Value | None:
-    """Return what a method of a built-in type gives; None where the owner is none of them."""
+    """Return what a method of a built-in type gives; None for other owners."""
     owner, name = call.receiver or UNKNOWN, call.name
     if isinstance(owner, Mapping):
         return mapping_method(call)
@@ -252,7 +252,10 @@ def fill(call: Call, entries: Mapping, args: tuple[Value, ...]) -> None:
 
 
 def init_by_name(call: Call) -> Value | None:
-    """Return what `dict.__init__(self, ...)` gives: the base class is named instead of asked for."""
+    """Return what `dict.__init__(self, ...)` gives, or None for other calls.
+
+    The base class is named instead of asked for.
+    """
     receiver = call.first
     if not call.name.endswith(".__init__") or not isinstance(receiver, Instance) or receiver.entries is None:
         return None

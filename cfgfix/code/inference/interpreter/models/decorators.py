@@ -9,7 +9,7 @@ from cfgfix.code.inference.interpreter.run import Call
 
 
 def note_decorator(function: FunctionObject, decorator: Value, name: str) -> None:
-    """Note a decorator from outside the project that decides how its function is called."""
+    """Note an outside decorator that decides how its function is called."""
     if name in ("hydra.main", "click.option", "click.argument") and isinstance(decorator, Made):
         function.keywords = {**function.keywords, f"<{name} {len(function.keywords)}>": decorator}
 

@@ -84,7 +84,10 @@ class Field:
 
 
 def kind_of(run: Run, cls: ClassObject) -> str:
-    """Return how a class makes its constructor from its fields: `dataclass`, `attrs`, `pydantic`, `tuple`; else empty."""
+    """Return how a class makes its constructor from its fields.
+
+    The answer is `dataclass`, `attrs`, `pydantic`, `tuple`, or empty for any other class.
+    """
     for here in classes.lineage(cls):
         scope = here.scope
         for decorator in scope.decorators:
@@ -246,7 +249,10 @@ def construct_unknown(call: Call, cls: ClassObject) -> Value:
 
 
 def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
-    """Return an object of a class of fields, noting what it does not take of a config's section."""
+    """Return an object of a class of fields.
+
+    What the class does not take of a config's section is noted.
+    """
     init = cls.names.names.get("__init__")
     if isinstance(init, FunctionObject):
         instance = Instance(cls)
@@ -428,7 +434,10 @@ def _coerced(value: object, field: Field, version: int) -> tuple[object, str]:
 
 
 def class_method(call: Call, cls: ClassObject) -> Value | None:
-    """Return what a method that a class has from outside gives; None where it is not modelled."""
+    """Return what a method that a class has from outside gives, or None.
+
+    None means that it is not modelled.
+    """
     name = call.name
     if name == "add_implicit_resolver":
         return add_resolver(call, cls)
@@ -446,7 +455,10 @@ def class_method(call: Call, cls: ClassObject) -> Value | None:
 
 
 def instance_method(call: Call, owner: Instance) -> Value | None:
-    """Return what a method that an object has from outside gives; None where it is not modelled."""
+    """Return what a method that an object has from outside gives, or None.
+
+    None means that it is not modelled.
+    """
     name = call.name
     if name in ("dict", "model_dump", "to_dict", "asdict") and kind_of(call.run, owner.cls):
         return Mapping({**owner.attributes}, open=owner.open, sections=owner.sections)

@@ -80,7 +80,10 @@ def _load_by_function(call: Call) -> Value:
 
 
 def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
-    """Return what loading a file gives: the config, or something of which nothing is known."""
+    """Return what loading a file gives.
+
+    That is the config, or something of which nothing is known.
+    """
     results: list[Value] = []
     for item in alternatives(source):
         path: Value

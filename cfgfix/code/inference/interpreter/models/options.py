@@ -290,7 +290,10 @@ def flag(run: Run, name: str, spot: Spot) -> Value:
 
 
 def note_holder(run: Run, holder: Made, spot: Spot) -> None:
-    """Note that a flag is read by its holder: `RATE = DEFINE_float(...)`, then `RATE.value`."""
+    """Note that a flag is read by its holder.
+
+    After `RATE = DEFINE_float(...)` that is `RATE.value`.
+    """
     name = constant_text(holder.args[0]) if holder.args else None
     option = run.options.get(name) if name is not None else None
     if option is not None:

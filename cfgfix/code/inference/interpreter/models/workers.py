@@ -20,7 +20,10 @@ POOL_METHODS = frozenset(
 
 
 def pool_method(call: Call) -> Value:
-    """Return what a method of a pool or executor gives: it calls a function, once or for each item."""
+    """Return what a method of a pool or executor gives.
+
+    The method calls a function, once or for each item.
+    """
     name = call.name
     if not call.args:
         return UNKNOWN
