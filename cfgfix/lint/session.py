@@ -266,10 +266,42 @@ def repository(path: str, paths: Sequence[str]) -> str:
         whole = os.path.realpath(named)
         if os.path.isdir(whole) and is_inside(folder, whole):
             # The programs that read `runs/` lie beside it, where a person starts them.
-            return here if is_inside(whole, here) and _looks_like_project(here) else whole
-    return here if is_inside(folder, here) else folder
+            return _project_without_repository(whole, here) if is_inside(whole, here) else whole
+    return _project_without_repository(folder, here) if is_inside(folder, here) else folder
 
 
+def _project_without_repository(folder: str, here: str) -> str:
+    """Return the folder of a project that is in no repository: at most the working folder, and no folder of many projects."""
+    if _is_marked(here):
+        return here
+    found = above = folder
+    while above != here and not _holds_projects(above):
+        if _is_marked(above):
+            return above
+        above = os.path.dirname(above)
+        if _looks_like_project(above) and not _holds_projects(above):
+            found = above
+    return found
+
+
+_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml", "cfgfix.toml")
+
+
+def _is_marked(folder: str) -> bool:
+    """Tell whether a folder has a file that stands at the top of a project."""
+    return any(os.path.exists(os.path.join(folder, name)) for name in _MARKS)
+
+
+def _holds_projects(folder: str) -> bool:
+    """Tell whether a folder is one that projects lie in: the home folder, that of temporary files, the root."""
+    places = (os.path.expanduser("~"), _SHARED, *(os.environ.get(name) for name in _TEMPORARY))
+    return folder == os.path.dirname(folder) or any(
+        place and folder == os.path.realpath(place) for place in places
+    )
+
+
+_SHARED = "/tmp"  # noqa: S108 - nothing is written there
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 _OF_PROJECTS = (".py", "pyproject.toml", "setup.cfg", "requirements.txt")
 
 
