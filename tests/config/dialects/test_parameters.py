@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cfgfix.code.inference.releases import NOTHING
+from cfgfix.code.tensorflow.requirements import NOTHING
 from cfgfix.code.tensorflow.api import Api, load
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.config.dialects.meanings import MEANINGS
