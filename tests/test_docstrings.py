@@ -13,7 +13,6 @@ LONGEST = 80
 TO_DO = (
     "measure",
     "tf",
-    "usage",
 )
 """Packages whose docstrings still open with longer lines; nothing is added here."""
 NO_VERBS = frozenset(

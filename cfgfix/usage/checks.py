@@ -59,7 +59,9 @@ def usage_of(
     shared: Sequence[Rule] | None = None,
     use_cache: bool = True,
 ) -> Usage:
-    """Return what a project's code does with its config, from the cache where nothing changed.
+    """Return what a project's code does with its config.
+
+    The answer comes from the cache where nothing changed.
 
     Args:
         files: The Python files of the project.
@@ -143,7 +145,10 @@ def _unpack(data: Any) -> Any:
 
 
 def overruled(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
-    """Return a class's schema with another answer to keys that the class does not have: `fatal` or `ignored`."""
+    """Return a class's schema with another answer to keys that it does not have.
+
+    The answer is `fatal` or `ignored`.
+    """
     changed = {
         name: overruled(value, unknown)
         if isinstance(value, Mapping)
@@ -408,7 +413,10 @@ def class_of(usage: Usage, path: Sequence[str | int]) -> str | None:
 
 
 def loading_summary(usage: Usage) -> str:
-    """Return in one line how the project loads its configs, or nothing where it is not known."""
+    """Return in one line how the project loads its configs.
+
+    The line is empty where that is not known.
+    """
     core = [item for item in usage.loadings if item.role == key_uses.CORE]
     if not core:
         return ""

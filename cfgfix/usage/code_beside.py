@@ -101,7 +101,10 @@ class Around:
     floats_too: bool = False
 
     def converts(self, name: str) -> bool:
-        """Tell whether the code may make a number of what it reads under a name by itself: `float(params["lr"])`."""
+        """Tell whether the code may make a number of what it reads under a name.
+
+        `float(params["lr"])` does.
+        """
         return self.yacs or self.floats_too or name in self.converted
 
 
@@ -147,7 +150,10 @@ class Surroundings:
         self.looked: list[str] = []
 
     def code_near(self, path: str, text: str = "") -> Around:
-        """Return what the code around a config says, and keys of its own text that Hydra has a meaning for."""
+        """Return what the code around a config says of how it is read.
+
+        Keys of the config's own text that have a meaning for Hydra count too.
+        """
         # As it is written: a link to a config elsewhere does not lead to the code there.
         here = os.path.dirname(os.path.abspath(path))
         top = _top(here)

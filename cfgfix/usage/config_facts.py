@@ -13,7 +13,10 @@ MAX_LEAVES = 20_000
 
 
 def facts_of(document: Document, loader: Loader) -> ConfigFacts:
-    """Return every plain value of a config with its key path, as the loader gives it; lists are not entered."""
+    """Return every plain value of a config with its key path.
+
+    The values are those that the loader gives; lists are not entered.
+    """
     leaves: dict[tuple[str, ...], Any] = {}
     if document.problem is None:
         for root in document.roots:

@@ -108,7 +108,10 @@ class ConfigFile:
         return self._document
 
     def tree(self, loader: str = "pyyaml") -> tuple[Entry | None, Problem | None]:
-        """Return the values of the file as a loader reads them, or why it cannot be loaded."""
+        """Return the values of the file as a loader reads them, or its problem.
+
+        The problem says why it cannot be loaded.
+        """
         name = loader if self.form == "yaml" else self.form
         found = self._trees.get(name)
         if found is None:

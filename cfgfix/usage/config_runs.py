@@ -94,7 +94,10 @@ class ConfigRuns:
 
     @property
     def mentioned(self) -> Mentions:
-        """Names that code mentions of which the runs do not show that they are no keys of the file."""
+        """The names in the code that may be keys of the file.
+
+        The runs do not show that they are none.
+        """
         if self._mentioned is None:
             again = self.again()
             cut_off = not again or any(result.run.exhausted for result in again)
@@ -104,7 +107,10 @@ class ConfigRuns:
         return self._mentioned
 
     def again(self) -> list[RunResult]:
-        """Return the runs made again with both ways taken at conditions; none where a run was cut off."""
+        """Return the runs made again with both ways taken at conditions.
+
+        The list is empty where a run was cut off.
+        """
         if self.exhausted or self.project.steps > 2 * MAX_STEPS:
             return []
         return [self.every_way(result) for result in self.results]
@@ -147,7 +153,10 @@ class ConfigRuns:
         return ""
 
     def not_followed(self, path: KeyPath) -> bool:
-        """Tell whether a section went where it could not be followed, or its names are made by counting."""
+        """Tell whether what becomes of a section, or of a numbered key, is not known.
+
+        The section went where it could not be followed, or its names are made by counting.
+        """
         section = path[:-1]
         siblings = [child.path for _, child in self.entries[section].children if section in self.entries]
         read = [

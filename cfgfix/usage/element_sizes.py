@@ -65,7 +65,9 @@ Place2 = tuple[int, Place]
 
 
 def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int | None]]:
-    """Yield the calls for which the bytes of an element count, with those bytes; None where they are not known.
+    """Yield the calls for which the bytes of an element count, with the bytes.
+
+    They are None where they are not known.
 
     Args:
         calls: The calls of one run.
@@ -78,7 +80,9 @@ def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int |
 
 
 def sample_counts(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, Value | None]]:
-    """Yield the calls for which the number of samples counts, with that number; None where it is not known.
+    """Yield the calls for which the number of samples counts, with the number.
+
+    It is None where it is not known.
 
     Args:
         calls: The calls of one run.

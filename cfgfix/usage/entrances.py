@@ -110,7 +110,10 @@ class Entrances:
         self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
 
     def found(self) -> list[Entrance]:
-        """Return where the project's programs begin, those that may load a config or that have options."""
+        """Return where the project's programs begin.
+
+        Programs that may load a config count, and those that have options.
+        """
         found: list[Entrance] = []
         scripts = self._console_scripts()
         imported = self._imported()
@@ -279,7 +282,10 @@ def _loads(call: Call) -> bool:
 
 
 def imported_names(module: Module) -> Iterator[str]:
-    """Yield the dotted names that a module imports, as they are written, those of starred imports too."""
+    """Yield the dotted names that a module imports, as they are written.
+
+    Those of starred imports are in it.
+    """
     for scope in module.summary.scopes:
         for event in _events(scope.body):
             if event.kind == "import":

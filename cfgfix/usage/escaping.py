@@ -131,7 +131,10 @@ def _followed(found: Collector, event: Event, role: Any, scope: Scope, paths: se
 
 
 def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path]) -> bool:
-    """Tell whether an object that gets a section as an attribute is one whose reads are found; note what it gets."""
+    """Tell whether reads are found of an object that gets a section.
+
+    The object gets it as an attribute; what it gets is noted.
+    """
     atoms = found.follower.atoms_of(base, scope)
     if atoms and all(atom[0] == "c" for atom in atoms):
         return True
@@ -161,7 +164,10 @@ def _outside(found: Collector, owner: Scope) -> list[str]:
 
 
 def note_stored(found: Collector) -> None:
-    """Count the keys of sections that objects hold whose attributes are taken by code that is not followed."""
+    """Count the keys of sections that objects take to code that is not followed.
+
+    That code takes the attributes of the objects that hold the sections.
+    """
     for (_, name), (owner, paths) in found.stored.items():
         place: Expr = (NAME, name, owner.place)
         opened = found.uses.opened(owner, name, passed_on=False)
@@ -182,7 +188,10 @@ def note_stored(found: Collector) -> None:
 
 
 def note_locals(found: Collector) -> None:
-    """Count the keys of sections that local names hold where all local names are taken at once."""
+    """Count the keys of sections that local names hold where all are taken.
+
+    `locals()` takes all of them at once.
+    """
     for scope in found.loads.by_locals:
         place = scope.place
         names = {*found.follower.assignments(scope), *(param[0] for param in scope.params)}
@@ -262,7 +271,10 @@ def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
 
 
 def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) -> str:
-    """Return whether what prints, dumps or looks at a section lets something else read it."""
+    """Return whether what shows a section lets something else read it.
+
+    It prints, dumps or looks at the section.
+    """
     if names & SHOWING:
         return found.fate(expr, scope)
     if names & {"type"} and len(scope.calls[expr[1]].args) == 3:

@@ -19,7 +19,10 @@ Calls = dict[CallPlace, dict[int | str, Given]]
 
 
 def under_configs(code: ProjectCode) -> list[UnderConfigs]:
-    """Return what each config gives to calls, those with the same values together, those with most values first."""
+    """Return what each config gives to calls.
+
+    Configs that give the same values stand together; those with most values come first.
+    """
     found: dict[object, tuple[list[str], Calls, Branches]] = {}
     for path, says in code.all().items():
         if not says.framework:

@@ -55,7 +55,10 @@ _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
 
 
 def composed(host: Host, loading: Loading) -> Value | None:
-    """Return the config that `hydra.main` or `compose` gives a program, or None where its file is not found."""
+    """Return the config that `hydra.main` or `compose` gives a program.
+
+    None where its file is not found.
+    """
     given = loading.path
     text = given.value if type(given) is Scalar and isinstance(given.value, str) else None
     if text is None:
@@ -275,7 +278,10 @@ def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
 
 
 def looked_up(name: str, way: tuple[Mapping, ...]) -> Value | None:
-    """Return what an interpolation names, from the root or, with leading dots, from where it stands."""
+    """Return what an interpolation names, or None.
+
+    It is looked up from the root or, with leading dots, from where it stands.
+    """
     if ":" in name:
         return None
     level = len(name) - len(name.lstrip("."))

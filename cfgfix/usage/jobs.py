@@ -113,7 +113,10 @@ def jobs_of(files: ProjectFiles) -> list[RunBy]:
 
 
 def job_for(jobs: Iterable[RunBy], programs: Iterable[str], config: str) -> Job | None:
-    """Return the job that runs one of a config's programs with it, or None where none or several different ones do."""
+    """Return the job that runs one of a config's programs with it, or None.
+
+    None where none does, or jobs with different limits do.
+    """
     programs = list(programs)
     named: list[Job] = []
     other: list[Job] = []

@@ -181,13 +181,19 @@ class Usage:
 
     @property
     def loader(self) -> str | None:
-        """The loader that all config files of the project go through; None where there are several kinds or none."""
+        """The loader that all config files of the project go through.
+
+        None where there are several kinds or none.
+        """
         kinds = {item.kind for item in self.loadings if item.role == CORE}
         return next(iter(kinds)) if len(kinds) == 1 else None
 
     @property
     def unknown(self) -> str | None:
-        """What an unknown key does: `fatal`, `ignored` or `free`; None where nothing tells."""
+        """What an unknown key does: `fatal`, `ignored` or `free`.
+
+        None where nothing tells.
+        """
         found = {item.unknown for item in self.loadings if item.role == CORE} or {
             item.unknown for item in self.loadings
         }

@@ -11,7 +11,10 @@ from cfgfix.usage.spelling import nearest_name
 
 
 def find_unknown_overrides(runs: ConfigRuns) -> None:
-    """Tell of `section.name=value` in a command where the section has no such key: Hydra stops."""
+    """Find overrides `section.name=value` of commands that name no key.
+
+    Hydra stops where the section has no such key.
+    """
     told: set[tuple[str, str, int]] = set()
     for result in runs.results:
         command = result.command

@@ -154,7 +154,10 @@ class ProjectRuns:
         return config.source.text if config is not None else ""
 
     def run(self) -> None:
-        """Run every program under every command, then with each further file that its load sites fit."""
+        """Run every program under every command.
+
+        Then each is run with each further file that its load sites fit.
+        """
         finder = Entrances(self.program, self.files)
         entrances = self.entered = finder.found()
         commands = finder.commands(entrances)
@@ -198,7 +201,10 @@ class ProjectRuns:
         return len(self.results) >= MAX_RUNS or self.steps >= MAX_STEPS
 
     def other_ways(self, result: RunResult) -> list[RunResult]:
-        """Return a run made again with both ways taken at conditions on configs; none where there are no steps left for it."""
+        """Return a run made again with both ways taken at conditions on configs.
+
+        The list is empty where there are no steps left for it.
+        """
         if result.run.exhausted or self.steps >= MAX_STEPS // 2:
             return []
         if id(result) not in self.every_way:
@@ -255,7 +261,10 @@ class ProjectRuns:
         )
 
     def pydantic_for(self, folder: str) -> int:
-        """Return the major release of pydantic that a program in a folder is for; 0 where that is not known."""
+        """Return the major release of pydantic that a folder's program is for.
+
+        It is 0 where that is not known.
+        """
         found = self.pydantic_majors.get(folder)
         if found is None:
             from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
@@ -398,7 +407,10 @@ def share_read(opened: Opened) -> float:
 
 
 def lacking(opened: Opened, result: RunResult) -> int:
-    """Return how many keys a program needs that a file lacks, and how many of the file's it refuses."""
+    """Return how many keys a file lacks, and has that a program refuses.
+
+    The program needs the keys that count as lacking.
+    """
     asked = {
         (key.path, item.name)
         for item in result.run.asked

@@ -138,7 +138,10 @@ class ProjectCode:
         return found if found.digest == digest else self._with_text(name, source, digest)
 
     def all(self) -> dict[str, CodeSays]:
-        """Return what the code says of every config that it opens, by its path relative to the root."""
+        """Return what the code says of every config that it opens.
+
+        Each config is named by its path relative to the root.
+        """
         return self.known().configs
 
     def options(self) -> tuple[OptionHit, ...]:

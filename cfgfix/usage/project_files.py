@@ -81,12 +81,15 @@ class ProjectFiles:
         return set(self.data)
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path as one relative to the root, or None where it lies elsewhere."""
+        """Return an absolute path relative to the root, or None outside of it."""
         relative = os.path.relpath(path, self.root)
         return None if relative.startswith("..") else relative.replace(os.sep, "/")
 
     def matching(self, pattern: str, base: str) -> list[str]:
-        """Return the data files that a glob pattern below a folder gives; `**` stands for folders at any depth."""
+        """Return the data files that a glob pattern below a folder gives.
+
+        `**` stands for folders at any depth.
+        """
         whole = os.path.normpath(os.path.join(base, pattern)).replace(os.sep, "/")
         if whole.startswith(("../", "/")):
             return []

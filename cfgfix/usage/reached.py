@@ -52,7 +52,9 @@ class Places:
 def reached_by(
     path: str, results: Sequence[RunResult], sinks: Sinks, entries: dict[KeyPath, Any], places: Places
 ) -> tuple[Reached, ...]:
-    """Return the parameters that the values of a config reach, and the constants that its programs give those with a meaning.
+    """Return the parameters that the values of a config reach.
+
+    The constants that its programs give parameters with a meaning are in it.
 
     Args:
         path: The config.
@@ -95,7 +97,10 @@ def reached_by(
 
 
 def branches_of(path: str, results: Sequence[RunResult]) -> tuple[Branch, ...]:
-    """Return the branches of the code that a config decides alone, the same way in all runs that open it."""
+    """Return the branches of the code that a config decides alone.
+
+    They go the same way in all runs that open it.
+    """
     found: dict[tuple[str, Place], Branch | None] = {}
     for result in results:
         for (scope, place), (taken, keys) in result.run.branches.items():

@@ -474,7 +474,10 @@ class Collector:
         return atom[0] == "C" or bool(called == atom[1].name)
 
     def follows(self, atom: Any, role: Any) -> bool:
-        """Tell whether an argument becomes a parameter or attribute that is followed by name."""
+        """Tell whether an argument becomes something that is followed by name.
+
+        That is a parameter or an attribute.
+        """
         if (
             atom[0] == "C"
             and self.sections is not None

@@ -88,7 +88,10 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
 
 
 def number_for(value: Any, takes: str) -> tuple[int | float, str] | None:
-    """Return the number that a value stands for, with its text, where a parameter takes numbers; None where that is not certain."""
+    """Return the number that a value stands for, with its text, or None.
+
+    The parameter takes numbers; None where that, or the number, is not certain.
+    """
     integer = takes.startswith("an integer")
     if not integer and not takes.startswith(("a number", "a float")):
         return None

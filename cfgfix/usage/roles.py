@@ -19,7 +19,7 @@ _WEAK_WORDS = frozenset({"decode", "predict", "export", "serve"})
 
 
 def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
-    """Return for each file whether it belongs to the program itself, to its tools and tests, or to inference."""
+    """Return the role of each file: program, tools and tests, or inference."""
     found: dict[str, str] = {}
     weak: list[Module] = []
     modules = list(modules)

@@ -118,7 +118,7 @@ class Host:
         )
 
     def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
-        """Return the configs of a folder that a pattern gives, or None where there are none."""
+        """Return the configs of a folder that a pattern gives, or None without any."""
         del spot
         text = _text(folder)
         if text is None:
@@ -133,7 +133,10 @@ class Host:
         return None
 
     def load(self, loading: Loading) -> Value | None:
-        """Return what a config file gives; a mapping that notes what it is asked for where the file is not known."""
+        """Return what a config file gives.
+
+        Where the file is not known that is a mapping that notes what it is asked for.
+        """
         site = site_of(loading)
         self.project.sites.setdefault(site, loading)
         if loading.how == "hydra":

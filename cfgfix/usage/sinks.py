@@ -66,7 +66,10 @@ class BoundCall:
 
     @property
     def entries(self) -> Mapping | None:
-        """The mapping whose entries are its named arguments: of `**mapping`, or of a description; None for written arguments."""
+        """The mapping whose entries are the named arguments of the call.
+
+        It is that of `**mapping`, or of a description; None for written arguments.
+        """
         return self.described if self.described is not None else self.call.spread
 
 
@@ -112,7 +115,10 @@ class Sink:
         return self.bound.result
 
     def unchanged(self, value: Value) -> ConfigKey | None:
-        """Return the key whose value one of `values` is as it stands in the file, or None where it was computed."""
+        """Return the key whose value one of `values` is, as the file has it.
+
+        None where the value was computed.
+        """
         key = value.key if isinstance(value, (Scalar, Sequence, Mapping)) else None
         return key if key in self.keys else None
 
@@ -130,7 +136,10 @@ class Sinks:
         self._bound: dict[int, list[BoundCall]] = {}
 
     def calls(self, result: RunResult) -> list[BoundCall]:
-        """Return the calls of TensorFlow and Keras that a run makes, in its order, with the objects that they describe."""
+        """Return the calls of TensorFlow and Keras that a run makes, in its order.
+
+        The objects that they describe count as calls.
+        """
         found = self._bound.get(id(result))
         if found is None:
             found = self._bound[id(result)] = [

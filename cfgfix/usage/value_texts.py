@@ -96,7 +96,10 @@ def _names_key(result: RunResult, name: str) -> bool:
 
 
 def find_numbers_as_text(runs: ConfigRuns) -> None:
-    """Tell of texts that look like numbers and go into TensorFlow or Keras unconverted."""
+    """Find texts that look like numbers and go into TensorFlow unconverted.
+
+    Keras counts as well.
+    """
     for result in runs.results:
         for call in result.run.calls:
             if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:

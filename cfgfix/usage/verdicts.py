@@ -67,7 +67,9 @@ class ConfigVerdicts:
 
 
 def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str, ConfigVerdicts]:
-    """Return what the runs say of each config that they opened, by its path relative to the project.
+    """Return what the runs say of each config that they opened.
+
+    Each is named by its path relative to the project.
 
     Args:
         project: The runs.
