@@ -153,7 +153,9 @@ def _info(shape: tuple[int, int, int, int, int], length: int, path: str) -> WavI
 
 
 def probe_all(paths: Iterable[str | os.PathLike[str]]) -> tuple[WavInfo, ...]:
-    """Return what the headers of many files say, or one error that names the first ten that cannot be used.
+    """Return what the headers of many files say.
+
+    One error names the first ten that cannot be used.
 
     Args:
         paths: The files.
@@ -292,7 +294,10 @@ def _decode_24(body: Any) -> Any:
 
 
 def mix_down(samples: Any, how: str = "mean") -> Any:
-    """Return one channel of float32 `[samples, channels]`: the `mean` of them, or the `first`."""
+    """Return one channel of float32 `[samples, channels]`.
+
+    It is the `mean` of the channels, or the `first`.
+    """
     if how == "first":
         return samples[:, 0]
     if how != "mean":
@@ -301,9 +306,10 @@ def mix_down(samples: Any, how: str = "mean") -> Any:
 
 
 def resample_kernel(source: int, target: int) -> tuple[Any, int, int, int]:
-    """Return the filter for a change of rate: one row of taps for each phase of the output.
+    """Return the filter for a change of rate.
 
-    The filter is the ideal low pass at `RESAMPLE_ROLLOFF` of the lower Nyquist rate under a Kaiser window.
+    It has one row of taps for each phase of the output. It is the ideal low pass at `RESAMPLE_ROLLOFF` of the lower Nyquist
+    rate under a Kaiser window.
 
     Returns:
         float32 `[taps, 1, phases]`, the stride in input samples, the phases, and the zeros to put before the input.
@@ -378,7 +384,9 @@ def resampled_length(length: Any, source: int, target: int) -> Any:
 
 
 def hz_to_mel(frequency: Any, scale: str) -> Any:
-    """Return mel of Hz on the `slaney` scale (linear below 1 kHz, then logarithmic) or the `htk` scale.
+    """Return mel of Hz on the `slaney` or the `htk` scale.
+
+    The `slaney` scale is linear below 1 kHz, then logarithmic.
 
     >>> float(hz_to_mel(1000.0, "slaney")), round(float(hz_to_mel(1000.0, "htk")))
     (15.0, 1000)
@@ -503,7 +511,10 @@ class MelSettings:
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> MelSettings:
-        """Return settings with the config's sample rate, hop and bands; everything else as given or by default."""
+        """Return settings with the config's sample rate, hop and bands.
+
+        Everything else is as given or by default.
+        """
         concepts = read_concepts(config)
         found = {
             name: concepts.whole(name, least=1)
@@ -719,7 +730,10 @@ def features_from_wav(
     workers: int | None = None,
     deterministic: bool | None = None,
 ) -> Any:
-    """Return a dataset of log-mel spectrograms of WAV files, computed wholly in TensorFlow.
+    """Return a dataset of log-mel spectrograms of WAV files.
+
+    They are computed wholly in TensorFlow. Every header is read here, so a file of another format is an error now and not
+    in the third epoch.
 
     Every header is read here, so a file of another format is an error now and not in the third epoch.
 

@@ -317,7 +317,10 @@ class StepRecorder:
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
-        """Record the step that runs within. Let it end with the result read, or a GPU's work is not in its time."""
+        """Record the step that runs within.
+
+        Let it end with the result read, or a GPU's work is not in its time.
+        """
         self.begin()
         yield
         self.end()
@@ -359,7 +362,10 @@ class StepRecorder:
         return int(self._usage.memory_bytes or 0) if self._usage is not None else 0
 
     def data_wait(self) -> float | None:
-        """Return the share of counted time spent waiting for data, or None where it was not measured."""
+        """Return the share of counted time spent waiting for data.
+
+        It is None where it was not measured.
+        """
         if not self._measured_wait or not self._spent:
             return None
         waited = self._waited if self._clock is None else self._clock.read()[0] - self._clock_start
@@ -562,7 +568,9 @@ def keras_callback(
     log_every: int = 50,
     config: Config = None,
 ) -> Any:
-    """Return a Keras callback that records `model.fit`; its `recorder` is a `StepRecorder`.
+    """Return a Keras callback that records `model.fit`.
+
+    Its `recorder` is a `StepRecorder`.
 
     Keras takes batches inside its compiled function, so waiting for data is only known with a clock: train on the dataset
     of `watch_data` and pass its clock. At the end of each epoch the logs get `step_ms` and, with a clock, `data_wait`.
@@ -625,7 +633,7 @@ def keras_callback(
 def overhead(
     step_seconds: float = 0.01, steps: int = 300, make: Callable[[], StepRecorder] = StepRecorder
 ) -> float:
-    """Return the share of a step's time that recording costs, measured on this machine.
+    """Measure the share of a step's time that recording costs on this machine.
 
     Args:
         step_seconds: Length of the step the cost is compared with.

@@ -88,7 +88,10 @@ class Concepts:
         return tuple(sorted(self._values))
 
     def place(self, name: str) -> str:
-        """Return how the user knows a concept: the key in the file, else the concept's name."""
+        """Return how the user knows a concept.
+
+        It is the key in the file, else the concept's name.
+        """
         return self._places.get(name, name)
 
     def wrong(self, name: str, wanted: str) -> CfgfixError:
@@ -111,7 +114,9 @@ class Concepts:
     def whole(
         self, name: str, argument: int | None = None, *, least: int = 0, auto: bool = False
     ) -> int | None:
-        """Return a whole number of at least `least`; with `auto`, -1 and the word `auto` mean that TensorFlow chooses.
+        """Return a whole number of at least `least`.
+
+        With `auto`, -1 and the word `auto` mean that TensorFlow chooses.
 
         Raises:
             CfgfixError: It is something else.
@@ -176,7 +181,9 @@ Config = Concepts | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
 def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
-    """Return the concepts that a config gives; as text, a table of what is read from which key.
+    """Return the concepts that a config gives.
+
+    As text they are a table of what is read from which key.
 
     A file is read as `cfgfix check` reads it: with the dialect, the key paths and the loader that the settings of its folder
     name (`[tool.cfgfix]`), else with the dialect that is detected, else by the common spellings.
@@ -262,7 +269,9 @@ def _read_file(path: str, name: str | None) -> Concepts:
 
 
 def resolve_machine(hardware: Hardware | str | None) -> Hardware:
-    """Return the machine the runtime is for: this one, unless a profile such as `rtx4090x2,cpus=16` names another.
+    """Return the machine the runtime is for.
+
+    It is this one, unless a profile such as `rtx4090x2,cpus=16` names another.
 
     Raises:
         CfgfixError: The profile is not known.

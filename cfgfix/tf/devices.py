@@ -328,7 +328,9 @@ class DevicePipeline:
         return self.report()
 
     def parts(self, step: Callable[..., Any]) -> tuple[Iterable[Any], list[tuple[str, Callable[[Any], Any]]]]:
-        """Return the source and the two stages, each placing its own work: what `cfgfix profile devices --pipeline` runs.
+        """Return the source and the two stages, each placing its own work.
+
+        `cfgfix profile devices --pipeline` runs them.
 
         Args:
             step: A function of a batch (a tuple is passed as several arguments).
@@ -350,7 +352,9 @@ class DevicePipeline:
         ]
 
     def close(self) -> None:
-        """Stop the thread and wait for it; prepared batches are dropped. Calling it twice does no harm.
+        """Stop the thread and wait for it; prepared batches are dropped.
+
+        Calling it twice does no harm.
 
         Raises:
             CfgfixError: The batch being prepared did not end in time; its thread stays behind.
@@ -515,7 +519,10 @@ class LeakMonitor:
             self._stride *= 2
 
     def judge(self) -> Leak:
-        """Return whether memory grows, from the lowest readings of `LEAK_BLOCKS` parts of the run (Mann-Kendall's test)."""
+        """Return whether memory grows.
+
+        Mann-Kendall's test is made on the lowest readings of `LEAK_BLOCKS` parts of the run.
+        """
         import numpy as np
 
         count = len(self._readings)

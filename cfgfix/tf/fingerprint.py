@@ -21,7 +21,9 @@ MAX_PARTS = 20_000
 
 
 def fingerprint(value: Any) -> str:
-    """Return 32 hexadecimal digits that change when the value - data, or a function with all it refers to - changes.
+    """Return 32 hexadecimal digits that change when the value changes.
+
+    The value is data, or a function with all it refers to.
 
     A function counts by its bytecode, its defaults, what it closes over, and the functions, modules and plain data that its
     code names; code of other packages that have a version counts by that. The answer may differ between

@@ -60,7 +60,9 @@ class Way:
 
 
 def measure_gil_share(function: Callable[[Any], Any], sample: Sequence[Any]) -> float:
-    """Return the share of its time in which a function holds the GIL, from 0 (never) to 1 (always).
+    """Measure the share of its time in which a function holds the GIL.
+
+    It lies between 0 (never) and 1 (always).
 
     The sample is run by one thread, then by two at once, each on its own. If the GIL is free both finish in the time of
     one; if it is held they take twice as long.
@@ -107,7 +109,9 @@ def _two(function: Callable[[Any], Any], sample: Sequence[Any]) -> float:
 def map_parallel(
     function: Callable[[Any], Any], items: Sequence[Any], *, workers: int | None = None, mode: str = "auto"
 ) -> tuple[list[Any], Way]:
-    """Return the function's results for all items, in their order, and how they were made.
+    """Return the function's results for all items and how they were made.
+
+    The results are in the order of the items.
 
     Args:
         function: A function of one item. For processes it must be importable by name and its results must be plain.
@@ -306,7 +310,10 @@ def _receive(stream: BinaryIO | Any) -> Any:
 
 
 def serve() -> None:
-    """Be a worker: read a function, then lists of items, and answer with lists of results, until the pipe ends."""
+    """Be a worker: read a function, then answer lists of items with results.
+
+    It ends when the pipe does.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the function prints must not get between the answers
     questions = os.fdopen(os.dup(0), "rb")

@@ -275,9 +275,10 @@ def _stages(graph: _Graph) -> list[Stage]:
 
 
 def randomness(dataset: Any) -> tuple[str, str] | None:
-    """Return what makes a dataset give other elements in another pass: the stage and `random`, `shuffle` or `unknown`.
+    """Return what makes a dataset give other elements in another pass, or None.
 
-    A cache placed after it would freeze the first pass. None where nothing of the kind is there.
+    It is the stage and `random`, `shuffle` or `unknown`. A cache placed after it would freeze the first pass. None where
+    nothing of the kind is there.
 
     Args:
         dataset: A tf.data.Dataset.
@@ -314,7 +315,9 @@ def _reshuffles(node: Any) -> bool:
 
 
 def element_bytes(dataset: Any) -> int | None:
-    """Return the bytes of one element of a dataset, or None where its shapes do not tell (strings never do).
+    """Return the bytes of one element of a dataset, or None.
+
+    None where its shapes do not tell, as those of strings never do.
 
     >>> import tensorflow as tf
     >>> element_bytes(tf.data.Dataset.from_tensors(tf.zeros([4, 3])))
@@ -397,7 +400,9 @@ def pipeline_options(
 def calls(
     concepts: Concepts, machine: Hardware, workers: int | None = None, *, blocking: bool = False
 ) -> int:
-    """Return the parallel calls that are worth it: those asked for, at most one for each usable CPU.
+    """Return the number of parallel calls that are worth it.
+
+    It is the number asked for, at most one for each usable CPU.
 
     More calls than CPUs bring no throughput for work that computes; they delay the first batch and cost memory. Calls
     that wait for a disk or a network (`blocking`) may be more, but only where the pipeline has as many threads.
@@ -432,7 +437,9 @@ def optimize(
     seed: int | None = None,
     batch: bool | None = None,
 ) -> Any:
-    """Return the dataset with everything the config asks for, in the order in which it works.
+    """Return the dataset with everything the config asks for.
+
+    The parts are in the order in which they work.
 
     Args:
         dataset: A tf.data.Dataset of single elements, or of batches (then without `batch_size` and `padded_shapes`).
@@ -705,7 +712,9 @@ def padded_batch_fixed(
     drop_remainder: bool = True,
     too_long: str = "error",
 ) -> Any:
-    """Return batches whose shapes never change: every dimension fixed, the last, smaller batch left out.
+    """Return batches whose shapes never change.
+
+    Every dimension is fixed, and the last, smaller batch is left out.
 
     Args:
         dataset: A dataset of single elements.

@@ -107,7 +107,10 @@ class Applied:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The chosen GPUs as TensorFlow calls them now, in the caller's order: TensorFlow numbers by physical order."""
+        """The chosen GPUs as TensorFlow calls them now, in the caller's order.
+
+        TensorFlow numbers them by physical order.
+        """
         return self.plan.devices
 
     def device(self, role: str) -> str:
@@ -124,7 +127,10 @@ class Applied:
 
     @property
     def compile_options(self) -> dict[str, Any]:
-        """The settings of graph mode and XLA as `model.compile` takes them; without these Keras decides by itself."""
+        """The settings of graph mode and XLA as `model.compile` takes them.
+
+        Without these Keras decides by itself.
+        """
         return {"jit_compile": self.plan.jit_compile, "run_eagerly": not self.plan.graph_mode}
 
     def function(self, step: F) -> F:
@@ -185,7 +191,9 @@ def plan(
     physical_gpus: int | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Return what `configure` would do with the same arguments, without importing TensorFlow.
+    """Return what `configure` would do with the same arguments.
+
+    TensorFlow is not imported.
 
     Args:
         config: Concepts or a YAML file.
@@ -529,9 +537,10 @@ _last: Applied | None = None
 
 
 def initialized() -> bool:
-    """Return whether TensorFlow's runtime has started, after which threads and devices are fixed.
+    """Return whether TensorFlow's runtime has started.
 
-    TensorFlow has no question for it: the setter of the thread count refuses a new value exactly then.
+    After that threads and devices are fixed. TensorFlow has no question for it: the setter of the thread count refuses a
+    new value exactly then.
     """
     import tensorflow as tf
 
@@ -561,7 +570,9 @@ def configure(
     op_determinism: bool | None = None,
     seed: int | None = None,
 ) -> Applied:
-    """Configure TensorFlow; call it first thing in the program, before any tensor, variable, layer or strategy.
+    """Configure TensorFlow for a config and a machine.
+
+    Call it first thing in the program, before any tensor, variable, layer or strategy.
 
     Args:
         config: Concepts or a YAML file, see `cfgfix.tf.concepts.read_concepts`.
@@ -712,7 +723,9 @@ def _start_checks(made: Plan, tf: Any) -> list[Check]:
 
 
 def verify(applied: Applied | None = None) -> tuple[Check, ...]:
-    """Read what is in force from TensorFlow and compare it with what was set; this starts the runtime.
+    """Compare what is in force in TensorFlow with what was set.
+
+    This starts the runtime.
 
     Args:
         applied: What `configure` returned; by default its last answer in this process.

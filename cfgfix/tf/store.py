@@ -67,7 +67,10 @@ class Segment:
         self.data = mapped[end:]
 
     def find(self, keys: Any) -> Any:
-        """Return the row of each key, or -1; `keys` is uint64 `[n, 2]`, the answer int64 `[n]`."""
+        """Return the row of each key, or -1.
+
+        `keys` is uint64 `[n, 2]`, the answer int64 `[n]`.
+        """
         place = np.searchsorted(self.first, keys[:, 0])
         place = np.minimum(place, max(len(self.first) - 1, 0))
         if not len(self.first):
@@ -132,7 +135,10 @@ class Store:
                     os.utime(path)  # the time of last use, by which the oldest go first
 
     def find(self, keys: Any) -> tuple[Any, Any]:
-        """Return where rows are: segment and row for each key of uint64 `[n, 2]`, int64 `[n]` each, -1 where absent."""
+        """Return where rows are: segment and row for each key, -1 where absent.
+
+        `keys` is uint64 `[n, 2]`, the answers int64 `[n]` each.
+        """
         where = np.full(len(keys), -1, np.int64)
         rows = np.full(len(keys), -1, np.int64)
         for number, segment in enumerate(self.segments):
@@ -146,7 +152,9 @@ class Store:
         return where, rows
 
     def add(self, keys: Any, rows: Sequence[Any]) -> None:
-        """Write rows as a new file, keep the folder within its size, and merge files when there are many.
+        """Write rows as a new file and keep the folder within its size.
+
+        Files are merged when there are many.
 
         Args:
             keys: uint64 `[n, 2]`, without repetition.

@@ -81,7 +81,10 @@ class TokenTable:
         return found
 
     def flat(self) -> tuple[Any, Any]:
-        """Return all tokens in one int32 array and where each text starts, int64 `[texts + 1]`."""
+        """Return all tokens in one int32 array and where each text starts.
+
+        The starts are int64 `[texts + 1]`.
+        """
         splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths)])
         values = np.concatenate([np.zeros(0, np.int32), *self]) if len(self) else np.zeros(0, np.int32)
         return values, splits

@@ -27,7 +27,7 @@ class Variable:
 
 
 def thread_limit(machine: Hardware) -> tuple[int, str] | None:
-    """Return how many threads TensorFlow's pools should have where TensorFlow itself would count wrong, and why.
+    """Return how many threads TensorFlow's pools should have, and why.
 
     TensorFlow counts processors by affinity and does not see a cgroup's quota or a scheduler's share. Where neither is
     below the affinity, its own choice is right and None is returned.
@@ -196,7 +196,9 @@ def why_none(config: Config = None, hardware: Hardware | str | None = None) -> t
 
 
 def render(variables: Sequence[Variable], style: str) -> str:
-    """Return the variables as text: `sh` (export lines for a shell), `env` (NAME=value lines) or `json`.
+    """Return the variables as text in a style.
+
+    It is `sh` (export lines for a shell), `env` (NAME=value lines) or `json`.
 
     Raises:
         CfgfixError: There is no such style, or a value cannot be written in it.
