@@ -13,9 +13,10 @@ from typing import Any, TextIO
 
 
 def main() -> None:
-    """Run the job on standard input. Whoever calls this ends the process at once afterwards, with `os._exit`.
+    """Run the job on standard input.
 
-    Threads of a dataset or a server may still run then; nothing of theirs is wanted.
+    Whoever calls this ends the process at once afterwards, with `os._exit`: threads of a dataset or a server may still run
+    then, and nothing of theirs is wanted.
     """
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

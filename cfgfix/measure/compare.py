@@ -13,7 +13,9 @@ CHANGED = 0.05
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures side by side, with what came, went and stayed of the problems.
+    """Return the figures of two profiles side by side.
+
+    What came, went and stayed of the problems is in it.
 
     Raises:
         CfgfixError: They are no profiles, or of different kinds.

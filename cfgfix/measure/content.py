@@ -47,7 +47,10 @@ class ClassOrder:
 
 
 def inner_batches(graph: Node | None) -> int:
-    """Return how many samples an element of the last batching is made of: 1 unless batches are batched again."""
+    """Return how many samples an element of the last batching is made of.
+
+    It is 1 unless batches are batched again.
+    """
     size, seen = 1, False
     node = graph
     while node is not None:
@@ -96,7 +99,10 @@ def judge_graph(graph: Node | None) -> Iterator[Verdict]:
 
 
 def labels_of(element: Any) -> np.ndarray | None:
-    """Return the class of each sample of a batch (inputs, labels): whole numbers, or one of a row; None for anything else."""
+    """Return the class of each sample of a batch (inputs, labels), or None.
+
+    Classes are whole numbers, or one-hot rows; None for anything else.
+    """
     if (
         not isinstance(element, (tuple, list))
         or len(element) < 2

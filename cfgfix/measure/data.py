@@ -192,7 +192,10 @@ class EpochStart:
     """The stage that is filled meanwhile, such as `Shuffle`."""
 
     def share(self, batch_seconds: float) -> float | None:
-        """Return the share of an epoch that its start takes, with batches that come every so many seconds."""
+        """Return the share of an epoch that its start takes.
+
+        Batches come every `batch_seconds`.
+        """
         if self.batches is None:
             return None
         whole = self.seconds + self.batches * batch_seconds
@@ -350,7 +353,9 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
 
 
 def measure_lock(rates: Rates, stages: Sequence[Stage], delivery_cpu: float | None = None) -> Lock | None:
-    """Return how much of the time Python stages hold the interpreter lock, or None where there are none.
+    """Return the share of time in which Python stages hold the interpreter lock.
+
+    It is None where there are no such stages.
 
     Args:
         rates: With the CPU time of the whole process per batch.
@@ -515,7 +520,10 @@ def _from_rows(rows: Callable[[], Iterator[Any]]) -> Any:
 def measure_differential(
     make: DatasetMaker, rates: Rates, plan: Plan, files: tuple[str, ...], progress: Progress = silent
 ) -> Differential:
-    """Split the time of a batch by leaving parts out: cached elements, warm files, cold files."""
+    """Split the time of a batch by leaving parts out.
+
+    The runs are with cached elements, warm files and cold files.
+    """
     notes: list[str] = []
     batches = max(
         MIN_BATCHES, min(plan.batches, 60, math.ceil(plan.seconds / 2 / max(rates.batch.mean, 1e-6)))
@@ -608,12 +616,15 @@ def _delivery(
 
 
 def find_files(dataset: Any, data_path: str | None, opened: list[str]) -> tuple[str, ...]:
-    """Return the files a dataset reads: named in its graph, opened by its Python code, below the data folder."""
+    """Return the files a dataset reads.
+
+    They are named in its graph, opened by its Python code, or below the data folder.
+    """
     return storage.data_files([*strings_in(read_graph(dataset)), *opened], data_path)
 
 
 def shuffle_refills(node: Node | None, samples_per_batch: float) -> dict[str, float]:
-    """Return the shuffle buffers of a graph, as batches until each has been drawn once.
+    """Return the shuffle buffers of a graph in batches until each is drawn once.
 
     Before batching a buffer counts samples, after it batches.
     """
@@ -1143,7 +1154,9 @@ def _fetches(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
 
 
 def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
-    """Return the user's dataset function, or the built-in speech pipeline, as options name it. Only in a child process.
+    """Return the user's dataset function, or the built-in speech pipeline.
+
+    The options name it. Only a child process may call this.
 
     Raises:
         CfgfixError: The options name neither.
@@ -1176,7 +1189,10 @@ def plan_from(options: Mapping[str, Any]) -> Plan:
 
 
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run `profile data` in a child process: `options` name the dataset and hold the fields of `Plan` under `plan`."""
+    """Run `profile data` in a child process.
+
+    `options` name the dataset and hold the fields of `Plan` under `plan`.
+    """
     make, source = dataset_maker(options)
     plan = replace(plan_from(options), data_path=options.get("data_path"))
     return with_summaries(measure(make, plan, source=source, progress=progress).as_dict(), options)

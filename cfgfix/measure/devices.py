@@ -484,9 +484,10 @@ def _with_oscillation(device: Device) -> Device:
 
 
 def evenly_spaced(times: Floats, values: Floats) -> tuple[float, Floats] | None:
-    """Return the median spacing and the values at even times, or None where there are too few.
+    """Return the median spacing and the values at even times, or None.
 
-    Readings come when they come; the last reading before each even time counts, as a monitor's does.
+    None where there are too few. Readings come when they come; the last reading before each even time counts, as a
+    monitor's does.
     """
     if times.size < 8:
         return None
@@ -633,7 +634,9 @@ def run_pipeline(
     warmup: int = 3,
     progress: Progress = silent,
 ) -> Overlap:
-    """Run items through stages, first one after the other, then each stage in a thread of its own, and return the overlap.
+    """Run items through stages in turn and at once, and return the overlap.
+
+    In the second run each stage has a thread of its own.
 
     A stage's span ends when its result is there: one number of each result is fetched, which waits for the device that makes
     it and for no other.
@@ -757,7 +760,9 @@ def watch(
     progress: Progress = silent,
     until: Callable[[], bool] | None = None,
 ) -> tuple[tuple[Device, ...], tuple[str, ...], str]:
-    """Read all devices for some time; return devices, topology, and what is known of GPUs.
+    """Read all devices for some time.
+
+    The devices, the topology and what is known of GPUs are returned.
 
     Args:
         seconds: How long.

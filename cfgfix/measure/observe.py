@@ -483,7 +483,10 @@ def _value(variable: Any) -> float:
 
 
 def shape_number(element: Any) -> Any:
-    """Return a number that tells the shapes of a batch from others: an integer, or a tensor inside a function."""
+    """Return a number that tells the shapes of a batch from others.
+
+    It is an integer, or a tensor inside a function.
+    """
     import tensorflow as tf
 
     total: Any = 0
@@ -500,7 +503,10 @@ def shape_number(element: Any) -> Any:
 
 
 def rows_of(element: Any) -> int:
-    """Return how many rows a batch has, by its first tensor with a shape; 0 where there is none."""
+    """Return how many rows a batch has, by its first tensor with a shape.
+
+    It is 0 where there is none.
+    """
     import tensorflow as tf
 
     for part in tf.nest.flatten(element):
@@ -523,7 +529,10 @@ _LIBRARY = tuple(
 
 
 def is_users(file: str) -> bool:
-    """Return whether a file of code is the user's own: neither Python's nor installed nor made up."""
+    """Return whether a file of code is the user's own.
+
+    It is neither Python's nor installed nor made up.
+    """
     return (
         not file.startswith("<")
         and not (os.path.abspath(file) + os.sep).startswith(_LIBRARY)
@@ -542,7 +551,7 @@ def user_place() -> str | None:
 
 
 def resident_bytes() -> float | None:
-    """Return the resident size of this process, or None where the system does not tell."""
+    """Return the resident size of this process, or None where that is not known."""
     try:
         with open("/proc/self/statm", encoding="ascii") as stream:
             return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -116,7 +116,10 @@ class Pace:
 
 
 def active(stages: Sequence[Stage], *, starts: bool) -> tuple[Stage, ...]:
-    """Return the stages with no time for those that do not run any more, or only when an epoch starts."""
+    """Return the stages with no time for those that do not run any more.
+
+    With `starts`, those that run only when an epoch starts keep theirs.
+    """
     phases = ("running", "start") if starts else ("running",)
     return tuple(stage if stage.phase in phases else replace(stage, seconds=0.0) for stage in stages)
 
@@ -279,7 +282,7 @@ def _chain(stages: Sequence[Stage], limit: Limit) -> list[int]:
 
 
 def worth(pace: Pace, limit: Limit, after: float, step_seconds: float = 0.0) -> float:
-    """Return how many times as fast batches come once a limit has become `after` seconds."""
+    """Return how many times as fast batches come once a limit is `after` seconds."""
     others = [other.seconds for other in pace.limits if other.stage != limit.stage]
     own = [
         other.seconds

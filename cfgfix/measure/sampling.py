@@ -52,7 +52,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def user_trace(error: BaseException) -> str:
-    """Return a traceback without the frames of this package and of TensorFlow's error filter.
+    """Return a traceback without the frames of this package.
 
     Where every frame is one of those, the last one stays.
     """
@@ -66,7 +66,7 @@ def user_trace(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def user_code(what: str) -> Iterator[None]:
-    """Turn whatever the body raises into a `UserCodeError` that says what was being done.
+    """Turn whatever the body raises into a `UserCodeError` that says what was done.
 
     Raises:
         UserCodeError: The body raised, `SystemExit` included.
@@ -124,7 +124,10 @@ class Timeline:
         return periods
 
     def after(self, start: int) -> Timeline:
-        """Return the part from entry `start` on; what was read belongs to the whole and becomes unknown."""
+        """Return the part from entry `start` on.
+
+        What was read belongs to the whole and becomes unknown.
+        """
         return Timeline(
             self.build,
             self.first,
@@ -146,7 +149,10 @@ class Timeline:
 
 
 def describe_batch(element: Any) -> tuple[int, int, bool]:
-    """Return samples, bytes of numeric tensors, and whether there are string tensors, of one dataset element."""
+    """Return samples, bytes of numeric tensors and whether there are strings.
+
+    They are those of one dataset element.
+    """
     import tensorflow as tf
 
     samples, size, strings = 0, 0, False
@@ -168,7 +174,10 @@ def describe_batch(element: Any) -> tuple[int, int, bool]:
 
 
 def read_counters() -> tuple[float, float] | None:
-    """Return bytes this process has read by calls and from storage so far (Linux), or None."""
+    """Return the bytes this process has read by calls and from storage, or None.
+
+    Only Linux tells them.
+    """
     try:
         with open("/proc/self/io", encoding="ascii") as stream:
             pairs = dict(line.split(":") for line in stream)
@@ -265,7 +274,9 @@ def iterate(
 
 
 def load_object(spec: str) -> Any:
-    """Return what `package.module:name` names, importing it. Only a child process may call this.
+    """Return what `package.module:name` names, importing it.
+
+    Only a child process may call this. A module that would start a training when it is imported is not imported.
 
     A module that would start a training when it is imported is not imported.
 
@@ -296,7 +307,9 @@ def load_object(spec: str) -> Any:
 
 
 def load_callable(spec: str) -> Callable[..., Any]:
-    """Return the function that `package.module:function` names, importing it. Only a child process may call this.
+    """Return the function that `package.module:function` names, importing it.
+
+    Only a child process may call this.
 
     Raises:
         CfgfixError: The text is not of that form, or the module has no such function.
@@ -339,7 +352,10 @@ def refuse_training(module_name: str) -> None:
 
 
 def training_line(text: str) -> int | None:
-    """Return the line of the first training that running a module's top level starts, or None."""
+    """Return the line of the first training at a module's top level, or None.
+
+    Running the module would start it.
+    """
     import ast
 
     try:
@@ -409,7 +425,9 @@ def call_with_config(function: Callable[..., Any], config: Any, spec: str) -> An
 
 
 def load_config(path: str | None, loader: str | None) -> Any:
-    """Return the config as the user's function gets it: plain data, or what the user's own loader makes of the path.
+    """Return the config as the user's function gets it.
+
+    That is plain data, or what the user's own loader makes of the path.
 
     Raises:
         CfgfixError: The file cannot be read or is not YAML.
@@ -446,7 +464,7 @@ def run_child(
     environment: Mapping[str, str] | None = None,
     show_output: bool = False,
 ) -> dict[str, Any]:
-    """Run `entry(options, progress)` in a child process and return the dictionary it returns.
+    """Run `entry(options, progress)` in a child process and return its answer.
 
     Args:
         entry: `cfgfix....module:function`, a function of this package that may run user code.

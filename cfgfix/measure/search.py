@@ -42,7 +42,10 @@ def append(path: str, entry: Mapping[str, Any]) -> None:
 
 
 def read(path: str) -> list[dict[str, Any]]:
-    """Return a journal's lines; one that was cut off in the middle is left out, and none is an empty journal."""
+    """Return a journal's lines, without one that was cut off in the middle.
+
+    Where there is no file the journal is empty.
+    """
     found: list[dict[str, Any]] = []
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
@@ -57,7 +60,7 @@ def read(path: str) -> list[dict[str, Any]]:
 
 
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run trials one after another in this process and write each result to the journal.
+    """Run trials in turn in this process and write each result to the journal.
 
     Args:
         options: As for the other jobs, and: `journal`, a path; `trials`, a list of `id`, `values` (concept to value),

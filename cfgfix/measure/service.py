@@ -28,7 +28,9 @@ sys.stdin.read()
 def measure_service(
     make: Callable[[], Any], *, workers: int, batches: int, seconds: float, progress: Progress = silent
 ) -> dict[str, Any]:
-    """Measure a dataset through a dispatcher and worker processes on this machine, and return the figures.
+    """Measure a dataset through a dispatcher and workers on this machine.
+
+    Returns the figures. The workers end when this process does: they read from a pipe that closes then.
 
     The workers end when this process does: they read from a pipe that closes then.
 

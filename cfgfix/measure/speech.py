@@ -84,7 +84,9 @@ def read_rows(folder: str) -> list[tuple[str, str]]:
 
 
 def make_dataset(folder: str, settings: Settings | None = None) -> Any:
-    """Return a dataset of batches: text tokens, log-mel spectrograms and their lengths, padded to fixed shapes.
+    """Return a dataset of batches of texts and spectrograms.
+
+    Each has text tokens, log-mel spectrograms and their lengths, padded to fixed shapes.
 
     Raises:
         CfgfixError: The folder is not an LJSpeech-style folder.
@@ -122,9 +124,10 @@ def make_dataset(folder: str, settings: Settings | None = None) -> Any:
 
 
 def make_step(settings: Settings | None = None) -> tuple[Any, Any, Any]:
-    """Return a small convolutional model from text to mel, its loss and its optimizer, for batches of `make_dataset`.
+    """Return a small convolutional model from text to mel, its loss and optimizer.
 
-    The model reads the batch's mel shape through its text alone, so it trains on anything; its cost, not its sound, matters.
+    They are for batches of `make_dataset`. The model reads the batch's mel shape through its text alone, so it trains on
+    anything; its cost, not its sound, matters.
     """
     import tensorflow as tf
 

@@ -146,7 +146,10 @@ class Stage:
 
     @property
     def capacity(self) -> float:
-        """Batches per second it could give if it never waited; infinite for a stage that costs nothing."""
+        """Batches per second it could give if it never waited.
+
+        Infinite for a stage that costs nothing.
+        """
         return self.at_once / self.seconds if self.seconds > 0 else float("inf")
 
     def as_dict(self) -> dict[str, object]:
@@ -178,7 +181,10 @@ class Section:
 
 
 def find_sections(stages: Sequence[Stage]) -> tuple[Section, ...]:
-    """Return the parts of a pipeline that work at the same time; the slowest of them sets the pace."""
+    """Return the parts of a pipeline that work at the same time.
+
+    The slowest of them sets the pace.
+    """
     consumers = {child for stage in stages for child in stage.inputs}
     roots = [place for place in range(len(stages)) if place not in consumers]
     found: list[Section] = []
@@ -247,7 +253,10 @@ def normal(operation: str) -> str:
 
 
 def read_graph(dataset: Any) -> Node | None:
-    """Return the last node of a dataset's graph, or None where TensorFlow cannot write the graph down."""
+    """Return the last node of a dataset's graph, or None.
+
+    None where TensorFlow cannot write the graph down.
+    """
     import tensorflow as tf
 
     try:
@@ -372,7 +381,10 @@ def has_cache(node: Node | None) -> bool:
 
 
 def epoch_batches(dataset: Any, graph: Node | None) -> int | None:
-    """Return how many batches an epoch has, also where the dataset repeats itself; None where that is not known."""
+    """Return how many batches an epoch has, or None where that is not known.
+
+    It is known also where the dataset repeats itself.
+    """
     factor = 1.0
     while graph is not None and len(graph.inputs) == 1:
         size = int(dataset.cardinality())

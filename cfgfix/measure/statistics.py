@@ -54,7 +54,10 @@ class Summary:
 
     @property
     def variation(self) -> float:
-        """Standard deviation over mean, the figure the older thresholds use; NaN for a mean of zero."""
+        """Standard deviation over mean, the figure the older thresholds use.
+
+        NaN for a mean of zero.
+        """
         return self.deviation / self.mean if self.mean else math.nan
 
     @property
@@ -136,7 +139,9 @@ def lag_one(values: ArrayLike) -> float:
 
 
 def block_length(values: ArrayLike) -> int:
-    """Return how many neighbours to keep together when resampling: 1 for independent values, more for correlated ones.
+    """Return how many neighbours to keep together when resampling.
+
+    It is 1 for independent values, more for correlated ones.
 
     The length n**(1/3) * (2 rho / (1 - rho**2))**(2/3) is the optimal one for a first-order autoregression (Carlstein 1986).
     """
@@ -156,7 +161,9 @@ def bootstrap(
     draws: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """Return a mean or median with its percentile interval, by resampling blocks of neighbours.
+    """Return a mean or median with its percentile interval.
+
+    Blocks of neighbours are resampled.
 
     Args:
         values: The series.
@@ -228,7 +235,9 @@ def paired_difference(
 
 
 def paired_ratio(first: ArrayLike, second: ArrayLike, *, level: float = 0.95, seed: int = 0) -> Interval:
-    """Return `second / first` for runs that were taken in pairs, with its interval; the median of the pairs' ratios.
+    """Return `second / first` for runs that were taken in pairs.
+
+    It is the median of the pairs' ratios, with its interval.
 
     Raises:
         ValueError: The series differ in length, are empty, or hold a value that is not positive.
@@ -243,9 +252,10 @@ def paired_ratio(first: ArrayLike, second: ArrayLike, *, level: float = 0.95, se
 
 
 def winsorised(values: ArrayLike, spread: float = 5.0) -> Floats:
-    """Return the values with those beyond `spread` robust deviations of the median pulled to that border.
+    """Return the values with outliers pulled to a border.
 
-    Where more than half of the values are equal the robust deviation is zero; then half the standard deviation serves.
+    The border lies `spread` robust deviations from the median. Where more than half of the values are equal the robust
+    deviation is zero; then half the standard deviation serves.
     """
     array = clean(values)
     if not array.size:
@@ -256,7 +266,9 @@ def winsorised(values: ArrayLike, spread: float = 5.0) -> Floats:
 
 
 def warmup_end(values: ArrayLike) -> int:
-    """Return where to cut off the start of a series, by the marginal standard error rule (White 1997).
+    """Return where to cut off the start of a series.
+
+    The marginal standard error rule decides (White 1997).
 
     The cut is the one that makes the squared standard error of the mean of the rest smallest; values are winsorised first, so
     that one late outlier does not decide. At most half of the series is cut.
@@ -274,7 +286,10 @@ def warmup_end(values: ArrayLike) -> int:
 
 
 def slope(values: ArrayLike) -> float:
-    """Return the median slope per index over pairs half a series apart (Theil-Sen on a subset of the pairs)."""
+    """Return the median slope per index over pairs half a series apart.
+
+    This is Theil-Sen on a subset of the pairs.
+    """
     array = clean(values)
     half = array.size // 2
     if half < 1:
@@ -292,7 +307,9 @@ def _ranks(values: Floats) -> Floats:
 
 
 def trend_p_value(values: ArrayLike) -> float:
-    """Return the two-sided p-value of a monotone trend: rank correlation with the index.
+    """Return the two-sided p-value of a monotone trend.
+
+    It is that of the rank correlation with the index.
 
     The number of values is reduced for correlated neighbours, n * (1 - r) / (1 + r) (Bayley and Hammersley 1946).
     """

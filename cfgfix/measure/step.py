@@ -252,7 +252,7 @@ def _sync() -> None:
 
 
 def timed(function: Callable[[Any], Any], batch: Any) -> float:
-    """Return the seconds that a function takes for a batch, the device's work included."""
+    """Return the seconds a function takes for a batch, the device's work included."""
     _sync()
     begin = time.perf_counter()
     function(batch)
@@ -268,7 +268,9 @@ def time_in_turn(
     progress: Progress = silent,
     what: str = "timing",
 ) -> dict[str, Floats]:
-    """Return the seconds that each function reports, taken in rounds in which all run once, in a new order each time.
+    """Return the seconds that each function reports, taken in rounds.
+
+    In a round all run once, in a new order each time.
 
     What disturbs a round disturbs all its members, so differences within rounds are exact where the times themselves are not.
     At least three rounds are made.
@@ -306,7 +308,9 @@ class _Subject:
 
 
 def subject_of(make: Callable[[], Any], spec: str, batch: Any) -> _Subject:
-    """Return what a user's function makes in the form that is measured: (model, loss, optimizer), or a function of a batch.
+    """Return what a user's function makes in the form that is measured.
+
+    It makes (model, loss, optimizer), a compiled Keras model, or a function of a batch.
 
     Raises:
         CfgfixError: It makes something else.
@@ -846,7 +850,9 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
 
 
 def step_maker(options: Mapping[str, Any]) -> tuple[Callable[[], Any], str]:
-    """Return the user's step function, or the built-in step for the built-in pipeline. Only in a child process.
+    """Return the user's step function, or the built-in step.
+
+    The built-in step is for the built-in pipeline. Only a child process may call this.
 
     Raises:
         CfgfixError: The options name neither.
@@ -867,7 +873,10 @@ def step_maker(options: Mapping[str, Any]) -> tuple[Callable[[], Any], str]:
 
 
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run `profile step` in a child process: `options` name step and dataset and hold the fields of `StepPlan` under `plan`."""
+    """Run `profile step` in a child process.
+
+    `options` name step and dataset and hold the fields of `StepPlan` under `plan`.
+    """
     from cfgfix.measure.data import dataset_maker
 
     make_step, source = step_maker(options)

@@ -29,7 +29,10 @@ class CacheState:
 
 
 def data_files(names: Iterable[str], folder: str | None = None) -> tuple[str, ...]:
-    """Return the names that are regular files, and the files below `folder`, at most MAX_FILES, without repetition."""
+    """Return the names that are regular files, and the files below `folder`.
+
+    They are at most MAX_FILES, without repetition.
+    """
     found: dict[str, None] = {}
     for name in names:
         if len(found) >= MAX_FILES:
@@ -49,7 +52,10 @@ def data_files(names: Iterable[str], folder: str | None = None) -> tuple[str, ..
 
 @contextlib.contextmanager
 def opened_files() -> Iterator[list[str]]:
-    """Collect the files that Python code opens for reading while the body runs; not those of TensorFlow's own operations."""
+    """Collect the files that Python code opens for reading while the body runs.
+
+    Those of TensorFlow's own operations are not among them.
+    """
     import sys
 
     names: list[str] = []
@@ -74,12 +80,15 @@ def opened_files() -> Iterator[list[str]]:
 
 
 def supports_eviction() -> bool:
-    """Return whether this system can take a file out of its cache without special rights."""
+    """Return whether a file can be taken out of the cache without special rights."""
     return hasattr(os, "posix_fadvise")
 
 
 def evict(files: Iterable[str]) -> None:
-    """Ask the system to drop the files from its cache; files that another process holds mapped stay."""
+    """Ask the system to drop the files from its cache.
+
+    Files that another process holds mapped stay.
+    """
     for path in files:
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY)
@@ -90,7 +99,10 @@ def evict(files: Iterable[str]) -> None:
 
 
 def warm(files: Iterable[str], limit: int = WARM_LIMIT) -> bool:
-    """Read the files so that they are cached; return False where they are larger than the limit."""
+    """Read the files so that they are cached.
+
+    Returns False where they are larger than the limit.
+    """
     left = limit
     for path in files:
         with contextlib.suppress(OSError), open(path, "rb", buffering=0) as stream:
@@ -102,7 +114,10 @@ def warm(files: Iterable[str], limit: int = WARM_LIMIT) -> bool:
 
 
 def cache_state(files: tuple[str, ...], *, sample: int = 64, seed: int = 0) -> CacheState:
-    """Return how much of the files is in the page cache, from a sample of pages; reading them does not change it."""
+    """Return how much of the files is in the page cache.
+
+    A sample of pages tells; reading them does not change it.
+    """
     size = 0
     for path in files:
         with contextlib.suppress(OSError):

@@ -47,7 +47,10 @@ def scalars(data: Mapping[str, Any]) -> Iterator[tuple[str, int, float]]:
 
 
 def write(data: Mapping[str, Any], logdir: str) -> int:
-    """Write a profile's summaries below `logdir` and return how many points there are. Needs TensorFlow."""
+    """Write a profile's summaries below `logdir` and return the number of points.
+
+    This needs TensorFlow.
+    """
     import tensorflow as tf
 
     def kind_of(plugin: str) -> Any:

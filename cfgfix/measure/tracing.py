@@ -41,7 +41,9 @@ class ProfilerVerdict:
 
 
 def trace_loop(body: Callable[[int], None], *, steps: int, logdir: str | None = None) -> ProfilerVerdict:
-    """Run `body(step)` under the profiler, one trace step each, and return its verdict.
+    """Run `body(step)` under the profiler and return its verdict.
+
+    Each step is one trace step.
 
     Args:
         body: One training step with its wait for data; what it raises goes through.

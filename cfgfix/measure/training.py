@@ -188,7 +188,10 @@ def short(place: str) -> str:
 
 
 def main_loop(loops: Sequence[Loop]) -> Loop | None:
-    """Return the loop that trains: the one with most time in steps that take gradients, else in steps at all."""
+    """Return the loop that trains.
+
+    It is the one with most time in steps that take gradients, else in steps at all.
+    """
     own = [loop for loop in loops if loop.kind in ("fit", "loop") and loop.steps]
     training = [loop for loop in own if any(step.trains for step in loop.steps)]
 
@@ -206,7 +209,9 @@ def warm_up(steps: Sequence[Step]) -> int:
 
 
 def mark_compilations(steps: Sequence[Step]) -> list[float]:
-    """Count as compiling what a step with a new shape of its batch takes beyond the others; return that for each step.
+    """Count the extra time of a step with a new batch shape as compiling.
+
+    It is what the step takes beyond the others, and is returned for each step.
 
     XLA compiles for each shape, also where TensorFlow traces no function again.
     """
@@ -289,7 +294,9 @@ def period_of(places: Sequence[int]) -> float | None:
 
 
 def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], float | None]:
-    """Return the stalls that come at a period, with it; all of them, without one, where none do.
+    """Return the stalls that come at a period, with the period.
+
+    All of them are returned, without a period, where none do.
 
     Among the disturbances of a busy machine the planned ones are the long ones.
     """
@@ -303,7 +310,7 @@ def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], flo
 
 
 def find_stalls(steps: Sequence[Step], found: _Attribution, loop: Loop) -> tuple[list[Stall], np.ndarray]:
-    """Return what makes single steps longer than the others, and which steps those are."""
+    """Return what makes single steps longer than the others, and which they are."""
     usual = np.array([not step.starts and not step.trace for step in steps])
     whole = np.array([step.seconds for step in steps])
     total = float(whole.sum())
@@ -404,7 +411,10 @@ def find_parts(
 
 
 def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]) -> float | None:
-    """Return by how many bytes per step the memory grew, where it grew through the whole run."""
+    """Return the bytes per step by which the memory grew, or None.
+
+    None where it did not grow through the whole run.
+    """
     begin, end = steps[0].begin, steps[-1].end
     inside = np.array([size for moment, size in readings if begin <= moment <= end])
     if inside.size < 8:
@@ -836,7 +846,10 @@ def _memory(found: RunProfile) -> Iterator[Verdict]:
 
 
 def run_script(target: str, arguments: Sequence[str], *, module: bool) -> None:
-    """Run a script, or a module, as `python` would: by its name `__main__`, with its arguments and its folder first in the path."""
+    """Run a script, or a module, as `python` would.
+
+    Its name is `__main__`, and it has its arguments and its folder first in the path.
+    """
     import runpy
 
     sys.argv[:] = [target, *arguments]
@@ -848,7 +861,10 @@ def run_script(target: str, arguments: Sequence[str], *, module: bool) -> None:
 
 
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run a training script under observation in a child process; `options` hold script, arguments and the fields of `RunPlan`."""
+    """Run a training script under observation in a child process.
+
+    `options` hold script, arguments and the fields of `RunPlan`.
+    """
     import threading
 
     names = RunPlan.__dataclass_fields__

@@ -22,7 +22,10 @@ TOLERANCE = 1e-3
 
 
 def devices_job(_options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Multiply two matrices on every device and compare with NumPy; tell what this TensorFlow was built for."""
+    """Multiply two matrices on every device and compare with NumPy.
+
+    What this TensorFlow was built for is told too.
+    """
     import numpy as np
     import tensorflow as tf
 
@@ -71,7 +74,10 @@ def devices_job(_options: Mapping[str, Any], progress: Progress) -> dict[str, An
 
 
 def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Take batches from the user's pipeline and hold each against the shapes and types that the pipeline promises."""
+    """Take batches from the user's pipeline and check their shapes and types.
+
+    The pipeline promises them.
+    """
     import tensorflow as tf
 
     make, source = dataset_maker(options)
@@ -116,7 +122,10 @@ def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]
 
 
 def batchings(last: Node | None) -> int:
-    """Return how many steps of a pipeline make batches of what comes out at its end: the second one makes batches of batches."""
+    """Return how many steps of a pipeline make batches of what comes out.
+
+    The second one makes batches of batches.
+    """
     count = 0
     while last is not None and normal(last.operation) not in _TAKES_APART:
         count += normal(last.operation) in _BATCHES
@@ -157,7 +166,10 @@ def _name(path: tuple[Any, ...]) -> str:
 
 
 def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run the user's step as it is, and compiled by XLA; read back what TensorFlow has in force once all was made."""
+    """Run the user's step as it is and compiled by XLA.
+
+    What TensorFlow has in force once all was made is read back.
+    """
     import tensorflow as tf
 
     from cfgfix.measure.sampling import UserCodeError

@@ -104,7 +104,10 @@ def old_limits(
     steps_per_second: float | None = None,
     utilisation: float | None = None,
 ) -> tuple[OldLimit, ...]:
-    """Return what the older tools' limits would say of some figures; shares and utilisation from 0 to 1."""
+    """Return what the older tools' limits would say of some figures.
+
+    Shares and utilisation go from 0 to 1.
+    """
     found: list[OldLimit] = []
     if variation is not None and math.isfinite(variation):
         found.append(
@@ -196,7 +199,10 @@ class FixLookup:
 
 
 def look_up_fixes(*paths: str) -> FixLookup:
-    """Check a config and Python files and return what `cfgfix fix` would change, by rule id; nothing is written or imported."""
+    """Return what `cfgfix fix` would change in some files, by rule.
+
+    They are a config and Python files; nothing is written or imported.
+    """
     from cfgfix.core.records import replace
     from cfgfix.lint import runner as engine
 
@@ -226,7 +232,10 @@ def look_up_fixes(*paths: str) -> FixLookup:
 
 
 def with_fixes(verdicts: Sequence[Verdict], lookup: FixLookup | None) -> tuple[Verdict, ...]:
-    """Add to each verdict that names rules what `cfgfix fix` would do in the user's files."""
+    """Add to verdicts what `cfgfix fix` would do in the user's files.
+
+    Only verdicts that name rules get it.
+    """
     from dataclasses import replace
 
     made = []

@@ -65,7 +65,10 @@ class Sync:
 
 
 def describe(value: Any) -> str:
-    """Return what tracing distinguishes of one argument leaf: dtype and shape of a tensor, value of a Python scalar."""
+    """Return what tracing distinguishes of one argument leaf.
+
+    That is dtype and shape of a tensor, or the value of a Python scalar.
+    """
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is not None and dtype is not None:
         name = getattr(dtype, "name", str(dtype))
@@ -110,7 +113,10 @@ def signature_of(function: Any, arguments: tuple[Any, ...], keywords: dict[str, 
 
 
 def difference(now: Signature, earlier: list[Signature]) -> tuple[tuple[str, ...], str]:
-    """Return how a signature differs from the most similar earlier one, and of what kind the difference is."""
+    """Return how a signature differs from the nearest earlier one, and its kind.
+
+    The kind is that of the difference.
+    """
     best: tuple[str, ...] | None = None
     kinds: set[str] = set()
     for before in earlier:
@@ -197,7 +203,10 @@ class Tracings:
         return [trace for trace in self.traces if trace.kind != "first"]
 
     def made_anew(self, after: int = 1) -> dict[str, int]:
-        """Return functions of the same name that were traced for the first time in several steps from `after` on."""
+        """Return the names whose functions were first traced in several steps.
+
+        The steps are those from `after` on; each name has its count.
+        """
         counts: dict[tuple[str, str], int] = {}
         for trace in self.traces:
             if trace.kind == "first" and trace.step >= after:
