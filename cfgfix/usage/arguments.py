@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.guards import expects_absence
@@ -16,6 +17,7 @@ from cfgfix.code.inference.releases import (
     written_for_one,
 )
 from cfgfix.code.model.summary import BINARY
+from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.refusals import Refusals, near_word
 from cfgfix.code.tensorflow.values import Parameter
 from cfgfix.core.records import dataclass
@@ -23,8 +25,16 @@ from cfgfix.usage.config_files import KeyPath
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
 from cfgfix.usage.sinks import DESCRIBED, NAMED, BoundCall, Sinks
 
-MISSPELT, UNKNOWN, IGNORED, WORD, VALUE = "misspelt", "unknown", "ignored", "word", "value"
-"""What is wrong with an argument: its name is near to a parameter, or none; it is forgotten; its text is not known; its value is refused."""
+MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER = (
+    "misspelt",
+    "unknown",
+    "ignored",
+    "word",
+    "value",
+    "together",
+)
+"""What is wrong with an argument: its name is near to a parameter, or none; it is forgotten; its text is not known; its value is refused; it contradicts
+another one."""
 TARGET = "_target_"
 """The key by which Hydra's `instantiate` finds what it calls."""
 _ERROR, _WARNING = "error", "warning"
@@ -98,6 +108,7 @@ class Arguments:
                 *self._names(bound, path),
                 *self._values(bound, path, floats),
                 *self._looked_up(bound, result, path),
+                *self._together(bound, path),
             ]
             if found and self._counts(bound):
                 yield from found
@@ -259,6 +270,25 @@ class Arguments:
             _ERROR if refusal.always else self._grade(bound.callable) or _ERROR,
         )
 
+    def _together(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+        """Yield the keys whose values are right one by one and not together with other arguments of the call."""
+        known = {
+            name: plain for name, value in bound.arguments.items() if (plain := _plain(value)) is not _UNKNOWN
+        }
+        opaque = bound.call.opaque and bound.described is None
+        unknown = bound.arguments.keys() - known.keys()
+        for found in contradictions(bound.callable, known, unknown, opaque=opaque):
+            for name in found.at:
+                value = bound.arguments.get(name)
+                key = _key_of(value) if value is not None else None
+                if value is None or key is None or key.source != path:
+                    continue
+                raises = f": {found.error}" if found.error else ""
+                yield Fault(
+                    TOGETHER, key, bound, name, value, False, "", f"{found.says}{raises}", "", found.severity
+                )
+                break
+
     def _class_name(
         self, bound: BoundCall, name: str, value: Value, parameter: Parameter | None, path: str
     ) -> Iterator[Fault]:
@@ -286,6 +316,19 @@ class Arguments:
             number = list(bound.arguments).index(name)
             written = call.args[number] if number < len(call.args) else None
         return written is not None and written[0] == BINARY and written[1] == "/"
+
+
+_UNKNOWN: Any = object()
+
+
+def _plain(value: Value) -> Any:
+    """Return the plain value that an argument is given, lists included, or `_UNKNOWN`."""
+    if isinstance(value, Scalar):
+        return _UNKNOWN if value.optional else value.value
+    if isinstance(value, Sequence) and not value.open:
+        items = [_plain(item) for item in value.items]
+        return _UNKNOWN if any(item is _UNKNOWN for item in items) else items
+    return _UNKNOWN
 
 
 def _leaves(value: Value, *, nested: bool) -> Iterator[Scalar]:

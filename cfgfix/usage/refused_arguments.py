@@ -7,7 +7,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.arguments import IGNORED, MISSPELT, VALUE, WORD, Arguments, Fault
+from cfgfix.usage.arguments import IGNORED, MISSPELT, TOGETHER, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.config_files import Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.spelling import in_words, number_text
@@ -31,7 +31,7 @@ def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
 def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     """Return what is told of an argument."""
     is_yaml = runs.first.file.form == "yaml"
-    span = entry.value if fault.kind in (WORD, VALUE) else entry.key
+    span = entry.value if fault.kind in (WORD, VALUE, TOGETHER) else entry.key
     callable_name = fault.bound.callable.rpartition(".")[2] + "()"
     values: dict[str, Any] = {
         "key": format_key_path(entry.path),
@@ -53,6 +53,8 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         changes = (RenameKey(entry.path, fault.meant),)
     elif fault.kind == IGNORED:
         check, label = "ignored-argument", f"{callable_name} forgets it"
+    elif fault.kind == TOGETHER:
+        check, label = "contradicting-arguments", f"goes to `{fault.parameter}`"
     elif fault.kind == WORD:
         check, label = "unknown-word", f"goes to `{fault.parameter}`"
         changes = (SetValue(entry.path, fault.meant),) if fault.meant and not fault.computed else ()
@@ -82,7 +84,7 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         label=label,
         changes=changes if is_yaml else (),
         notes=notes,
-        stops=fault.kind == VALUE and fault.severity == "error",
+        stops=fault.kind in (VALUE, TOGETHER) and fault.severity == "error" and bool(fault.error),
         title=title,
     )
 

@@ -25,6 +25,8 @@ from cfgfix.code.model.hit import Calls, Hit
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import CONSTANT, ITEMS, UNARY, Expr
 from cfgfix.code.model.values import Site
+from cfgfix.code.tensorflow.api import Signature
+from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.code.tensorflow.refusals import Refusal
 
@@ -81,6 +83,60 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     },
                     severity="error" if refusal.always else where_keras_known(table, "warning"),
                 )
+
+
+def contradicting_constants(program: Program) -> Iterator[Hit]:
+    """Find constants of one call that are right one by one and not together.
+
+    Example: `Conv2D(16, 3, groups=5)`.
+    """
+    table, objects = api(program), _objects(program)
+    if table.silent:
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        place = (id(site.scope), site.call.number)
+        if not site.name.startswith(("tensorflow.", "keras.")) or site.targets or place in seen:
+            continue
+        seen.add(place)
+        name = objects.canonical(site.name)
+        given = _given(table.constructor(name), site, table.newest)
+        if not given or not _counts(program, site):
+            continue
+        known = {key: value for key, expr in given.items() if (value := _plain_items(expr)) is not _ABSENT}
+        unknown = given.keys() - known.keys()
+        for found in contradictions(name, known, unknown, opaque=site.call.opaque):
+            first = next(key for key in found.at if key in given)
+            yield Hit(
+                site.scope,
+                place_of(given[first], site.scope) or site.call.place,
+                site.call.block,
+                entry=Calls(site),
+                values={
+                    "name": as_written(program, site.scope, name)
+                    if name.startswith("keras.")
+                    else name.replace("tensorflow.", "tf.", 1),
+                    "says": f"{found.says}{f': {found.error}' if found.error else ''}",
+                },
+                severity=found.severity,
+            )
+
+
+def _given(signature: Signature | None, site: Site, release: int) -> dict[str, Expr]:
+    """Return the arguments of a call by their parameters."""
+    call = site.call
+    order = signature.positions(release) if signature is not None and not call.opaque else ()
+    found = dict(zip(order, call.args, strict=False))
+    found.update((key, value) for key, value in call.keywords if key is not None)
+    return found
+
+
+def _plain_items(expr: Expr) -> Any:
+    """Return the value of a plain constant or of a list of them."""
+    if expr[0] == ITEMS and expr[1] != "set":
+        items = [_plain_items(item) for item in expr[2]]
+        return _ABSENT if any(item is _ABSENT for item in items) else items
+    return _plain(expr)
 
 
 def says(refusal: Refusal) -> str:

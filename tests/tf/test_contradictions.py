@@ -1,0 +1,106 @@
+"""Each row of the table of contradictions, tried with TensorFlow: what is refused, and the same without the contradiction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfgfix.code.tensorflow.contradictions import Row, contradictions, rows
+
+tf = pytest.importorskip("tensorflow")
+keras = tf.keras
+
+SMALL_NETWORK = "keras.applications.MobileNetV2"
+CASES = [
+    (row, SMALL_NETWORK if name.endswith(".") else name)
+    for row in rows()
+    for name in row.of
+    if "Sequential" not in name
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("files")
+    for label in ("one", "two"):
+        for kind in ("image", "text", "audio"):
+            (top / kind / label).mkdir(parents=True)
+        for number in range(4):
+            picture = tf.io.encode_png(tf.zeros([8, 8, 3], tf.uint8))
+            tf.io.write_file(str(top / "image" / label / f"{number}.png"), picture)
+            tf.io.write_file(str(top / "text" / label / f"{number}.txt"), "a few words")
+            sound = tf.audio.encode_wav(tf.zeros([64, 1]), 8000)
+            tf.io.write_file(str(top / "audio" / label / f"{number}.wav"), sound)
+    return top
+
+
+def resolved(name: str) -> Any:
+    found: Any = {"keras": keras, "tensorflow": tf}[name.partition(".")[0]]
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def fitted(arguments: dict[str, Any]) -> dict[str, Any]:
+    model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    found: dict[str, Any] = model.fit(tf.zeros([8, 2]), tf.zeros([8, 1]), verbose=0, **arguments).history
+    return found
+
+
+def made(name: str, arguments: dict[str, Any], folder: Path) -> Any:
+    if name.endswith("_from_directory"):
+        kind = name.rpartition(".")[2].partition("_")[0]
+        return resolved(name)(str(folder / kind), batch_size=2, **arguments)
+    if name.endswith("timeseries_dataset_from_array"):
+        return resolved(name)(list(range(9)), None, 2, **arguments)
+    if name.endswith("Dataset.shard"):
+        return tf.data.Dataset.range(4).shard(**arguments)
+    if name.startswith("keras.applications."):
+        return resolved(name)(
+            input_shape=(32, 32, 3) if arguments.get("weights", 1) is None else None, **arguments
+        )
+    return resolved(name)(**arguments)
+
+
+@pytest.mark.parametrize(("row", "name"), [case for case in CASES if case[0].error])
+def test_what_is_refused_raises_and_what_is_taken_does_not(row: Row, name: str, folder: Path) -> None:
+    errors = {"ValueError": ValueError, "InvalidArgumentError": tf.errors.InvalidArgumentError}
+    with pytest.raises(errors[row.error]):
+        made(name, dict(row.refused), folder)
+    made(name, dict(row.taken), folder)
+
+
+def first_updates(arguments: dict[str, Any]) -> list[float]:
+    optimizer, variable = keras.optimizers.SGD(**arguments), keras.Variable([1.0])
+    for _ in range(3):
+        optimizer.apply([tf.constant([1.0])], [variable])
+    return [float(value) for value in variable.numpy()]
+
+
+SILENT: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "initial_epoch": lambda arguments: not fitted(arguments).get("loss"),
+    "validation_freq": lambda arguments: "val_loss" not in fitted(arguments),
+    "nesterov": lambda arguments: first_updates(arguments) == first_updates({**arguments, "nesterov": False}),
+}
+"""Whether the argument has no effect, for what raises nothing."""
+
+
+@pytest.mark.parametrize("row", [row for row in rows() if not row.error], ids=lambda row: row.at[0])
+def test_what_has_no_effect(row: Row) -> None:
+    no_effect = SILENT[row.at[0]]
+    assert no_effect(dict(row.refused))
+    assert not no_effect(dict(row.taken))
+
+
+@pytest.mark.parametrize(("row", "name"), CASES)
+def test_the_table_tells_them_apart(row: Row, name: str) -> None:
+    told = list(contradictions(name, row.refused, (), opaque=False))
+    assert row.at in [item.at for item in told]
+    assert row.at not in [item.at for item in contradictions(name, row.taken, (), opaque=False)]
+    assert not list(contradictions(name, {}, row.refused.keys(), opaque=False))
+    if row.whole:
+        assert row.at not in [item.at for item in contradictions(name, row.refused, (), opaque=True)]
