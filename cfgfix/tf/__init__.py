@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cfgfix.tf.audio import LogMel, MelSettings, features_from_wav
+    from cfgfix.tf.batching import batch_by_length, padded_batch_fixed
     from cfgfix.tf.callbacks import StepRecorder, keras_callback, watch_data
     from cfgfix.tf.concepts import read_concepts
     from cfgfix.tf.devices import DevicePipeline, LeakMonitor
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from cfgfix.tf.pipeline import (
         distribute,
         optimize,
-        padded_batch_fixed,
         parallel_interleave_files,
         summarize,
     )
@@ -35,6 +35,7 @@ _HOMES = {
     "MelSettings": "audio",
     "StepRecorder": "callbacks",
     "TextCache": "text_cache",
+    "batch_by_length": "batching",
     "configure": "runtime",
     "configured": "runtime",
     "distribute": "pipeline",
@@ -42,7 +43,7 @@ _HOMES = {
     "features_from_wav": "audio",
     "keras_callback": "callbacks",
     "optimize": "pipeline",
-    "padded_batch_fixed": "pipeline",
+    "padded_batch_fixed": "batching",
     "parallel_interleave_files": "pipeline",
     "precomputed": "features",
     "read_concepts": "concepts",
@@ -60,6 +61,7 @@ __all__ = [
     "MelSettings",
     "StepRecorder",
     "TextCache",
+    "batch_by_length",
     "configure",
     "configured",
     "distribute",

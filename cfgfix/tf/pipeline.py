@@ -15,6 +15,7 @@ import tensorflow as tf
 from cfgfix.core.errors import CfgfixError
 from cfgfix.rules.catalogue import named
 from cfgfix.rules.faults import Fault
+from cfgfix.tf.batching import batch_by_length, padded_batch_fixed
 from cfgfix.tf.concepts import AUTOTUNE, Concepts, Config, read_concepts, resolve_machine
 
 if TYPE_CHECKING:
@@ -436,6 +437,8 @@ def optimize(
     private_threads: int | None = None,
     seed: int | None = None,
     batch: bool | None = None,
+    length: str | Callable[..., Any] | None = None,
+    lengths: Sequence[int] | None = None,
 ) -> Any:
     """Return the dataset with everything the config asks for.
 
@@ -465,6 +468,9 @@ def optimize(
         private_threads: Threads that belong to this pipeline alone.
         seed: Seed of the shuffle.
         batch: Batch with the config's batch size, without padding.
+        length: The component that holds the length of an element, or a function of the element.
+        lengths: Batch elements of like length, padded to the next of these, as `batch_by_length` does; None in
+            `padded_shapes` stands for the length of the batch.
 
     Raises:
         CfgfixError: A setting cannot be used, or a cache would freeze what should be random.
@@ -492,7 +498,15 @@ def optimize(
     elif concepts.raw("workers") is not None or workers is not None:
         applied.append(Applied("workers", "", "there is no function to call here", done=False))
     dataset = _batch(
-        dataset, concepts, batch_size, padded_shapes, padding_values, drop_remainder, batch, applied
+        dataset,
+        concepts,
+        batch_size,
+        padded_shapes,
+        padding_values,
+        drop_remainder,
+        batch,
+        (length, lengths),
+        applied,
     )
     options, set_here = pipeline_options(
         _some(concepts, ("private_threads", "deterministic")),
@@ -592,8 +606,12 @@ def _batch(
     padding_values: Any,
     drop_remainder: bool | None,
     batch: bool | None,
+    by_length: tuple[str | Callable[..., Any] | None, Sequence[int] | None],
     applied: list[Applied],
 ) -> Any:
+    length, lengths = by_length
+    if (length is None) != (lengths is None) or (lengths is not None and shapes is None):
+        raise CfgfixError("batches of like length need length=, lengths= and padded_shapes=")
     size = concepts.whole("batch_size", batch_size, least=1)
     if shapes is None and batch_size is None and not batch:
         if size is not None:
@@ -604,6 +622,22 @@ def _batch(
     if size is None:
         raise CfgfixError("a batch needs batch_size")
     drop = concepts.flag("drop_remainder", drop_remainder)
+    if length is not None and lengths is not None:
+        drop = bool(drop)
+        end = "smaller batches are left out" if drop else "each length ends with a smaller batch"
+        place = (
+            f"{_place(concepts, 'batch_size', batch_size)}; padded to {', '.join(map(str, lengths))}; {end}"
+        )
+        applied.append(Applied("batch by length", str(size), place))
+        return batch_by_length(
+            dataset,
+            size,
+            shapes,
+            length=length,
+            lengths=lengths,
+            padding_values=padding_values,
+            drop_remainder=drop,
+        )
     drop = True if drop is None else drop
     place = _place(concepts, "batch_size", batch_size)
     if shapes is None:
@@ -701,89 +735,6 @@ def _device_depth(
             depth = most
     applied.append(Applied(f"prefetch to {target}", str(depth), f"{place}; the last stage"))
     return depth
-
-
-def padded_batch_fixed(
-    dataset: Any,
-    batch_size: int,
-    padded_shapes: Any,
-    *,
-    padding_values: Any = None,
-    drop_remainder: bool = True,
-    too_long: str = "error",
-) -> Any:
-    """Return batches whose shapes never change.
-
-    Every dimension is fixed, and the last, smaller batch is left out.
-
-    Args:
-        dataset: A dataset of single elements.
-        batch_size: Elements of a batch.
-        padded_shapes: Shapes without the batch axis, in the structure of an element; every dimension a number.
-        padding_values: One number for all components, or values in the structure of an element; each is converted to its
-            component's dtype, which tf.data would demand exactly. Zero (or an empty text) by default.
-        drop_remainder: Leave out a last, smaller batch; without it the batch axis is unknown.
-        too_long: What happens to an element longer than its shape: `error` (tf.data raises when it comes), or `drop`.
-
-    Raises:
-        CfgfixError: A dimension is not fixed, or the structures do not fit.
-
-    >>> import tensorflow as tf
-    >>> data = tf.data.Dataset.range(1, 6).map(lambda n: (tf.ones([n]), n))
-    >>> ready = padded_batch_fixed(data, 2, ([4], []), too_long="drop")
-    >>> [item[1].numpy().tolist() for item in ready]
-    [[1, 2], [3, 4]]
-    """
-    spec = dataset.element_spec
-    shapes = tf.nest.map_structure(tf.TensorShape, _like(spec, padded_shapes))
-    for shape in tf.nest.flatten(shapes):
-        if not shape.is_fully_defined():
-            raise CfgfixError(f"a fixed shape has no unknown dimension, but {shape} has one")
-    specs = tf.nest.flatten(spec)
-    values = padding_values
-    if values is None or isinstance(values, (int, float)):
-        number = 0 if values is None else values
-        flat = ["" if item.dtype == tf.string else number for item in specs]
-    else:
-        try:
-            tf.nest.assert_same_structure(spec, values)
-        except (TypeError, ValueError) as error:
-            raise CfgfixError("padding_values has another structure than an element") from error
-        flat = tf.nest.flatten(values)
-    packed = tf.nest.pack_sequence_as(
-        spec, [tf.constant(value, dtype=item.dtype) for value, item in zip(flat, specs, strict=True)]
-    )
-    if too_long == "drop":
-        limits = tf.nest.flatten(shapes)
-
-        def fits(*element: Any) -> Any:
-            verdicts = [
-                tf.reduce_all(tf.shape(part) <= tf.constant(shape.as_list(), tf.int32))
-                for part, shape in zip(tf.nest.flatten(element), limits, strict=True)
-                if shape.rank
-            ]
-            return tf.reduce_all(tf.stack(verdicts)) if verdicts else tf.constant(True)
-
-        dataset = dataset.filter(fits)
-    elif too_long != "error":
-        raise CfgfixError(f"too_long is error or drop, not {too_long!r}")
-    return dataset.padded_batch(
-        batch_size, padded_shapes=shapes, padding_values=packed, drop_remainder=drop_remainder
-    )
-
-
-def _like(spec: Any, shapes: Any) -> Any:
-    """The shapes in the structure of an element: a shape is a list of numbers, which tf.nest would take apart."""
-    if isinstance(spec, tf.TypeSpec):
-        return tf.TensorShape(shapes)
-    if isinstance(spec, dict):
-        if not isinstance(shapes, dict) or set(shapes) != set(spec):
-            raise CfgfixError(f"padded_shapes needs a shape for each of {', '.join(map(str, spec))}")
-        return {name: _like(spec[name], shapes[name]) for name in spec}
-    if not isinstance(shapes, (list, tuple)) or len(shapes) != len(spec):
-        raise CfgfixError(f"padded_shapes needs {len(spec)} shapes")
-    parts = [_like(inner, shape) for inner, shape in zip(spec, shapes, strict=True)]
-    return type(spec)(*parts) if hasattr(spec, "_fields") else tuple(parts)
 
 
 def parallel_interleave_files(

@@ -10,12 +10,12 @@ from cfgfix.hardware.presets import parse_profile
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
 from cfgfix.tf import pipeline
+from cfgfix.tf.batching import padded_batch_fixed
 from cfgfix.tf.pipeline import (
     calls,
     distribute,
     element_bytes,
     optimize,
-    padded_batch_fixed,
     parallel_interleave_files,
     pipeline_options,
     randomness,
