@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -696,6 +697,22 @@ MANY_RETRACES = 2
 `reduce_retracing` takes the shape as unknown, are no fault."""
 
 
+MOST_SHAPES = 12
+"""Shapes that a program can have by intent: some lengths, each with a last, smaller batch."""
+
+
+_CHANGED = re.compile(r".*: (\w+)\[(\d+)((?:,[^\]]*)?)\] -> (\w+)\[(\d+)((?:,[^\]]*)?)\]")
+
+
+def _has_fewer_rows(trace: Trace) -> bool:
+    """Tell whether only the number of rows fell: the last, smaller batch of an epoch or of a length."""
+    parts = [_CHANGED.fullmatch(cause) for cause in trace.causes]
+    return bool(parts) and all(
+        part is not None and part[1] == part[4] and part[3] == part[6] and int(part[5]) < int(part[2])
+        for part in parts
+    )
+
+
 def judge_retraces(
     traces: Sequence[Trace],
     made_anew: Mapping[str, int],
@@ -724,20 +741,29 @@ def judge_retraces(
         for trace in same[:5]:
             cause = "; ".join(trace.causes[:3]) or "no argument differs in dtype, shape or value"
             evidence.append(f"step {trace.step}, {trace.function}: {cause}")
-        few = kind == "shape" and len(same) < MANY_RETRACES
+        changing = [trace for trace in same if not _has_fewer_rows(trace)]
+        few = kind == "shape" and len(changing) < MANY_RETRACES
+        # A few shapes, as batches of like length have, are traced once each and then no more.
+        last = max(trace.step for trace in changing or same)
+        settled = kind == "shape" and not few and len(same) <= MOST_SHAPES and last <= steps / 2
         text = (
             f"the step is traced again because of a changed {kind}"
             if kind != "unknown"
             else "the step is traced again"
         )
+        if few:
+            times = "once" if len(same) == 1 else counted(len(same), "time")
+            text += f", {times}: no more than the last batch of an epoch takes"
+        elif settled:
+            text += f", {counted(len(same), 'time')}, and no more after step {last}: there are few shapes"
         verdicts.append(
             Verdict(
                 "retracing",
-                Outcome.INFO if few else Outcome.PROBLEM,
-                f"{text}, once: no more than the last batch of an epoch takes" if few else text,
+                Outcome.INFO if few or settled else Outcome.PROBLEM,
+                text,
                 tuple(evidence),
-                () if few else faults,
-                None if few else change,
+                () if few or settled else faults,
+                None if few or settled else change,
                 worth=run_seconds / max(run_seconds - seconds, 1e-9) if run_seconds > seconds else None,
             )
         )

@@ -18,6 +18,7 @@ from cfgfix.measure.step import (
     StepProfile,
     Trainer,
     judge,
+    judge_retraces,
     measure,
     split_parts,
     time_in_turn,
@@ -368,3 +369,32 @@ def test_parts_come_with_rounds_enough_or_not_at_all(tf, monkeypatch):
     assert found.parts == {}
     assert any("too few for an interval" in note for note in found.notes)
     assert measure(parts_of(tf), lambda: pairs(tf), replace(PLAN, rounds=3)).parts
+
+
+def test_few_shapes_are_traced_once_each_and_are_no_fault():
+    def traced(*steps):
+        same = [Trace("train", 2, step, 0.5, ("x: 8 became 9",), "shape") for step in steps]
+        (verdict,) = judge_retraces(same, {}, 100, compiled=True)
+        return verdict
+
+    settled = traced(3, 5, 9, 30)
+    assert settled.outcome is Outcome.INFO
+    assert "no more after step 30" in settled.summary
+    assert settled.rules == ()
+    assert traced(3, 5, 9, 80).outcome is Outcome.PROBLEM
+    assert traced(*range(20)).outcome is Outcome.PROBLEM
+
+
+def test_a_last_batch_of_each_length_is_no_change_of_shape():
+    causes = [
+        ("x: float32[8,44,64] -> float32[8,64,64]",),
+        ("x: float32[8,44,64] -> float32[7,44,64]", "n: int32[8] -> int32[7]"),
+        ("x: float32[8,64,64] -> float32[2,64,64]", "n: int32[8] -> int32[2]"),
+    ]
+    same = [Trace("train", 2, 90 + place, 0.5, cause, "shape") for place, cause in enumerate(causes)]
+    (verdict,) = judge_retraces(same, {}, 100, compiled=True)
+    assert verdict.outcome is Outcome.INFO
+    assert "3 times" in verdict.summary
+    growing = [replace(trace, causes=("x: float32[7] -> float32[8]",)) for trace in same]
+    (verdict,) = judge_retraces(growing, {}, 100, compiled=True)
+    assert verdict.outcome is Outcome.PROBLEM
