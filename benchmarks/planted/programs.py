@@ -30,6 +30,25 @@ def fitted(data, *callbacks, steps=400, epochs=1, **more):
     model.compile("sgd", "mse", **more.pop("compile", {}))
     model.fit(data, steps_per_epoch=steps, epochs=epochs, callbacks=list(callbacks), verbose=0, **more)
 
+class Recogniser(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.parts = [tf.keras.layers.Conv1D(128, 5, padding="same") for _ in range(3)]
+    def call(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+recogniser = Recogniser()
+
+@tf.function(reduce_retracing=True)
+def long_step(x, n):
+    with tf.GradientTape() as tape:
+        mask = tf.sequence_mask(n, tf.shape(x)[1], tf.float32)[:, :, None]
+        loss = tf.reduce_sum(mask * recogniser(x) ** 2) / tf.reduce_sum(mask)
+    optimizer.apply_gradients(zip(tape.gradient(loss, recogniser.trainable_variables), recogniser.trainable_variables))
+    return loss
+
 model = network()
 optimizer = tf.keras.optimizers.SGD()
 
@@ -72,9 +91,25 @@ for x, y in ready():
     step(x, y)
     step(*next(others))
 """,
+    "loop_like_lengths": """
+lengths = [20 + 4 * (number * 7 % 11) for number in range(640)] + [180 + number % 9 for number in range(160)]
+data = tf.data.Dataset.from_tensor_slices(lengths).map(lambda n: {"x": tf.ones([n, 64]), "n": n}).cache().shuffle(800)
+from cfgfix.tf import batch_by_length
+data = batch_by_length(data, 8, {"x": [None, 64], "n": []}, length="n", lengths=[44, 64, 192])
+for epoch in range(4):
+    for batch in data.prefetch(2):
+        long_step(batch["x"], batch["n"])
+""",
 }
 
 FAULTS = {
+    "loop_padding": """
+lengths = [20 + 4 * (number * 7 % 11) for number in range(64)] + [180 + number % 9 for number in range(16)]
+data = tf.data.Dataset.from_tensor_slices(lengths).map(lambda n: {"x": tf.ones([n, 64]), "n": n}).cache().shuffle(80)
+for epoch in range(40):
+    for batch in data.padded_batch(8, {"x": [192, 64], "n": []}).prefetch(2):
+        long_step(batch["x"], batch["n"])
+""",
     "fit_callback_stall": """
 class Saver(tf.keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):

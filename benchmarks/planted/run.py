@@ -167,6 +167,7 @@ CASES: dict[str, Case] = {
     "loop_eager": Case("run", says("graph", "TFF010")),
     "loop_one_dataset_slow": Case("run", says("input")),
     "loop_keeps_tensors": Case("run", says("memory")),
+    "loop_padding": Case("run", says("padding", "`x` is padding")),
     "loop_stall_in_the_step": Case(
         "run", says("stall", "step.*every (15.9|16) steps"), 0, stall, slept(0.08)
     ),

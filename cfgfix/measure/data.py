@@ -18,6 +18,7 @@ from cfgfix.measure import pace as pacing
 from cfgfix.measure.oscillation import Cause, Oscillation, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.pace import Load, Lock, Pace, judge_stage
+from cfgfix.measure.padding import Padding, judge_padding, read_padding
 from cfgfix.measure.sampling import (
     Progress,
     Timeline,
@@ -59,6 +60,8 @@ DatasetMaker = Callable[[], Any]
 MIN_BATCHES = 10
 NOTABLE_START = 0.05
 """Seconds from which the start of an epoch is told."""
+FILLED = 0.2
+"""Share of the start of an epoch below which filling a buffer does not explain it."""
 LONG_START = 0.25
 """Seconds from which the start of an epoch can be a problem where nothing is seen to be filled: making an iterator takes
 some ten milliseconds, on a busy machine more."""
@@ -232,6 +235,8 @@ class DataProfile:
     """None where an epoch does not begin again, or nobody knows."""
     order: content.ClassOrder | None = None
     """None where the batches have no classes."""
+    padding: Padding | None = None
+    """None where nothing in the batches is known for padding."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -245,6 +250,7 @@ class DataProfile:
             "stages": [stage.as_dict() for stage in self.stages],
             "pace": self.pace.as_dict() if self.pace else None,
             "class_order": self.order.as_dict() if self.order else None,
+            "padding": self.padding.as_dict() if self.padding else None,
             "epoch_start": self.start.as_dict() if self.start else None,
             "interpreter_lock": self.lock.as_dict() if self.lock else None,
             "consumer": self.consumer.as_dict() if self.consumer else None,
@@ -757,6 +763,7 @@ def measure(
         ),
         start,
         order,
+        read_padding(dataset) if plan.stages else None,
     )
     return replace(found, verdicts=judge(found, graph, cpus))
 
@@ -837,7 +844,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
             good=fed.outcome is Outcome.GOOD,
         ),
         None if keeps_up else _missing_prefetch(found, graph, load),
-        _starts(found),
+        _starts(found, load),
         _fetches(found, keeps_up=fed.outcome is Outcome.GOOD),
         _needs(found, keeps_up=keeps_up),
     ]
@@ -859,7 +866,11 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         )
         fed = replace(fed, faults=faults, change=change)
     made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM), _settled(found)]
-    made += [*content.judge_order(found.order), *content.judge_graph(graph)]
+    made += [
+        *content.judge_order(found.order),
+        *content.judge_graph(graph),
+        *judge_padding(found.padding),
+    ]
     return tuple(verdict for verdict in made if verdict is not None)
 
 
@@ -973,7 +984,7 @@ def _bottleneck(
     )
 
 
-def _starts(found: DataProfile) -> Verdict | None:
+def _starts(found: DataProfile, load: Load) -> Verdict | None:
     """Return the verdict on what each epoch's start costs."""
     start = found.start
     if start is None or start.seconds < NOTABLE_START:
@@ -993,15 +1004,21 @@ def _starts(found: DataProfile) -> Verdict | None:
         f"{stage.label} runs then: {stage.seconds * 1e3:.3g} ms for each batch of the epoch"
         for stage in waits[:3]
     ]
-    what = f" while {start.fills} fills its buffer" if start.fills else ""
+    # What fills a buffer out of a cache takes no time: then the start is that of the iterators and their threads.
+    filling = sum(stage.seconds for stage in waits) * (start.batches or 0)
+    from_cache = bool(waits) and start.batches is not None and filling < FILLED * start.seconds
+    what = f" while {start.fills} fills its buffer" if start.fills and not from_cache else ""
     serious = (
         share is not None
         and share >= INPUT_BOUND[0]
         and found.consumer is not None
         and (bool(waits) or start.seconds >= LONG_START)
+        and not (from_cache and load.contended)
     )
     change = None
-    if waits and start.fills:
+    if from_cache:
+        change = "repeat the dataset before .prefetch, so that the next epoch starts while the last one ends"
+    elif waits and start.fills:
         change = f"shuffle before {waits[0].label} (file names or indices rather than what it makes), and let it run in parallel after"
     elif start.fills:
         change = "shuffle file names or indices rather than samples, or use a smaller buffer"

@@ -22,6 +22,7 @@ from cfgfix.core.wording import counted
 from cfgfix.measure import data as data_profile
 from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation
 from cfgfix.measure.pace import Load
+from cfgfix.measure.padding import Padding, judge_padding, read_padding
 from cfgfix.measure.sampling import Progress, iterate, silent, user_code
 from cfgfix.measure.statistics import Summary, robust_deviation, summarise
 from cfgfix.measure.step import judge_retraces
@@ -40,6 +41,8 @@ STALL_SECONDS = 0.003
 """What a step must take longer than the others, at least, to count as a stall."""
 REGULAR = 0.7
 """Share of the gaps between stalls that are alike where they come at a period."""
+STEP_BOUND = 0.3
+"""Share of the run in compiled functions from which it is looked for what they need not compute."""
 GROWTH_BYTES = 0.1 * 2**20
 """Growth of the memory per step from which it is told, where it went on through the whole run."""
 
@@ -140,6 +143,8 @@ class RunProfile:
     """Whether the program was ended once enough was seen."""
     data: Mapping[str, Any] | None
     """The profile of the dataset by itself."""
+    padding: Padding | None = None
+    """Of its batches; None where nothing in them is known for padding, or the steps take little of the time."""
     verdicts: tuple[Verdict, ...] = ()
     notes: tuple[str, ...] = ()
     user_files: tuple[str, ...] = field(default_factory=tuple)
@@ -167,6 +172,7 @@ class RunProfile:
             "cpus": {"usable": self.load.cpus, "busy": self.load.busy, "elsewhere": self.load.elsewhere},
             "stopped": self.stopped,
             "data": dict(self.data) if self.data else None,
+            "padding": self.padding.as_dict() if self.padding else None,
             "older_limits": [],
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
             "notes": list(self.notes),
@@ -511,6 +517,7 @@ def analyse(
         load=load,
         stopped=observation.stopped,
         data=profile,
+        padding=_padding(dataset) if shares["call"] >= STEP_BOUND else None,
         notes=tuple(notes),
         user_files=tuple(_files(observation)),
     )
@@ -522,6 +529,14 @@ def analyse(
     return replace(
         made, verdicts=judge(made, steps, loop, anew, wait_share=wait_share, floor=floor, busy=busy)
     )
+
+
+def _padding(dataset: Any) -> Padding | None:
+    """Return the padding of the loop's batches, or None where they cannot be read again."""
+    try:
+        return read_padding(dataset) if dataset is not None else None
+    except CfgfixError:
+        return None
 
 
 def _files(observation: Observation) -> Iterator[str]:
@@ -612,6 +627,7 @@ def judge(
         *_graph(loop, steps, eager=eager),
         *_xla(found, total),
         *_syncs(found, total),
+        *judge_padding(found.padding, step_share=found.shares["call"]),
         *_evaluation(found),
         *_memory(found),
     ]

@@ -15,6 +15,7 @@ from cfgfix.measure.data import (
     Consumer,
     DataProfile,
     Differential,
+    EpochStart,
     Feeding,
     Lock,
     Plan,
@@ -524,3 +525,23 @@ def test_names_that_are_no_files_are_left_out(tmp_path):
 
 def test_lock_of_json():
     assert Lock(0.1, 0.2).as_dict() == {"low": 0.1, "high": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "elsewhere", "outcome", "words"),
+    [
+        # 40 batches of 0.01 s explain the start: the buffer is filled with them.
+        (0.01, 0.0, Outcome.PROBLEM, "while Shuffle fills its buffer"),
+        # Out of a cache a buffer fills in no time, so the shuffle is not at fault.
+        (0.00001, 0.0, Outcome.PROBLEM, "s of waiting"),
+        (0.00001, 1.9, Outcome.INFO, "s of waiting"),
+    ],
+)
+def test_a_start_is_laid_to_the_buffer_that_takes_it(seconds, elsewhere, outcome, words):
+    filled = replace(stage(seconds, python=False, operation="Cache"), phase="start")
+    found = profile_of(idle=0.01, stages=[filled], elsewhere=elsewhere)
+    found = replace(found, start=EpochStart(0.4, 40, "Shuffle"))
+    (verdict,) = (verdict for verdict in judge(found, None, 2) if verdict.name == "epoch start")
+    assert verdict.outcome is outcome
+    assert verdict.summary.endswith(words)
+    assert ("shuffle" in verdict.change) is (seconds == 0.01)
