@@ -39,7 +39,8 @@ PIPELINE = {
 TRAINING = {
     "before, the learning rate made a number": "slow-number",
     "after `cfgfix fix`": "fixed",
-    "cfgfix.tf": "fast",
+    "cfgfix.tf, batches of one length": "fast-one-length",
+    "cfgfix.tf, batches of like length": "fast",
 }
 """What each variant is called, and the folder its program lies in."""
 
@@ -52,10 +53,12 @@ def variants(work: Path) -> None:
         ("fixed", "slow"),
         ("fast", "fast"),
         ("fast-uncached", "fast"),
+        ("fast-one-length", "fast"),
     ):
         shutil.copytree(HERE / source, work / name, ignore=shutil.ignore_patterns("__pycache__"))
     replace(work / "slow-number" / "train.yaml", "1e-4", "1.0e-4")
     replace(work / "fast-uncached" / "train.yaml", "cache: true ", "cache: false")
+    replace(work / "fast-one-length" / "train.yaml", "[400, 456, 680, 960]", "[960]")
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -136,6 +139,7 @@ def work_for(folder: str) -> None:
     step = None
     for word in sys.stdin:
         samples = 0
+        losses = []
         answer: dict[str, Any] = {}
         try:
             if word.strip() == "epoch" and step is None:
@@ -144,9 +148,9 @@ def work_for(folder: str) -> None:
             for batch in dataset:
                 samples += int(batch["mel"].shape[0])
                 if word.strip() == "epoch":
-                    loss = step(batch)
+                    losses.append((int(batch["mel"].shape[0]), step(batch)))
             if word.strip() == "epoch":
-                answer["loss"] = float(loss)
+                answer["loss"] = sum(rows * float(loss) for rows, loss in losses) / samples
                 answer["traces"] = step.experimental_get_tracing_count()
             answer.update(samples=samples, seconds=time.perf_counter() - start, tensorflow=tf.__version__)
         except Exception as error:  # noqa: BLE001 - told to the other side
@@ -173,20 +177,25 @@ def in_turn(work: Path, names: dict[str, str], word: str, rounds: int) -> dict[s
     rates = {name: [one["samples"] / one["seconds"] for one in rows] for name, rows in found.items()}
     base = rates[next(iter(names))]
     start = rate(first[next(iter(names))])
+    before = dict(zip(list(names)[1:], names, strict=False))
     return {
         name: {
             "samples_per_second": round(statistics.median(values), 1),
-            "times_as_fast": round(
-                statistics.median(value / other for value, other in zip(values, base, strict=True)), 2
-            ),
-            "least": round(min(value / other for value, other in zip(values, base, strict=True)), 2),
-            "most": round(max(value / other for value, other in zip(values, base, strict=True)), 2),
+            "times_as_fast": round(statistics.median(ratios(values, base)), 2),
+            "least": round(min(ratios(values, base)), 2),
+            "most": round(max(ratios(values, base)), 2),
+            "times_the_row_above": round(statistics.median(ratios(values, rates[before.get(name, name)])), 2),
             "first_pass_samples_per_second": round(rate(first[name]), 1),
             "first_pass_times_as_fast": round(rate(first[name]) / start, 2),
-            **({"traces": found[name][-1]["traces"]} if word == "epoch" else {}),
+            **({key: found[name][-1][key] for key in ("traces", "loss")} if word == "epoch" else {}),
         }
         for name, values in rates.items()
     }
+
+
+def ratios(values: list[float], others: list[float]) -> list[float]:
+    """Return the ratio of each round."""
+    return [value / other for value, other in zip(values, others, strict=True)]
 
 
 def rate(answer: dict[str, Any]) -> float:
@@ -196,17 +205,21 @@ def rate(answer: dict[str, Any]) -> float:
 
 def table(rows: dict[str, dict[str, Any]], first_column: str) -> str:
     """Return rows as a Markdown table."""
-    traced = any("traces" in row for row in rows.values())
-    lines = [
-        f"| {first_column} | samples/s | times as fast | in each round | first pass, samples/s |"
-        + (" times traced |" if traced else ""),
-        "|---|---|---|---|---|" + ("---|" if traced else ""),
-    ]
+    trained = any("traces" in row for row in rows.values())
+    head = [first_column, "samples/s", "times as fast", "in each round", "times the row above", "first pass, samples/s"]  # fmt: skip
+    head += ["times traced", "loss of the last epoch"] if trained else []
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for name, row in rows.items():
-        lines.append(
-            f"| {name} | {row['samples_per_second']:,g} | {row['times_as_fast']:g} | {row['least']:g} to {row['most']:g} | {row['first_pass_samples_per_second']:,g} |"
-            + (f" {row['traces']} |" if traced else "")
-        )
+        cells = [
+            name,
+            f"{row['samples_per_second']:,g}",
+            f"{row['times_as_fast']:g}",
+            f"{row['least']:g} to {row['most']:g}",
+            f"{row['times_the_row_above']:g}",
+            f"{row['first_pass_samples_per_second']:,g}",
+            *([str(row["traces"]), f"{row['loss']:.3g}"] if trained else []),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -220,6 +233,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="where the spoken set is kept; by default it is made anew")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--no-tune", action="store_true", help="leave the search out")
+    parser.add_argument("--no-profile", action="store_true", help="leave out the look at what a run goes to")
     parser.add_argument("--record", action="store_true", help="also write them into the repository")
     parser.add_argument("--work-for", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -245,6 +259,8 @@ def main() -> None:
         if not options.no_tune:
             cfgfix(work, "tune", "slow-number/train.yaml", "--dataset", "loader:make_dataset", "--config-loader", "config:load_config",
                    "--source-root", "slow-number", "--workers", "1,2,4", "--seconds", "1", "--exit-zero", "--quiet")  # fmt: skip
+        if not options.no_profile:
+            cfgfix(work, "profile", "run", "fast-one-length/train.py", "fast-one-length/train.yaml")
         after = cfgfix(work, "check", "fast/train.yaml", "fast", "--output-format", "concise")
 
         pipeline = in_turn(work, PIPELINE, "pass", options.rounds)

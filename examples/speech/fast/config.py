@@ -22,7 +22,7 @@ class DataConfig:
     dataset_path: str = "data"
     sample_rate: int = 22050
     hop_length: int = 256
-    max_mel_frames: int = 1200
+    mel_lengths: list[int] = field(default_factory=lambda: [1200])
     max_text_length: int = 256
     batch_size: int = 8
     num_workers: int = -1

@@ -1,4 +1,4 @@
-"""The input pipeline: the same spectrograms in TensorFlow operations, of fixed shapes, by cfgfix.tf."""
+"""The input pipeline: the same spectrograms in TensorFlow operations, in batches of like length, by cfgfix.tf."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_metadata(folder: str) -> tuple[list[str], list[str]]:
 
 
 def make_dataset(config: Config) -> tf.data.Dataset:
-    """Return batches of text, mel and its length, all of one shape."""
+    """Return batches of text, mel and its length, padded to one of a few lengths."""
     data = config.data
     paths, texts = read_metadata(data.dataset_path)
     tokens = np.zeros((len(texts), data.max_text_length), np.int32)
@@ -34,7 +34,7 @@ def make_dataset(config: Config) -> tf.data.Dataset:
         sample_rate=data.sample_rate, hop_length=data.hop_length, n_mels=config.model.n_mels, scale="htk", norm=None, pad_mode="reflect"
     )  # fmt: skip
     features = features_from_wav(
-        paths, settings, max_frames=data.max_mel_frames, too_long="cut", workers=data.num_workers
+        paths, settings, max_frames=data.mel_lengths[-1], too_long="cut", workers=data.num_workers
     )
     letters = tf.constant(tokens)
 
@@ -50,5 +50,12 @@ def make_dataset(config: Config) -> tf.data.Dataset:
         cache=data.cache,
         shuffle_buffer=data.shuffle_buffer,
         batch_size=data.batch_size,
+        padded_shapes={
+            "text": [data.max_text_length],
+            "mel": [None, config.model.n_mels],
+            "mel_length": [],
+        },
+        length="mel_length",
+        lengths=data.mel_lengths,
         prefetch=data.prefetch,
     )

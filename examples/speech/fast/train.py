@@ -37,7 +37,7 @@ def make_step(config: Config) -> object:
         config.training.learning_rate, global_clipnorm=config.training.gradient_clip_norm
     )
 
-    @tf.function
+    @tf.function(reduce_retracing=True)
     def step(batch: dict[str, tf.Tensor]) -> tf.Tensor:
         with tf.GradientTape() as tape:
             found = model(batch)
