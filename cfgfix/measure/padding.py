@@ -78,7 +78,10 @@ class _Component:
 
 
 def content_lengths(values: npt.NDArray[Any]) -> Lengths:
-    """Return up to which position each row of a batch holds anything but the value that the rows end in."""
+    """Return up to which position each row of a batch holds data.
+
+    What follows is the value that most rows end in.
+    """
     rows, positions = values.shape[:2]
     flat = values.reshape(rows, positions, -1)
     last = flat[:, -1, :]
@@ -92,7 +95,10 @@ def content_lengths(values: npt.NDArray[Any]) -> Lengths:
 
 
 def best_lengths(lengths: Lengths, most: int = LENGTHS) -> tuple[int, ...]:
-    """Return so many lengths, or fewer, that leave least padding when each sample is padded to the next of them."""
+    """Return the lengths that leave least padding.
+
+    There are so many of them, or fewer; each sample is padded to the next.
+    """
     step = 8 if lengths.max() >= 64 else 1
     sizes, counts = np.unique(-(-np.maximum(lengths, 1) // step) * step, return_counts=True)
     below = np.concatenate([[0], np.cumsum(counts)])
@@ -117,7 +123,10 @@ def fitted_lengths(lengths: Lengths, to: Sequence[int]) -> Lengths:
 
 
 def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Padding | None:
-    """Return the padding of a dataset's first batches, or None where there is none that is known for padding."""
+    """Return the padding of a dataset's first batches.
+
+    None where there is none, or none that is known for padding.
+    """
     import tensorflow as tf
 
     paths = _paths(getattr(dataset, "element_spec", None))
@@ -190,7 +199,10 @@ def _add(component: _Component, values: npt.NDArray[Any], told: dict[str, npt.ND
 
 
 def _judged(component: _Component, batches: int, cells: int, padded_batches: bool) -> Padding | None:
-    """Return the padding of a component, or None where what it ends in may be anything."""
+    """Return the padding of a component.
+
+    None where what it ends in may be anything.
+    """
     if not component.content:
         return None
     sizes = np.repeat(component.padded, [len(part) for part in component.content]).astype(np.int64)

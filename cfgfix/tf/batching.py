@@ -68,7 +68,9 @@ def padded_batch_fixed(
 
 
 def padding_of(spec: Any, values: Any) -> Any:
-    """Return what each component is padded with, in the structure of an element and of its dtypes.
+    """Return what each component is padded with.
+
+    The values have the structure of an element, and its dtypes.
 
     Raises:
         CfgfixError: The values have another structure.

@@ -228,9 +228,7 @@ def test_tests_and_packages_are_found_by_others(tmp_path: Path) -> None:
 def test_what_a_config_names_may_be_looked_up(tmp_path: Path) -> None:
     for leaf in ("left", "helpers.left", ["other", "left"]):
         program = program_of(tmp_path, {"main.py": RUNS, "helpers.py": HELPERS})
-        program.configs = (
-            ConfigFacts("a.yaml", {("model", "name"): leaf, ("about",): "what is left"}),
-        )
+        program.configs = (ConfigFacts("a.yaml", {("model", "name"): leaf, ("about",): "what is left"}),)
         assert left_in(program) == []
 
 
