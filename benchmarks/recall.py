@@ -2,32 +2,55 @@
 
 `recall/places.tsv` names programs with a fault, the kind of fault and the places where a finding about it may stand. A
 program is found where each of its faults has a finding, and partly found where some have. Prints a table by kind.
+`recall/repairs.tsv` names commits of public repositories that repaired a fault. One is found where the state before has
+a finding at the fault, and silent where the state after has none at the lines that stand there since.
 
     python benchmarks/recall.py [FOLDER] [--missed] [--all]
+    python benchmarks/recall.py --repairs CHECKOUTS [--half build|unseen] [--missed] [--all]
 
-FOLDER holds the programs, by the paths of the table (default: `shared` beside the checkout). `--missed` lists the
-programs that are not found, `--all` every finding of each program.
+FOLDER holds the programs, by the paths of the table (default: `shared` beside the checkout). CHECKOUTS holds the
+repositories, as `owner+name` or `owner/name`, bare or not. `--missed` lists what is not found, `--all` every finding of
+each program or at each place.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = Path(__file__).resolve().parent / "recall" / "places.tsv"
+REPAIRS = Path(__file__).resolve().parent / "recall" / "repairs.tsv"
 TOLD = ("error", "warning")
-COLUMNS = ("programs", "found", "partly", "missed")
+READ = (".py", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".txt", ".json", ".lock")
+"""The endings of the files of a repository that a check may read; the others are left where they are."""
+MOST_BYTES = 1_000_000
 
 Fault = list[tuple[str, int | None]]
 """Where one fault may be told: files with a line each, None for any line."""
+
+
+class Repair(NamedTuple):
+    """A commit that repaired a fault: the states around it, and where the fault stood before."""
+
+    repository: str
+    before: str
+    after: str
+    file: str
+    lines: tuple[int, ...]
+    kind: str
+    why: str
 
 
 def faults_of(text: str) -> list[Fault]:
@@ -44,6 +67,13 @@ def faults_of(text: str) -> list[Fault]:
             fault.append((path, int(line) if line else None))
         faults.append(fault)
     return faults
+
+
+def rows_of(table: Path) -> Iterator[list[str]]:
+    """Yield the rows of a table, without its heading."""
+    for line in table.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            yield line.split("\t")
 
 
 def findings_of(folder: Path, environment: dict[str, str]) -> list[tuple[str, int, dict[str, Any]]]:
@@ -64,42 +94,138 @@ def findings_of(folder: Path, environment: dict[str, str]) -> list[tuple[str, in
     ]
 
 
+def repairs_of(half: str | None) -> list[Repair]:
+    """Return the repairs of the table; odd rows are the half to build with, even ones the unseen half."""
+    rows = [
+        Repair(*row[:4], tuple(map(int, row[4].split(","))), *row[5:])  # type: ignore[call-arg]
+        for row in rows_of(REPAIRS)
+    ]
+    return {None: rows, "build": rows[::2], "unseen": rows[1::2]}[half]
+
+
+def git_folder(checkouts: Path, repository: str) -> Path:
+    """Return the git directory of a repository in a folder of checkouts."""
+    for name in (repository, repository.replace("/", "+")):
+        for inner in ("repo/.git", "repo", ".git", "."):
+            if (checkouts / name / inner / "HEAD").is_file():
+                return checkouts / name / inner
+    sys.exit(f"{checkouts} has no checkout of {repository}")
+
+
+def export(git: Path, commit: str, folder: Path) -> None:
+    """Write the files of a commit that a check may read."""
+    command = ["git", f"--git-dir={git}", "archive", "--format=tar", commit]
+    archive = subprocess.run(command, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar:
+            if member.isfile() and member.name.endswith(READ) and member.size <= MOST_BYTES:
+                tar.extract(member, folder, filter="data")
+
+
+def lines_since(before: Path, after: Path, lines: Iterable[int]) -> set[int]:
+    """Return the lines that stand in a file where some of another state of it stood."""
+    if not after.is_file():
+        return set()
+    old, new = (path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (before, after))
+    since = set()
+    for tag, first, last, there, until in difflib.SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        for line in lines:
+            if first < line <= last and tag == "equal":
+                since.add(there + line - first)
+            elif first < line <= last:
+                since.update(range(there + 1, until + 1))
+    return since
+
+
+def told_at(
+    findings: list[tuple[str, int, dict[str, Any]]], file: str, lines: Iterable[int]
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the findings at some lines of a file."""
+    wanted = set(lines)
+    return [(at, finding) for where, at, finding in findings if where == file and at in wanted]
+
+
+def judge(repair: Repair, checkouts: Path, environment: dict[str, str]) -> tuple[list[Any], list[Any]]:
+    """Check both states of a repair; return what is told at its place before and after."""
+    git = git_folder(checkouts, repair.repository)
+    with tempfile.TemporaryDirectory() as scratch:
+        states = [Path(scratch, name) for name in ("before", "after")]
+        found = []
+        for folder, commit in zip(states, (repair.before, repair.after), strict=True):
+            folder.mkdir()
+            export(git, commit, folder)
+            found.append(findings_of(folder, environment))
+        since = lines_since(*(folder / repair.file for folder in states), repair.lines)
+    return told_at(found[0], repair.file, repair.lines), told_at(found[1], repair.file, since)
+
+
+def count_repairs(options: argparse.Namespace, environment: dict[str, str]) -> dict[str, Counter[str]]:
+    """Count the repairs whose fault is told before, and those where nothing is told after."""
+    counts: dict[str, Counter[str]] = {}
+    for repair in repairs_of(options.half):
+        before, after = judge(repair, options.repairs, environment)
+        results = ["repairs"] + ["found"] * bool(before) + ["silent after"] * (not after)
+        counts.setdefault(repair.kind, Counter()).update(results)
+        if options.all or (options.missed and not (before and not after)):
+            name = f"{repair.repository} {repair.after} {repair.file}:{','.join(map(str, repair.lines))}"
+            print(f"{' '.join(results[1:]) or 'missed'}: {name} ({repair.kind}: {repair.why})", flush=True)
+        if options.all:
+            for state, told in (("before", before), ("after", after)):
+                for at, finding in told:
+                    print(f"    {state} {at} {finding['severity']} {finding['rule']} {finding['message']}")
+    return counts
+
+
+def count_programs(options: argparse.Namespace, environment: dict[str, str]) -> dict[str, Counter[str]]:
+    """Count the programs of which each fault, some or none is told."""
+    counts: dict[str, Counter[str]] = {}
+    for name, kind, places in rows_of(PLACES):
+        if not (options.folder / name).is_dir():
+            sys.exit(f"{options.folder / name} is missing: name the folder that holds the programs")
+        found = findings_of(options.folder / name, environment)
+        faults = faults_of(places)
+        told = sum(
+            any(path == where and number in (None, at) for path, number in fault for where, at, _ in found)
+            for fault in faults
+        )
+        result = "found" if told == len(faults) else "partly" if told else "missed"
+        counts.setdefault(kind, Counter()).update((result, "programs"))
+        if options.all or (options.missed and result != "found"):
+            print(f"{result}: {name} ({kind}; {told} of {len(faults)} faults)")
+        if options.all:
+            for where, at, finding in found:
+                print(f"    {where}:{at} {finding['severity']} {finding['rule']} {finding['message']}")
+    return counts
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT.parent / "shared")
-    parser.add_argument("--missed", action="store_true", help="list the programs that are not found")
-    parser.add_argument("--all", action="store_true", help="list every finding of each program")
+    parser.add_argument(
+        "--repairs", type=Path, metavar="CHECKOUTS", help="count the repairs of public repositories"
+    )
+    parser.add_argument("--half", choices=("build", "unseen"), help="of the repairs: every other row")
+    parser.add_argument("--missed", action="store_true", help="list what is not found")
+    parser.add_argument(
+        "--all", action="store_true", help="list every finding of each program or at each place"
+    )
     options = parser.parse_args()
-    counts: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "CFGFIX_CACHE_DIR": cache}
-        for line in PLACES.read_text(encoding="utf-8").splitlines():
-            if line.startswith("#"):
-                continue
-            name, kind, places = line.split("\t")
-            if not (options.folder / name).is_dir():
-                sys.exit(f"{options.folder / name} is missing: name the folder that holds the programs")
-            found = findings_of(options.folder / name, environment)
-            faults = faults_of(places)
-            told = sum(
-                any(
-                    path == where and number in (None, at) for path, number in fault for where, at, _ in found
-                )
-                for fault in faults
-            )
-            result = "found" if told == len(faults) else "partly" if told else "missed"
-            counts.setdefault(kind, Counter()).update((result, "programs"))
-            if options.all or (options.missed and result != "found"):
-                print(f"{result}: {name} ({kind}; {told} of {len(faults)} faults)")
-            if options.all:
-                for where, at, finding in found:
-                    print(f"    {where}:{at} {finding['severity']} {finding['rule']} {finding['message']}")
+        if options.repairs is not None:
+            columns: tuple[str, ...] = ("repairs", "found", "silent after")
+            counts = count_repairs(options, environment)
+        else:
+            columns = ("programs", "found", "partly", "missed")
+            counts = count_programs(options, environment)
     total: Counter[str] = sum(counts.values(), Counter())
     width = max(map(len, counts))
-    print(f"{'kind':{width}}  " + "  ".join(COLUMNS))
+    print(f"{'kind':{width}}  " + "  ".join(columns))
     for kind, count in (*sorted(counts.items()), ("all", total)):
-        print(f"{kind:{width}}  " + "  ".join(f"{count[column]:>{len(column)}}" for column in COLUMNS))
+        print(f"{kind:{width}}  " + "  ".join(f"{count[column]:>{len(column)}}" for column in columns))
 
 
 if __name__ == "__main__":
