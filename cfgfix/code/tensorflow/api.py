@@ -281,6 +281,10 @@ class Api:
         known = self._members.get(owner)
         return None if known is None else known.get(name, 0)
 
+    def members(self, owner: str) -> frozenset[str]:
+        """Return the names that a class has in some inspected release, those that Keras 3 took away among them."""
+        return frozenset(self._members.get(owner, ())) | frozenset(self._gone.get(owner, ()))
+
     def gone(self, owner: str, name: str) -> int:
         """Return the releases where a Keras class had what Keras 3 took away, as a mask.
 

@@ -1,0 +1,324 @@
+"""Calls that do not fit what they call: an argument too many, twice, unknown or missing, an abstract class, a `with` of a class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.checks.api import head, of_others, overridden
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    api,
+    as_written,
+    asked_for,
+    bound_twice,
+    keras_is_two,
+    keras_of_release,
+    public_name,
+    where_known,
+    with_other_releases,
+    written_for_one,
+)
+from cfgfix.code.model.expressions import dotted, place_of, text
+from cfgfix.code.model.hit import Calls as Entered
+from cfgfix.code.model.hit import Hit, Rewrite
+from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Expr, Scope
+from cfgfix.code.model.values import External, Made, Site, alternatives
+from cfgfix.code.tensorflow.calls import Calls, Parameters, load
+from cfgfix.core.suggest import best
+
+NEEDLES = IMPORTS
+
+_TYPES = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "bfloat16", "bool", "complex64", "complex128", "double", "float16", "float32", "float64", "half", "int8", "int16", "int32", "int64",
+        "string", "uint8", "uint16", "uint32", "uint64",
+    )
+)  # fmt: skip
+_OF_TYPES = re.compile(
+    r"(?i).*(?:dtype|type|tout|types)s?|T|x|tensor|input|value|values|inputs|arg\w*|src|dst|key|a|b|y"
+)
+"""Parameters at which a type may stand: those of types, and those that take anything."""
+
+
+def passed_over(program: Program, _: object) -> frozenset[int]:
+    """Return the modules, by identity, of which a check of this room says nothing."""
+    return with_other_releases(program)
+
+
+def table_of(program: Program) -> Calls:
+    """Return the table of calls, read once."""
+    found: Calls | None = program.facts.get("calls")
+    if found is None:
+        found = program.facts["calls"] = load()
+    return found
+
+
+def misfit(program: Program) -> Iterator[Hit]:
+    """A call of TensorFlow or Keras whose arguments cannot be bound to the parameters: Python raises TypeError."""
+    releases = api(program)
+    if releases.silent:
+        return
+    calls = table_of(program)
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        key = id(site.scope), site.call.number
+        if site.targets or site.open or key in seen or not site.name.startswith(("tensorflow.", "keras.")):
+            continue
+        seen.add(key)
+        if ".compat.v1" in site.raw or ".contrib." in site.raw or ".python." in site.raw:
+            continue
+        found = next(_faults(program, calls, site), None)
+        if found is None:
+            continue
+        if expects_absence(site.scope, site.call.block, site.call.place) or written_for_one(
+            program, site.scope
+        ):
+            continue
+        if bound_twice(site.scope, head(site.call.func)) or _other_than_a_module(site):
+            continue
+        says, expr, renamed = found
+        yield Hit(
+            site.scope,
+            (place_of(expr, site.scope) if expr is not None else None) or site.call.name_place,
+            site.call.block,
+            entry=Entered(site),
+            values={
+                "name": as_written(program, site.scope, site.name)
+                if site.name.startswith("keras.")
+                else public_name(site.name),
+                "says": says,
+                "asked": asked_for(releases),
+            },
+            severity=where_known(releases, "warning") if releases.requirement.admits_one() else None,
+            rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, renamed[1], renamed[0]),)
+            if renamed is not None
+            else (),
+        )
+
+
+def _other_than_a_module(site: Site) -> bool:
+    """Tell whether what a method is called on may be something else than TensorFlow's as well."""
+    return of_others(site) and not (
+        isinstance(site.receiver, External) and site.receiver.name == "tensorflow"
+    )
+
+
+_Fault = tuple[str, Expr | None, tuple[str, str] | None]
+"""What is wrong, where it stands if not at the call, and the name that becomes another."""
+
+
+def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
+    """Yield what is wrong with the arguments of a call."""
+    call = site.call
+    name = site.name
+    if name in calls.abstract:
+        yield "is abstract: no object of it can be made, only its functions called", None, None
+        return
+    known = api(program).constructor(name)
+    by_position = sum(1 for item in call.args if item[0] != STARRED)
+    starred = by_position != len(call.args)
+    given = [key for key, _ in call.keywords if key is not None]
+    if given:
+        yield from _twice_by_release(program, site, by_position, starred, given)
+    parameters = calls.parameters(name)
+    if parameters is None or name.startswith("keras."):
+        return
+    if not starred:
+        for key in given:
+            if key in parameters.positional[:by_position]:
+                yield f"is given `{key}` twice, by position and by name", call.keyword(key), None
+        if by_position > len(parameters.positional) and not parameters.more and known is None:
+            yield (
+                f"takes {len(parameters.positional)} arguments by position and is given {by_position}",
+                call.args[len(parameters.positional)],
+                None,
+            )
+    if known is None and not parameters.any_name:
+        yield from _unknown(parameters, site, given)
+    if not call.opaque and not starred:
+        for key in parameters.required:
+            if key not in given and key not in parameters.positional[:by_position]:
+                yield f"is not given `{key}`, which it needs", None, None
+        yield from _types(parameters, site)
+
+
+def _twice_by_release(
+    program: Program, site: Site, by_position: int, starred: bool, given: list[str]
+) -> Iterator[_Fault]:
+    """Yield arguments that every release that may be meant gets by position and by name."""
+    releases = api(program)
+    name = site.name
+    if name.startswith("keras."):
+        if keras_is_two(program) or not keras_of_release(program, site.scope) or overridden(program, site):
+            return
+        owner, _, method = name.rpartition(".")
+        if owner == "keras.Sequential":
+            name = f"keras.Model.{method}"
+    known = releases.constructor(name)
+    if known is None or starred or not releases.admitted:
+        return
+    bits = [1 << number for number in range(len(releases.versions)) if releases.admitted >> number & 1]
+    orders = [known.positions(bit) for bit in bits]
+    if not all(orders):
+        return
+    for key in given:
+        if all(key in order[:by_position] for order in orders):
+            yield f"is given `{key}` twice, by position and by name", site.call.keyword(key), None
+
+
+def _unknown(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_Fault]:
+    for key in given:
+        if key not in parameters.named:
+            left = sorted(parameters.named - set(given))
+            near = best(key, left)
+            yield (
+                f"has no parameter `{key}`" + (f" (did you mean `{near}`?)" if near else ""),
+                site.call.keyword(key),
+                (key, near) if near else None,
+            )
+
+
+def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
+    """Yield types that stand where a parameter takes something else."""
+    for position, expr in enumerate(site.call.args):
+        if position >= len(parameters.positional) or position >= len(site.args):
+            return
+        parameter = parameters.positional[position]
+        value = site.args[position]
+        if _OF_TYPES.fullmatch(parameter) or parameter in parameters.required:
+            continue
+        if isinstance(value, External) and fold(value.name) in _TYPES and "dtype" in parameters.named:
+            yield (
+                f"has `{parameter}` at position {position + 1}, where {text(expr, site.scope)} stands: `dtype` goes by name",
+                expr,
+                None,
+            )
+
+
+def entered_class(program: Program) -> Iterator[Hit]:
+    """A `with` of a class of TensorFlow, or of a method, that is not called: there is nothing to enter."""
+    calls = table_of(program)
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for event in scope.events():
+                if event.kind != "with":
+                    continue
+                for expr in event.extra:
+                    shown = _uncalled(program, calls, scope, expr)
+                    place = place_of(expr, scope)
+                    if shown is None or place is None or written_for_one(program, scope):
+                        continue
+                    yield Hit(
+                        scope,
+                        place,
+                        event.block,
+                        {"name": dotted(expr) or "", "what": shown},
+                        rewrites=(Rewrite("replace", scope, place, f"{text(expr, scope)}()"),)
+                        if shown in _WITHOUT_ARGUMENTS
+                        else (),
+                    )
+
+
+_WITHOUT_ARGUMENTS = frozenset({"the class tf.GradientTape", "the method scope of a strategy"})
+
+
+def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str | None:
+    """Return what a `with` enters that has to be called first."""
+    if expr[0] not in (NAME, ATTRIBUTE):
+        return None
+    if expr[0] == ATTRIBUTE and expr[2] == "scope":
+        owners = alternatives(program.flow.stands_for(scope, expr[1]))
+        if owners and all(
+            isinstance(item, Made)
+            and item.name.startswith("tensorflow.distribute.")
+            and item.name.endswith("Strategy")
+            for item in owners
+        ):
+            return "the method scope of a strategy"
+    found = alternatives(program.flow.stands_for(scope, expr))
+    if len(found) != 1 or not isinstance(found[0], External):
+        return None
+    name = fold(found[0].name)
+    if name in calls.entered or name in (
+        "tensorflow.device",
+        "tensorflow.control_dependencies",
+        "tensorflow.init_scope",
+    ):
+        return (
+            f"the class {public_name(name)}" if name in calls.entered else f"the function {public_name(name)}"
+        )
+    return None
+
+
+def misspelt_member(program: Program) -> Iterator[Hit]:
+    """A method that no object of a class of TensorFlow or Keras has, but one of nearly the same name."""
+    releases = api(program)
+    if releases.silent:
+        return
+    calls = table_of(program)
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        func = site.call.func
+        key = id(site.scope), site.call.number
+        if func[0] != ATTRIBUTE or site.targets or site.open or key in seen:
+            continue
+        if ".compat.v1" in site.raw or not site.name.startswith(("tensorflow.", "keras.")):
+            continue
+        seen.add(key)
+        owner = site.name.rpartition(".")[0]
+        family = _family(owner)
+        if family is None or not _one_of(site, owner):
+            continue
+        members = _members(program, calls, family)
+        if func[2] in members or func[2].startswith("_"):
+            continue
+        near = best(func[2], members)
+        if near is None or written_for_one(program, site.scope):
+            continue
+        if expects_absence(site.scope, site.call.block, site.call.place):
+            continue
+        yield Hit(
+            site.scope,
+            site.call.name_place,
+            site.call.block,
+            entry=Entered(site),
+            values={"member": func[2], "owner": public_name(family), "near": near},
+            rewrites=(Rewrite("rename", site.scope, func[-1], near),),
+        )
+
+
+_FAMILIES = (
+    (re.compile(r"tensorflow\.distribute\.(?:experimental\.)?\w*Strategy"), "tensorflow.distribute.Strategy"),
+    (re.compile(r"keras\.Sequential|keras\.Model"), "keras.Model"),
+    (re.compile(r"keras\.optimizers\.[A-Z]\w*"), "keras.optimizers.Optimizer"),
+    (re.compile(r"tensorflow\.(?:Variable|GradientTape|TensorArray|train\.CheckpointManager)"), ""),
+)
+"""Classes by their names, and the class of the table that has their members; empty for a class with a list of its own."""
+
+
+def _family(owner: str) -> str | None:
+    for pattern, family in _FAMILIES:
+        if pattern.fullmatch(owner):
+            return family or owner
+    return None
+
+
+def _one_of(site: Site, owner: str) -> bool:
+    """Tell whether a method is asked of an object of the class, and of nothing else."""
+    found = alternatives(site.receiver)
+    return bool(found) and all(isinstance(item, Made) and item.name == owner for item in found)
+
+
+def _members(program: Program, calls: Calls, family: str) -> frozenset[str]:
+    """Return the names that objects of a class have in some release."""
+    own = calls.members(family)
+    if own is not None:
+        return own
+    names = api(program).members(family)
+    if family == "tensorflow.distribute.Strategy":
+        names |= calls.members("tensorflow.distribute.MirroredStrategy") or frozenset()
+    return names
