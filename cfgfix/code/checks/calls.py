@@ -74,9 +74,10 @@ def misfit(program: Program) -> Iterator[Hit]:
         found = next(_faults(program, calls, site), None)
         if found is None:
             continue
-        if expects_absence(site.scope, site.call.block, site.call.place) or written_for_one(
-            program, site.scope
-        ):
+        if expects_absence(site.scope, site.call.block, site.call.place):
+            continue
+        if site.name not in calls.abstract and written_for_one(program, site.scope):
+            # TensorFlow 1 makes no object of an abstract class either.
             continue
         if bound_twice(site.scope, head(site.call.func)) or _other_than_a_module(site):
             continue
@@ -90,10 +91,14 @@ def misfit(program: Program) -> Iterator[Hit]:
                 "name": as_written(program, site.scope, site.name)
                 if site.name.startswith("keras.")
                 else public_name(site.name),
-                "says": says,
+                "says": says if says.startswith("has `") else f"{says}: the call raises",
                 "asked": asked_for(releases),
             },
-            severity=where_known(releases, "warning") if releases.requirement.admits_one() else None,
+            severity="warning"
+            if says.startswith("has `")
+            else where_known(releases, "warning")
+            if releases.requirement.admits_one()
+            else None,
             rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, renamed[1], renamed[0]),)
             if renamed is not None
             else (),

@@ -1,0 +1,218 @@
+"""Settings that do nothing as they stand: a layer that is never adapted, an argument without its partner, epochs given as steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, SUBSCRIPT, Expr, Scope
+from cfgfix.code.model.values import Made, Site, alternatives
+
+NEEDLES = IMPORTS
+
+_ADAPTS = {
+    "keras.layers.Normalization": (("mean", 1), ("variance", 2)),
+    "keras.layers.TextVectorization": (("vocabulary", 99),),
+    "keras.layers.StringLookup": (("vocabulary", 4),),
+    "keras.layers.IntegerLookup": (("vocabulary", 4), ("vocabulary_dtype", 99)),
+    "keras.layers.Discretization": (("bin_boundaries", 0),),
+}
+"""Layers that learn from data by `adapt`, and the arguments that tell them what they would learn."""
+_TELLS = frozenset(
+    {"adapt", "set_vocabulary", "load_assets", "set_weights", "build_from_config", "finalize_state"}
+)
+_LOADS = frozenset(
+    {"load_weights", "load_model", "restore", "from_config", "set_weights", "load_own_variables"}
+)
+
+
+def never_adapted(program: Program) -> Iterator[Hit]:
+    """A layer that has to see data first, and that no line of the project shows any."""
+    told = {
+        call.method
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+        if call.method in _TELLS or call.method in _LOADS
+    }
+    if told & _TELLS or not any(True for _ in program.flow.named(*_ADAPTS)):
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(*_ADAPTS):
+        key = id(site.scope), site.call.number
+        if key in seen or in_tests(site.scope) or site.call.opaque or written_for_one(program, site.scope):
+            continue
+        seen.add(key)
+        if any(site.call.argument(position, name) is not None for name, position in _ADAPTS[site.name]):
+            continue
+        if site.name == "keras.layers.Normalization" and site.call.keyword("invert") is not None:
+            continue
+        if told & _LOADS or not _trains(program):
+            # Weights or a saved model bring what was learned.
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={
+                "layer": short(site),
+                "then": "it hands on what it is given"
+                if site.name.endswith("Normalization")
+                else "it knows no word, or raises",
+            },
+        )
+
+
+def _trains(program: Program) -> bool:
+    return any(
+        call.method in ("fit", "train_on_batch", "apply_gradients")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    )
+
+
+_PARTNERS = (
+    (re.compile(r"keras\.optimizers\.schedules\.CosineDecay"), "warmup_steps", "warmup_target", 4, (0, None)),
+    (re.compile(r"keras\.optimizers\.[A-Z]\w+"), "ema_momentum", "use_ema", 99, (None,)),
+    (re.compile(r"keras\.optimizers\.[A-Z]\w+"), "ema_overwrite_frequency", "use_ema", 99, (None,)),
+)
+"""Callables, an argument, the argument without which it does nothing, where that stands by position, and values that ask for nothing."""
+
+
+def without_partner(program: Program) -> Iterator[Hit]:
+    """An argument that does nothing unless another one is given."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.under("keras.optimizers."):
+        key = id(site.scope), site.call.number
+        if key in seen or site.call.opaque or in_tests(site.scope):
+            continue
+        seen.add(key)
+        for pattern, argument, partner, position, nothing in _PARTNERS:
+            given = site.call.keyword(argument)
+            if given is None or not pattern.fullmatch(site.name):
+                continue
+            if given[0] == CONSTANT and constant(given) in nothing:
+                continue
+            other = site.call.argument(position, partner)
+            if other is not None and not (other[0] == CONSTANT and constant(other) in (None, False)):
+                continue
+            yield Hit(
+                site.scope,
+                place_of(given, site.scope) or site.call.name_place,
+                site.call.block,
+                {"name": short(site), "argument": argument, "partner": partner},
+            )
+
+
+_STEPS = re.compile(
+    r"keras\.optimizers\.schedules\.(?:CosineDecay|CosineDecayRestarts|PolynomialDecay|ExponentialDecay|InverseTimeDecay)"
+)
+_EPOCHS = re.compile(r"(?i)(?:n|num|number_of|nb|max|total|train|training)?_?epochs?")
+_CALLBACKS = ("keras.callbacks.LearningRateScheduler",)
+
+
+def epochs_as_steps(program: Program) -> Iterator[Hit]:
+    """A schedule of the learning rate that is told the number of epochs where it counts steps."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        if not _STEPS.fullmatch(site.name):
+            continue
+        key = id(site.scope), site.call.number
+        if key in seen or in_tests(site.scope) or written_for_one(program, site.scope):
+            continue
+        seen.add(key)
+        given = site.call.argument(1, "decay_steps") or site.call.argument(1, "first_decay_steps")
+        if given is None or not _EPOCHS.fullmatch(_last_word(given)):
+            continue
+        if not _given_to_optimizer(program, site) or _called_by_hand(program, site):
+            continue
+        yield Hit(
+            site.scope,
+            place_of(given, site.scope) or site.call.name_place,
+            site.call.block,
+            {"name": short(site), "given": text(given, site.scope)},
+        )
+
+
+def _last_word(expr: Expr) -> str:
+    """Return the name or key that an expression ends with."""
+    if expr[0] == NAME:
+        return str(expr[1])
+    if expr[0] == ATTRIBUTE:
+        return str(expr[2])
+    if expr[0] == SUBSCRIPT and expr[2][0] == CONSTANT:
+        return str(expr[2][1])
+    return ""
+
+
+def _given_to_optimizer(program: Program, site: Site) -> bool:
+    """Tell whether an optimizer takes the schedule as its learning rate."""
+    return any(
+        any(
+            isinstance(value, Made) and value.site is not None and value.site.call is site.call
+            for value in alternatives(given)
+        )
+        for optimizer in program.flow.under("keras.optimizers.")
+        if ".schedules." not in optimizer.name
+        for given in (optimizer.argument(0, "learning_rate"), optimizer.argument(0, "lr"))
+        if given is not None
+    )
+
+
+def _called_by_hand(program: Program, site: Site) -> bool:
+    """Tell whether the project sets the optimizer's count itself: a step an epoch is what it means then."""
+    return any(
+        call.func[0] == ATTRIBUTE
+        and call.method in ("assign", "assign_add")
+        and "iterations" in (dotted(call.func) or "")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    ) or any(True for _ in program.flow.named(f"{site.name}.__call__"))
+
+
+def prefix_as_folder(program: Program) -> Iterator[Hit]:
+    """`latest_checkpoint` of the prefix that checkpoints are saved under: it looks into a folder, and finds none."""
+    saved: dict[tuple[int, str], Site] = {}
+    for site in program.flow.sites:
+        if site.name in ("tensorflow.train.Checkpoint.save", "tensorflow.train.Checkpoint.write"):
+            given = site.call.argument(0, "file_prefix")
+            if given is not None and given[0] in (NAME, ATTRIBUTE, SUBSCRIPT, CONSTANT):
+                saved.setdefault((id(site.scope.module), text(given, site.scope)), site)
+    if not saved:
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("tensorflow.train.latest_checkpoint"):
+        key = id(site.scope), site.call.number
+        given = site.call.argument(0, "checkpoint_dir")
+        if key in seen or given is None or in_tests(site.scope):
+            continue
+        seen.add(key)
+        shown = text(given, site.scope)
+        found = saved.get((id(site.scope.module), shown))
+        if found is None or (given[0] == NAME and not _same(site.scope, found.scope, given)):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={"prefix": shown, "line": found.call.name_place[0]},
+            related=(at(found, label="checkpoints are saved under this prefix"),),
+        )
+
+
+def _same(first: Scope, second: Scope, name: Expr) -> bool:
+    """Tell whether a name means one thing in two scopes of a file: it is bound once, at the top."""
+    top = first.module.summary.scopes[0]
+    if first is second:
+        return len(first.binding(name[1])) <= 1
+    return len(top.binding(name[1])) == 1 and not first.binding(name[1]) and not second.binding(name[1])
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return never_adapted(program)

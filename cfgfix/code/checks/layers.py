@@ -1,0 +1,268 @@
+"""Layers that cannot do their work: made anew in every call, or given a shape that they refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.program import Program, is_keras_part
+from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, Call, Expr, Scope
+from cfgfix.code.model.values import Items, Made, Site, alternatives
+
+NEEDLES = IMPORTS
+
+_WEIGHTS = re.compile(
+    r"keras\.(?:layers\.)?(?:Dense|EinsumDense|(?:Separable|Depthwise)?Conv[123]D(?:Transpose)?|Embedding|LSTM|GRU|SimpleRNN|Bidirectional"
+    r"|ConvLSTM[123]D|BatchNormalization|LayerNormalization|GroupNormalization|MultiHeadAttention|PReLU|TimeDistributed)"
+)
+"""Layers that have weights of their own."""
+_OUTSIDE = frozenset({"__init__", "build", "get_config", "from_config", "summary", "compile"})
+_RECURRENT = re.compile(r"keras\.layers\.(?:LSTM|GRU|SimpleRNN|CuDNNLSTM|CuDNNGRU)")
+_SEQUENCES = re.compile(
+    r"keras\.layers\.(?:LSTM|GRU|SimpleRNN|CuDNNLSTM|CuDNNGRU|Bidirectional|Conv1D|MaxPooling1D|MaxPool1D|AveragePooling1D|AvgPool1D"
+    r"|GlobalMaxPooling1D|GlobalMaxPool1D|GlobalAveragePooling1D|GlobalAvgPool1D|SpatialDropout1D|UpSampling1D|ZeroPadding1D)"
+)
+"""Layers that take a sequence: three dimensions with the batch."""
+_KEEPS = re.compile(
+    r"keras\.(?:layers\.)?(?:Dropout|BatchNormalization|LayerNormalization|Activation|ReLU|LeakyReLU|ELU|PReLU|GaussianNoise|GaussianDropout|AlphaDropout"
+    r"|ActivityRegularization|Dense)"
+)
+"""Layers whose output has as many dimensions as their input."""
+
+
+def made_in_call(program: Program) -> Iterator[Hit]:
+    """A layer with weights that the `call` of a layer or model makes and uses: its weights are new each time."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.under("keras.layers.", "keras.LayerNormalization"):
+        scope = site.scope
+        key = id(scope), site.call.number
+        if key in seen or not _WEIGHTS.fullmatch(site.name) or in_tests(scope):
+            continue
+        seen.add(key)
+        if not _used_at_once(scope, site.call):
+            continue
+        where = _within_call(program, scope)
+        if where is None or written_for_one(program, scope):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={"layer": short(site), "method": where},
+            no_fix="make it in __init__ and keep it as an attribute",
+        )
+
+
+def _used_at_once(scope: Scope, made: Call) -> bool:
+    """Tell whether a layer is called where it is made, or by a name that only this function knows."""
+    for call in scope.calls:
+        if call.func[:2] == (CALL, made.number):
+            return True
+    name = next(
+        (
+            event.targets[0]
+            for event in scope.events()
+            if event.kind == "assign" and event.value == (CALL, made.number) and len(event.targets) == 1
+        ),
+        None,
+    )
+    if name is None or name[0] != NAME:
+        return False
+    return len(scope.binding(name[1])) == 1 and any(call.func[:2] == name[:2] for call in scope.calls)
+
+
+def _within_call(program: Program, scope: Scope) -> str | None:
+    """Return the method that makes what stands in a scope anew each time it runs: `call`, or what only `call` enters."""
+    if scope.kind == "lambda" or (scope.kind == "function" and program.owner(scope) is None):
+        return _kept_function(program, scope)
+    owner = program.owner(scope)
+    if owner is None or not is_keras_part(program, owner):
+        return None
+    if scope.name == "call":
+        return "call"
+    if scope.name in _OUTSIDE or scope.name.startswith("__"):
+        return None
+    callers = program.flow.callers(scope)
+    if callers and all(
+        caller.scope.name == "call" and program.owner(caller.scope) is not None for caller in callers
+    ):
+        return f"{scope.name}, which call enters"
+    return None
+
+
+def _kept_function(program: Program, scope: Scope) -> str | None:
+    """Return the attribute that a function inside `__init__` or `build` is kept as, where `call` runs it."""
+    above = program.outer(scope)
+    owner = program.owner(above) if above is not None else None
+    if above is None or owner is None or above.name not in ("__init__", "build") or not above.params:
+        return None
+    if not is_keras_part(program, owner):
+        return None
+    kept = next(
+        (
+            event.targets[0][2]
+            for event in above.events()
+            if event.kind == "assign"
+            and len(event.targets) == 1
+            and event.targets[0][0] == ATTRIBUTE
+            and event.targets[0][1][:2] == (NAME, above.params[0][0])
+            and event.value is not None
+            and _is_scope(event.value, scope)
+        ),
+        None,
+    )
+    if kept is None:
+        return None
+    method = program.method(owner, "call")
+    if method is None or not method.params:
+        return None
+    runs = any(
+        call.func[0] == ATTRIBUTE and call.func[2] == kept and call.func[1][:2] == (NAME, method.params[0][0])
+        for call in method.calls
+    )
+    return f"{kept}, which call runs" if runs else None
+
+
+def _is_scope(value: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a lambda or the name of a function."""
+    if value[0] == LAMBDA:
+        return bool(value[1] == scope.number)
+    return bool(value[0] == NAME and value[1] == scope.name and scope.kind == "function")
+
+
+def sequence_lost(program: Program) -> Iterator[Hit]:
+    """A recurrent layer without `return_sequences` before a layer that takes a sequence."""
+    seen: set[tuple[int, int]] = set()
+    for layers in _chains(program):
+        lost: Site | None = None
+        for site in layers:
+            if site is None:
+                lost = None
+                continue
+            if lost is not None and _SEQUENCES.fullmatch(site.name):
+                key = id(lost.scope), lost.call.number
+                if key not in seen and not in_tests(lost.scope) and not written_for_one(program, lost.scope):
+                    seen.add(key)
+                    yield hit_at(
+                        lost,
+                        flow=(),
+                        values={
+                            "layer": short(lost),
+                            "next": short(site),
+                            "line": site.call.name_place[0],
+                        },
+                        related=(at(site, label="takes three dimensions"),),
+                        rewrites=(
+                            Rewrite("keyword", lost.scope, lost.call.place, "True", "return_sequences"),
+                        ),
+                    )
+                lost = None
+                continue
+            last = _last_step_only(site)
+            if last is not None:
+                lost = site if last else None
+            elif not _KEEPS.fullmatch(site.name):
+                lost = None
+
+
+def _last_step_only(site: Site) -> bool | None:
+    """Tell whether a recurrent layer gives out its last step only; None for a layer that is not recurrent."""
+    if not _RECURRENT.fullmatch(site.name):
+        return None
+    call = site.call
+    if call.opaque or call.keyword("return_state") is not None:
+        return False
+    given = call.keyword("return_sequences")
+    if given is None:
+        return True
+    return given[0] == CONSTANT and constant(given) is False
+
+
+def _chains(program: Program) -> Iterator[list[Site | None]]:
+    """Yield the layers of models in their order: lists of `Sequential`, calls of `add`, and calls of layers on each other."""
+    flow = program.flow
+    for model in flow.named("keras.Sequential"):
+        for value in alternatives(model.argument(0, "layers")):
+            if isinstance(value, Items):
+                yield [
+                    item.site if isinstance(item, Made) and item.name.startswith("keras.layers.") else None
+                    for item in value.items
+                ]
+        yield from _added(program, model)
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if any(call.func[0] == CALL for call in scope.calls):
+                yield from _called(program, scope)
+
+
+def _added(program: Program, model: Site) -> Iterator[list[Site | None]]:
+    """Yield the layers that calls of `add` in one block put behind each other."""
+    scope = model.scope
+    name = next(
+        (
+            event.targets[0]
+            for event in scope.events()
+            if event.kind == "assign" and event.value == (CALL, model.call.number) and len(event.targets) == 1
+        ),
+        None,
+    )
+    if name is None or name[0] != NAME or len(scope.binding(name[1])) != 1:
+        return
+    adds = [call for call in scope.calls if call.method == "add" and call.func[1][:2] == name[:2]]
+    if len({call.block for call in adds}) != 1:
+        # What a condition adds may come between.
+        return
+    yield [_made(program, scope, call.args[0] if call.args else None) for call in adds]
+
+
+def _made(program: Program, scope: Scope, expr: Expr | None) -> Site | None:
+    if expr is None or expr[0] != CALL:
+        return None
+    return next((site for site in program.flow.within(scope) if site.call is scope.calls[expr[1]]), None)
+
+
+def _called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
+    """Yield pairs and more of layers that are called on what another gave: `x = LSTM(4)(x)` and the next one."""
+    for call in scope.calls:
+        if call.func[0] != CALL or len(call.args) != 1:
+            continue
+        site = _made(program, scope, call.func)
+        if site is None or not _SEQUENCES.fullmatch(site.name):
+            continue
+        chain: list[Site | None] = [site]
+        here: Call = call
+        for _ in range(8):
+            before = _input_of(scope, here)
+            if before is None:
+                break
+            chain.append(_made(program, scope, before.func))
+            here = before
+        if len(chain) > 1:
+            yield chain[::-1]
+
+
+def _input_of(scope: Scope, call: Call) -> Call | None:
+    """Return the call of a layer whose result another is called on: itself, or the last that its name was given right before."""
+    expr = call.args[0]
+    if expr[0] == NAME:
+        bound = [event for event in scope.binding(expr[1]) if event.place[:2] < call.place[:2]]
+        last = bound[-1] if bound else None
+        if last is not None and last.value == (CALL, call.number):
+            last = bound[-2] if len(bound) > 1 else None
+        if last is None or last.kind != "assign" or last.block != call.block or last.value is None:
+            return None
+        if len(last.targets) != 1 or last.targets[0][:2] != expr[:2]:
+            return None
+        expr = last.value
+    if expr[0] != CALL:
+        return None
+    found: Call = scope.calls[expr[1]]
+    return found if found.func[0] == CALL and len(found.args) == 1 else None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """The group's first rule."""
+    return made_in_call(program)
