@@ -282,7 +282,7 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         if func[2] in members or func[2].startswith("_"):
             continue
         near = best(func[2], members)
-        if near is None or written_for_one(program, site.scope):
+        if near is None or func[2] in _stored(program) or written_for_one(program, site.scope):
             continue
         if expects_absence(site.scope, site.call.block, site.call.place):
             continue
@@ -294,6 +294,21 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
             values={"member": func[2], "owner": public_name(family), "near": near},
             rewrites=(Rewrite("rename", site.scope, func[-1], near),),
         )
+
+
+def _stored(program: Program) -> frozenset[str]:
+    """Return the attributes that the project gives to objects or classes: `tf.Tensor.astype = tf.cast` adds a method."""
+    found: frozenset[str] | None = program.facts.get("stored attributes")
+    if found is None:
+        found = program.facts["stored attributes"] = frozenset(
+            target[2]
+            for module in program.modules
+            for scope in module.summary.scopes
+            for event in scope.events()
+            for target in event.targets
+            if target[0] == ATTRIBUTE
+        )
+    return found
 
 
 _FAMILIES = (

@@ -8,12 +8,12 @@ from cfgfix.code.checks.common import in_tests, together
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, walk
-from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.hit import Hit, Step, at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
-NEEDLES = (b".fit(",)
+NEEDLES = (b".fit(", b"_batch_end", b"_batch_begin")
 
 FITS = ("keras.Model.fit", "keras.Sequential.fit")
 _SETS_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
@@ -273,6 +273,95 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
         site.targets and first.call.place[2:] <= site.call.place[:2] < later.call.place[:2]
         for site in program.flow.within(scope)
     )
+
+
+def compiled_in_loop(program: Program) -> Iterator[Hit]:
+    """A model that every turn of a loop compiles and trains: the optimizer begins anew, and the step is traced again."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        scope, call = site.scope, site.call
+        key = id(scope), call.number
+        if call.method != "compile" or key in seen or not site.name.startswith("keras.") or in_tests(scope):
+            continue
+        seen.add(key)
+        loops = scope.loops(call.block)
+        model = dotted(call.func[1]) if call.func[0] == ATTRIBUTE else None
+        if not loops or model is None or written_for_one(program, scope):
+            continue
+        loop = next(number for number in scope.block_numbers(call.block) if scope.blocks[number] is loops[0])
+        if call.block != loop:
+            # What a condition chooses is compiled now and then.
+            continue
+        if any(
+            bound.place[0] >= loops[0].line and inside(scope, bound.block, loop)
+            for bound in scope.binding(model.partition(".")[0])
+        ):
+            continue
+        fit = next(
+            (
+                other
+                for other in scope.calls
+                if other.method in ("fit", "fit_generator")
+                and other.func[0] == ATTRIBUTE
+                and dotted(other.func[1]) == model
+                and inside(scope, other.block, loop)
+            ),
+            None,
+        )
+        if fit is None or _changes_what_learns(scope, loop):
+            continue
+        yield Hit(
+            scope,
+            call.name_place,
+            call.block,
+            {"model": model, "loop_line": loops[0].line},
+            related=(Step(scope, fit.name_place, fit.block, "trained in the same turn"),),
+            no_fix="compile once before the loop, and set what changes, such as model.optimizer.learning_rate, in it",
+        )
+
+
+def _changes_what_learns(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop changes which layers learn, or begins with other weights: a new compile is right then."""
+    for event in scope.events():
+        if inside(scope, event.block, loop) and any(
+            target[0] == ATTRIBUTE and target[2] == "trainable" for target in event.targets
+        ):
+            return True
+    return any(
+        inside(scope, call.block, loop)
+        and call.method in ("set_weights", "load_weights", "clear_session", "reset_states", "reset_state")
+        for call in scope.calls
+    )
+
+
+_BATCH_HOOKS = frozenset({"on_train_batch_end", "on_batch_end", "on_train_batch_begin", "on_batch_begin"})
+_WHOLE_RUNS = frozenset({"evaluate", "predict", "fit", "save", "save_weights", "evaluate_generator"})
+
+
+def run_in_batch_hook(program: Program) -> Iterator[Hit]:
+    """A callback that evaluates, predicts or saves after every batch."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if scope.name not in _BATCH_HOOKS or not scope.params:
+                continue
+            owner = program.owner(scope)
+            if owner is None or in_tests(scope):
+                continue
+            if not any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1]):
+                continue
+            for call in scope.calls:
+                if (
+                    call.method in _WHOLE_RUNS
+                    and call.block == 0
+                    and dotted(call.func[1]) == f"{scope.params[0][0]}.model"
+                ):
+                    yield Hit(
+                        scope,
+                        call.name_place,
+                        call.block,
+                        {"method": call.method, "hook": scope.name},
+                    )
+                    break
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -14,6 +14,7 @@ from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
     CALL,
+    COMPARE,
     CONSTANT,
     ITEMS,
     NAME,
@@ -26,7 +27,7 @@ from cfgfix.code.model.summary import (
 )
 from cfgfix.code.model.values import External, Made, Site, Value, alternatives
 
-NEEDLES = (b"GradientTape", b"apply_gradients")
+NEEDLES = (b"GradientTape", b"apply_gradients", b".where(")
 
 _VARIABLES = frozenset({"trainable_variables", "trainable_weights", "weights", "variables"})
 _CONSTANTS = (
@@ -287,6 +288,109 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
 def _computed(scope: Scope, expr: Expr) -> bool:
     """Tell whether an argument is computed from something, not a constant."""
     return any(part[0] in (NAME, CALL) for part in walk(expr, scope))
+
+
+def asked_twice(program: Program) -> Iterator[Hit]:
+    """A second gradient of a tape that is not persistent, on one way through the code."""
+    asked: dict[tuple[int, int], list[_Asked]] = {}
+    for item in _asked(program):
+        call = item.tape.call
+        if call.opaque or call.args or call.keyword("persistent") is not None:
+            continue
+        asked.setdefault((id(item.scope), call.number), []).append(item)
+    for items in asked.values():
+        items.sort(key=lambda item: item.call.place)
+        first = items[0]
+        for item in items[1:]:
+            scope = item.scope
+            if not inside(scope, item.call.block, first.call.block) or _within(
+                first.body, item.call, first.call
+            ):
+                continue
+            yield Hit(
+                scope,
+                item.call.name_place,
+                item.call.block,
+                {"tape": item.name, "line": first.call.place[0]},
+                related=(
+                    Step(scope, first.call.name_place, first.call.block, "the first gradient"),
+                    at(item.tape, label="not persistent"),
+                ),
+                rewrites=(Rewrite("keyword", scope, item.tape.call.place, "True", "persistent"),),
+            )
+            break
+
+
+def _within(body: Event, *calls: Call) -> bool:
+    """Tell whether one of some calls stands in the body of a tape, which it may be recorded by."""
+    return any(body.place[:2] <= call.place[:2] < body.place[2:] for call in calls)
+
+
+def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
+    """`tf.where` that keeps log(0) out of the value, and not out of the gradient."""
+    if not any(True for _ in program.flow.named("tensorflow.GradientTape")) and not any(
+        call.method == "fit"
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    ):
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("tensorflow.where"):
+        scope, call = site.scope, site.call
+        key = id(scope), call.number
+        if key in seen or len(call.args) < 3 or in_tests(scope) or written_for_one(program, scope):
+            continue
+        seen.add(key)
+        tested = _tested(scope, call.args[0])
+        if tested is None:
+            continue
+        for branch in call.args[1:3]:
+            log = _log_of(program, scope, branch, tested)
+            if log is not None:
+                yield Hit(
+                    scope,
+                    log.name_place,
+                    log.block,
+                    {"value": text(tested, scope), "line": call.name_place[0]},
+                    related=(at(site, label="both branches are computed, and both have a gradient"),),
+                    no_fix=f"give log a {text(tested, scope)} that is never 0: tf.where(..., {text(tested, scope)}, 1.0)",
+                )
+                break
+
+
+def _tested(scope: Scope, test: Expr) -> Expr | None:
+    """Return the tensor that a condition compares with zero."""
+    test = _bound(scope, test) or test
+    if test[0] == COMPARE and len(test[2]) == 1 and test[1][0] in (NAME, ATTRIBUTE):
+        other = test[2][0][1]
+        if other[0] == CONSTANT and other[1] in (0, 0.0) and test[2][0][0] in (">", "!=", "==", "<="):
+            tested: Expr = test[1]
+            return tested
+    if test[0] == CALL:
+        call = scope.calls[test[1]]
+        name = (dotted(call.func) or "").rpartition(".")[2]
+        zero = len(call.args) == 2 and call.args[1][0] == CONSTANT and call.args[1][1] in (0, 0.0)
+        if name in ("greater", "not_equal", "equal", "less_equal") and zero:
+            first: Expr = call.args[0]
+            return first if first[0] in (NAME, ATTRIBUTE) else None
+    return None
+
+
+def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call | None:
+    """Return the call of `log` in a branch that takes the tested tensor as it is."""
+    for part in walk(branch, scope):
+        if part[0] != CALL:
+            continue
+        call: Call = scope.calls[part[1]]
+        if (dotted(call.func) or "").endswith("math.log") and len(call.args) == 1:
+            given = call.args[0]
+            if given[:-1] == tested[:-1] and any(
+                site.call is call and site.name == "tensorflow.math.log"
+                for site in program.flow.within(scope)
+            ):
+                return call
+    return None
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.releases import IMPORTS, written_for_one
-from cfgfix.code.model.expressions import dotted, place_of, text, walk
+from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Expr, Scope
@@ -27,13 +27,17 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
         if fit.call.method != "fit" or not fit.name.startswith("keras.") or in_tests(fit.scope):
             continue
         y = fit.call.argument(1, "y")
-        if y is None or fit.call.opaque:
+        if fit.call.opaque:
             continue
         compiled = _compile_of(program, fit)
         if compiled is None:
             continue
         loss = _loss(compiled)
-        labels = _labels(program, fit.scope, y, fit.call.place, 0)
+        labels = (
+            _labels(program, fit.scope, y, fit.call.place, 0)
+            if y is not None
+            else _labels_of_folders(program, fit)
+        )
         if loss is None or labels is None or loss == labels[0] or written_for_one(program, fit.scope):
             continue
         given = compiled.call.argument(1, "loss")
@@ -112,6 +116,52 @@ def _labels(
             if site.name in _WHOLE and not _table(made):
                 return "numbers", site
     return None
+
+
+_FOLDERS = "keras.utils.image_dataset_from_directory"
+_MODES = {"int": "numbers", "categorical": "rows"}
+
+
+def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
+    """Return what the labels are that a dataset of folders of pictures gives, with the call that makes it."""
+    given = fit.call.argument(0, "x")
+    scope = fit.scope
+    for _ in range(12):
+        if given is None:
+            return None
+        if given[0] == NAME:
+            bound = [event for event in scope.binding(given[1]) if event.place[:2] < fit.call.place[:2]]
+            if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+                return None
+            if not any(target[:2] == given[:2] for target in bound[0].targets):
+                return None
+            given = bound[0].value
+            continue
+        if given[0] != CALL:
+            return None
+        call: Call = scope.calls[given[1]]
+        made = next(
+            (
+                site
+                for site in program.flow.within(scope)
+                if site.call is call
+                and site.name in (_FOLDERS, "keras.preprocessing.image_dataset_from_directory")
+            ),
+            None,
+        )
+        if made is not None:
+            if call.opaque:
+                return None
+            mode = call.argument(2, "label_mode")
+            shown = "int" if mode is None else constant(mode)
+            return (_MODES[shown], made) if isinstance(shown, str) and shown in _MODES else None
+        if call.func[0] != ATTRIBUTE or call.method not in _KEEP_LABELS:
+            return None
+        given = call.func[1]
+    return None
+
+
+_KEEP_LABELS = frozenset({"prefetch", "cache", "shuffle", "take", "skip", "repeat", "with_options"})
 
 
 def _table(made: Call) -> bool:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
-from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three, written_for_one
 from cfgfix.code.model.expressions import constant
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, Call, Expr, Scope
-from cfgfix.code.model.values import Items, Made, Site, alternatives
+from cfgfix.code.model.values import ClassValue, Items, Made, Site, alternatives
 
 NEEDLES = IMPORTS
 
@@ -261,6 +261,71 @@ def _input_of(scope: Scope, call: Call) -> Call | None:
         return None
     found: Call = scope.calls[expr[1]]
     return found if found.func[0] == CALL and len(found.args) == 1 else None
+
+
+def not_loadable(program: Program) -> Iterator[Hit]:
+    """A layer of the project that Keras 3 saves and cannot make again: its constructor does not take what every layer is given."""
+    if not keras_three(program) or not _loads_models(program):
+        return
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if scope.kind != "class" or "get_config" in scope.children or "from_config" in scope.children:
+                continue
+            if not _plain_layer(program, scope) or in_tests(scope):
+                continue
+            made = scope.children.get("__init__")
+            if made is None:
+                continue
+            method = module.summary.scopes[made]
+            if any(item[3] in ("*", "**") for item in method.params) or {"name", "dtype"} <= {
+                item[0] for item in method.params
+            }:
+                continue
+            refused = refused_by_three(program, scope)
+            if refused is None or not _in_saved_model(program, scope):
+                continue
+            yield Hit(
+                scope,
+                scope.place,
+                scope.block,
+                {"layer": scope.name},
+                severity=refused[0],
+                no_fix="take **kwargs in __init__, hand them to super().__init__, and return the arguments from get_config",
+            )
+
+
+def _loads_models(program: Program) -> bool:
+    """Tell whether the project saves whole models, and loads what it saved."""
+    methods = {
+        call.method or (call.func[1] if call.func[0] == NAME else "")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    }
+    return "load_model" in methods and "save" in methods
+
+
+def _plain_layer(program: Program, scope: Scope) -> bool:
+    """Tell whether a class is derived from Keras's Layer straight."""
+    classes, outside = program.bases(scope)
+    return len(classes) == 1 and tuple(outside) in (("keras.Layer",), ("keras.layers.Layer",))
+
+
+def _in_saved_model(program: Program, scope: Scope) -> bool:
+    """Tell whether an object of a class stands in a list of layers, or is called to build a model of them, in a file that saves models."""
+    for module in program.modules:
+        saves = any(call.method == "save" for item in module.summary.scopes for call in item.calls)
+        if not saves:
+            continue
+        for item in module.summary.scopes:
+            for call in item.calls:
+                if program.static_name(call.func, item) is None:
+                    found = program.static_value(call.func, item)
+                    if isinstance(found, ClassValue) and found.scope is scope and item.kind != "class":
+                        owner = program.owner(item)
+                        if owner is None or not is_keras_part(program, owner):
+                            return True
+    return False
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -10,11 +10,12 @@ from cfgfix.code.checks.common import in_tests, together
 from cfgfix.code.checks.fitting import FITS, calls_of
 from cfgfix.code.inference.releases import keras_three, written_for_one
 from cfgfix.code.model.expressions import MISSING, constant, place_of
-from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import CONSTANT
 from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
 
-NEEDLES = (b".fit(",)
+NEEDLES = (b".fit(", b"callbacks")
 _PLAIN_MODELS = ("keras.Sequential", "keras.Model")
 """Models whose steps Keras makes; an own class may measure what it likes."""
 _PATH = "filepath"
@@ -228,6 +229,59 @@ def _logs(measured: frozenset[str], *, validated: bool) -> Iterable[str]:
     yield from measured
     if validated:
         yield from (f"val_{name}" for name in measured)
+
+
+_BETTER_LOW = re.compile(
+    r"(?:val_)?(?:\w+_)?(?:loss|mse|mae|rmse|mape|mean_squared_error|mean_absolute_error|error|perplexity)"
+)
+_BETTER_HIGH = re.compile(
+    r"(?:val_)?(?:\w+_)?(?:acc|accuracy|auc|precision|recall|f1|f1_score|iou|mean_io_u|dice|dice_coef|dice_coefficient)"
+)
+
+
+def wrong_way(program: Program) -> Iterator[Hit]:
+    """A callback that takes the worst for the best: accuracy with `mode="min"`, a loss with `mode="max"`."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(
+        "keras.callbacks.ModelCheckpoint",
+        "keras.callbacks.EarlyStopping",
+        "keras.callbacks.ReduceLROnPlateau",
+    ):
+        key = id(site.scope), site.call.number
+        if key in seen or site.call.opaque or in_tests(site.scope):
+            continue
+        seen.add(key)
+        position = 1 if site.name.endswith("ModelCheckpoint") else 0
+        monitor = _text(site, position, "monitor", "val_loss")
+        mode = _text(site, 99, "mode", None)
+        if monitor is None or mode not in ("min", "max"):
+            continue
+        better = (
+            "max" if _BETTER_HIGH.fullmatch(monitor) else "min" if _BETTER_LOW.fullmatch(monitor) else None
+        )
+        given = site.call.keyword("mode")
+        if better is None or better == mode or given is None:
+            continue
+        if site.name.endswith("ModelCheckpoint") and not _only_best(site):
+            # It keeps every epoch then.
+            continue
+        yield Hit(
+            site.scope,
+            place_of(given, site.scope) or site.call.name_place,
+            site.call.block,
+            {
+                "monitor": monitor,
+                "mode": mode,
+                "callback": site.name.rpartition(".")[2],
+                "then": {
+                    "ModelCheckpoint": "the worst model is kept",
+                    "EarlyStopping": "the run stops while it gets better",
+                }.get(site.name.rpartition(".")[2], "the rate falls while the run gets better"),
+            },
+            rewrites=(Rewrite("replace", site.scope, given[-1], f'"{better}"'),)
+            if given[0] == CONSTANT
+            else (),
+        )
 
 
 def check(program: Program) -> Iterable[Hit]:
