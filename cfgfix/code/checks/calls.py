@@ -23,7 +23,7 @@ from cfgfix.code.inference.releases import (
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
 from cfgfix.code.model.hit import Hit, Rewrite
-from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.program import Program, fold, once
 from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Expr, Scope
 from cfgfix.code.model.values import External, Made, Site, alternatives
 from cfgfix.code.tensorflow.calls import Calls, Parameters, load
@@ -49,16 +49,14 @@ def passed_over(program: Program, _: object) -> frozenset[int]:
     return with_other_releases(program)
 
 
-def table_of(program: Program) -> Calls:
+@once
+def table_of(_: Program) -> Calls:
     """Return the table of calls, read once."""
-    found: Calls | None = program.facts.get("calls")
-    if found is None:
-        found = program.facts["calls"] = load()
-    return found
+    return load()
 
 
 def misfit(program: Program) -> Iterator[Hit]:
-    """A call of TensorFlow or Keras whose arguments cannot be bound to the parameters: Python raises TypeError."""
+    """Find calls whose arguments cannot be bound to the parameters."""
     releases = api(program)
     if releases.silent:
         return
@@ -205,7 +203,7 @@ def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
 
 
 def entered_class(program: Program) -> Iterator[Hit]:
-    """A `with` of a class of TensorFlow, or of a method, that is not called: there is nothing to enter."""
+    """Find a `with` of a class or method of TensorFlow that is not called."""
     calls = table_of(program)
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -260,7 +258,7 @@ def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str |
 
 
 def misspelt_member(program: Program) -> Iterator[Hit]:
-    """A method that no object of a class of TensorFlow or Keras has, but one of nearly the same name."""
+    """Find methods that a class does not have, but for one of nearly the same name."""
     releases = api(program)
     if releases.silent:
         return
@@ -296,19 +294,20 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         )
 
 
+@once
 def _stored(program: Program) -> frozenset[str]:
-    """Return the attributes that the project gives to objects or classes: `tf.Tensor.astype = tf.cast` adds a method."""
-    found: frozenset[str] | None = program.facts.get("stored attributes")
-    if found is None:
-        found = program.facts["stored attributes"] = frozenset(
-            target[2]
-            for module in program.modules
-            for scope in module.summary.scopes
-            for event in scope.events()
-            for target in event.targets
-            if target[0] == ATTRIBUTE
-        )
-    return found
+    """Return the attributes that the project gives to objects or classes.
+
+    `tf.Tensor.astype = tf.cast` adds a method.
+    """
+    return frozenset(
+        target[2]
+        for module in program.modules
+        for scope in module.summary.scopes
+        for event in scope.events()
+        for target in event.targets
+        if target[0] == ATTRIBUTE
+    )
 
 
 _FAMILIES = (

@@ -276,7 +276,7 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
 
 
 def compiled_in_loop(program: Program) -> Iterator[Hit]:
-    """A model that every turn of a loop compiles and trains: the optimizer begins anew, and the step is traced again."""
+    """Find models that every turn of a loop compiles and trains."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         scope, call = site.scope, site.call
@@ -339,7 +339,7 @@ _WHOLE_RUNS = frozenset({"evaluate", "predict", "fit", "save", "save_weights", "
 
 
 def run_in_batch_hook(program: Program) -> Iterator[Hit]:
-    """A callback that evaluates, predicts or saves after every batch."""
+    """Find callbacks that evaluate, predict or save after every batch."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.name not in _BATCH_HOOKS or not scope.params:

@@ -55,7 +55,7 @@ _DEPTH = 6
 
 
 def reversed_pairs(program: Program) -> Iterator[Hit]:
-    """`apply_gradients(zip(variables, gradients))`: the optimizer takes the gradient first."""
+    """Find `apply_gradients` of pairs with the variable first."""
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
@@ -118,7 +118,7 @@ def _is_gradients(scope: Scope, expr: Expr) -> bool:
 
 
 def unwatched(program: Program) -> Iterator[Hit]:
-    """The gradient with respect to a tensor that the tape is not told to watch: None."""
+    """Find gradients with respect to tensors that the tape does not watch."""
     for asked in _asked(program):
         scope, call = asked.scope, asked.call
         sources = call.argument(1, "sources")
@@ -224,7 +224,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
 
 
 def cut_off(program: Program) -> Iterator[Hit]:
-    """A loss that is computed by NumPy inside a tape: the way back to the variables ends there."""
+    """Find losses that NumPy computes inside a tape."""
     for asked in _asked(program):
         scope = asked.scope
         target = asked.call.argument(0, "target")
@@ -291,7 +291,7 @@ def _computed(scope: Scope, expr: Expr) -> bool:
 
 
 def asked_twice(program: Program) -> Iterator[Hit]:
-    """A second gradient of a tape that is not persistent, on one way through the code."""
+    """Find the second gradient of a tape that is not persistent."""
     asked: dict[tuple[int, int], list[_Asked]] = {}
     for item in _asked(program):
         call = item.tape.call
@@ -327,7 +327,7 @@ def _within(body: Event, *calls: Call) -> bool:
 
 
 def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
-    """`tf.where` that keeps log(0) out of the value, and not out of the gradient."""
+    """Find a `tf.where` that keeps log(0) out of the value only."""
     if not any(True for _ in program.flow.named("tensorflow.GradientTape")) and not any(
         call.method == "fit"
         for module in program.modules
@@ -394,5 +394,5 @@ def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call 
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Run the first rule of the group."""
     return reversed_pairs(program)

@@ -32,7 +32,7 @@ _LOADS = frozenset(
 
 
 def never_adapted(program: Program) -> Iterator[Hit]:
-    """A layer that has to see data first, and that no line of the project shows any."""
+    """Find layers that have to see data first, and are shown none."""
     told = {
         call.method
         for module in program.modules
@@ -85,7 +85,7 @@ _PARTNERS = (
 
 
 def without_partner(program: Program) -> Iterator[Hit]:
-    """An argument that does nothing unless another one is given."""
+    """Find arguments that do nothing unless another one is given."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.under("keras.optimizers."):
         key = id(site.scope), site.call.number
@@ -117,7 +117,7 @@ _CALLBACKS = ("keras.callbacks.LearningRateScheduler",)
 
 
 def epochs_as_steps(program: Program) -> Iterator[Hit]:
-    """A schedule of the learning rate that is told the number of epochs where it counts steps."""
+    """Find schedules that are told epochs where they count steps."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         if not _STEPS.fullmatch(site.name):
@@ -177,7 +177,7 @@ def _called_by_hand(program: Program, site: Site) -> bool:
 
 
 def prefix_as_folder(program: Program) -> Iterator[Hit]:
-    """`latest_checkpoint` of the prefix that checkpoints are saved under: it looks into a folder, and finds none."""
+    """Find `latest_checkpoint` of the prefix that checkpoints are saved under."""
     saved: dict[tuple[int, str], Site] = {}
     for site in program.flow.sites:
         if site.name in ("tensorflow.train.Checkpoint.save", "tensorflow.train.Checkpoint.write"):
@@ -214,5 +214,5 @@ def _same(first: Scope, second: Scope, name: Expr) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Run the first rule of the group."""
     return never_adapted(program)

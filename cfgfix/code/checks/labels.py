@@ -22,7 +22,7 @@ _WHOLE = ("numpy.random.randint", "numpy.argmax")
 
 
 def labels_against_loss(program: Program) -> Iterator[Hit]:
-    """One-hot labels for a loss of class numbers, or the reverse, at `fit`."""
+    """Find labels of another kind than the loss takes, at `fit`."""
     for fit in program.flow.sites:
         if fit.call.method != "fit" or not fit.name.startswith("keras.") or in_tests(fit.scope):
             continue
@@ -171,7 +171,7 @@ def _table(made: Call) -> bool:
 
 
 def zipped_apart(program: Program) -> Iterator[Hit]:
-    """Inputs and labels that are shuffled each by itself, then zipped: no input has its own label any more."""
+    """Find inputs and labels that are shuffled apart, then zipped."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named("tensorflow.data.Dataset.zip"):
         key = id(site.scope), site.call.number
@@ -246,5 +246,5 @@ def _shuffle_of(scope: Scope, part: Expr) -> Call | None:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Run the first rule of the group."""
     return labels_against_loss(program)

@@ -35,7 +35,7 @@ _KEEPS = re.compile(
 
 
 def made_in_call(program: Program) -> Iterator[Hit]:
-    """A layer with weights that the `call` of a layer or model makes and uses: its weights are new each time."""
+    """Find layers with weights that `call` makes and uses."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.under("keras.layers.", "keras.LayerNormalization"):
         scope = site.scope
@@ -134,7 +134,7 @@ def _is_scope(value: Expr, scope: Scope) -> bool:
 
 
 def sequence_lost(program: Program) -> Iterator[Hit]:
-    """A recurrent layer without `return_sequences` before a layer that takes a sequence."""
+    """Find recurrent layers that lose the sequence that the next one takes."""
     seen: set[tuple[int, int]] = set()
     for layers in _chains(program):
         lost: Site | None = None
@@ -264,7 +264,7 @@ def _input_of(scope: Scope, call: Call) -> Call | None:
 
 
 def not_loadable(program: Program) -> Iterator[Hit]:
-    """A layer of the project that Keras 3 saves and cannot make again: its constructor does not take what every layer is given."""
+    """Find layers of the project that Keras 3 saves and cannot make again."""
     if not keras_three(program) or not _loads_models(program):
         return
     for module in program.modules:
@@ -329,5 +329,5 @@ def _in_saved_model(program: Program, scope: Scope) -> bool:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """The group's first rule."""
+    """Run the first rule of the group."""
     return made_in_call(program)

@@ -240,7 +240,7 @@ _BETTER_HIGH = re.compile(
 
 
 def wrong_way(program: Program) -> Iterator[Hit]:
-    """A callback that takes the worst for the best: accuracy with `mode="min"`, a loss with `mode="max"`."""
+    """Find callbacks that take the worst value for the best."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(
         "keras.callbacks.ModelCheckpoint",

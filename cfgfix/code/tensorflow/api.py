@@ -282,7 +282,7 @@ class Api:
         return None if known is None else known.get(name, 0)
 
     def members(self, owner: str) -> frozenset[str]:
-        """Return the names that a class has in some inspected release, those that Keras 3 took away among them."""
+        """Return the names that a class has in some inspected release."""
         return frozenset(self._members.get(owner, ())) | frozenset(self._gone.get(owner, ()))
 
     def gone(self, owner: str, name: str) -> int:

@@ -47,7 +47,10 @@ class Calls:
         self.entered: frozenset[str] = frozenset(data["entered"])
 
     def parameters(self, name: str) -> Parameters | None:
-        """Return what a function or class takes; None where the table does not have it."""
+        """Return what a function or class takes.
+
+        None where the table does not have it.
+        """
         words = self._calls.get(name)
         if words is None:
             return None
@@ -72,7 +75,10 @@ class Calls:
         return Parameters(tuple(positional), frozenset(named), tuple(required), more, any_name)
 
     def members(self, name: str) -> frozenset[str] | None:
-        """Return the names that objects of a class have; None where the table does not have the class."""
+        """Return the names that objects of a class have.
+
+        None where the table does not have the class.
+        """
         return self._members.get(name)
 
 
