@@ -73,6 +73,7 @@ class ConfigRuns:
         self.exhausted = any(result.run.exhausted for result in results)
         self._mentions = mentioned
         self._mentioned: Mentions | None = None
+        self._fates: tuple[set[KeyPath], set[KeyPath]] | None = None
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -121,15 +122,22 @@ class ConfigRuns:
 
     def untouched(self, path: KeyPath) -> bool:
         """Tell whether no run does anything with a key or what lies in it."""
-        for opened in self.mine:
-            for other, key in opened.keys.items():
-                if other[: len(path)] == path and counted(key):
-                    return False
-            for depth in range(len(path)):
-                above = opened.keys.get(path[:depth])
-                if above is not None and (above.escapes or above.walks or above.offers):
-                    return False
-        return True
+        touched, whole = self._touched()
+        return path not in touched and not any(path[:depth] in whole for depth in range(len(path)))
+
+    def _touched(self) -> tuple[set[KeyPath], set[KeyPath]]:
+        """Return the paths at or below which a run does something, and the sections that go somewhere as a whole."""
+        if self._fates is None:
+            touched: set[KeyPath] = set()
+            whole: set[KeyPath] = set()
+            for opened in self.mine:
+                for path, key in opened.keys.items():
+                    if counted(key):
+                        touched.update(path[:depth] for depth in range(len(path) + 1))
+                    if key.escapes or key.walks or key.offers:
+                        whole.add(path)
+            self._fates = touched, whole
+        return self._fates
 
     def unread_in(self, section: KeyPath) -> list[Entry]:
         """Return the entries of a section that no run touches."""

@@ -201,35 +201,38 @@ class Entrances:
     def commands(self, entrances: Row[Entrance]) -> dict[int, list[Command]]:
         """Return the commands that start each entrance, by its place in the list."""
         scripts = frozenset(name for entrance in entrances if entrance.function for name in entrance.names)
+        paths = [self.files.inside(os.path.abspath(entrance.module.path)) or "" for entrance in entrances]
         found: dict[int, list[Command]] = {}
         count = 0
         for text in self.files.texts:
             for command in commands_in(os.path.join(self.root, text), scripts):
-                for number, entrance in enumerate(entrances):
-                    if self._starts(command, entrance):
-                        known = found.setdefault(number, [])
-                        if not any(_same(command, other) for other in known):
-                            known.append(command)
-                            count += 1
+                for number in self._started(command, entrances, paths):
+                    known = found.setdefault(number, [])
+                    if not any(_same(command, other) for other in known):
+                        known.append(command)
+                        count += 1
                 if count >= MAX_COMMANDS:
                     return found
         return found
 
-    def _starts(self, command: Command, entrance: Entrance) -> bool:
+    def _started(self, command: Command, entrances: Row[Entrance], paths: Row[str]) -> Iterator[int]:
+        """Yield the places of the entrances that a command starts; `paths` has the file of each."""
         if command.is_module:
-            name = entrance.module.name
-            return command.program in entrance.names or (
-                not entrance.function and (name in (command.program, f"{command.program}.__main__"))
-            )
-        if entrance.function:
-            return False
-        whole = self.files.inside(os.path.abspath(entrance.module.path)) or ""
+            for number, entrance in enumerate(entrances):
+                name = entrance.module.name
+                if command.program in entrance.names or (
+                    not entrance.function and name in (command.program, f"{command.program}.__main__")
+                ):
+                    yield number
+            return
         wanted = os.path.normpath(command.program).replace(os.sep, "/")
         folder = self.files.inside(command.folder)
         direct = os.path.normpath(f"{folder}/{wanted}" if folder and folder != "." else wanted)
-        if whole == direct:
-            return True
-        return whole.endswith(f"/{wanted.lstrip('./')}") or whole == wanted.lstrip("./")
+        bare = wanted.lstrip("./")
+        ending = f"/{bare}"
+        for number, path in enumerate(paths):
+            if not entrances[number].function and (path in (direct, bare) or path.endswith(ending)):
+                yield number
 
 
 def _same(one: Command, other: Command) -> bool:

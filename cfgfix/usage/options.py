@@ -320,7 +320,6 @@ def _assigned(project: ProjectRuns) -> set[str]:
 def _unread(
     project: ProjectRuns, declared: Sequence[Declared], index: MentionIndex
 ) -> Iterator[OptionVerdict]:
-    again: dict[int, RunResult] = {}
     steps = project.steps
     for item in declared:
         option = item.option
@@ -338,7 +337,7 @@ def _unread(
         mentions = index.scopes(option.attribute)
         if any(scope not in seen for scope in mentions):
             continue
-        if mentions and not _no_way_reads(project, item, again, steps):
+        if mentions and not _no_way_reads(project, item, steps):
             continue
         logs = [spot for key in item.keys for spot in key.logs]
         notes = (
@@ -347,21 +346,21 @@ def _unread(
         yield OptionVerdict("dead-option", option.spot, {"option": _option_text(option)}, notes=notes)
 
 
-def _no_way_reads(project: ProjectRuns, item: Declared, again: dict[int, RunResult], steps: int) -> bool:
+def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
     """Tell whether no way through the code reads an option that code which was run mentions.
 
     Args:
         project: The runs.
         item: The option.
-        again: Runs made again with both ways taken at conditions, by the identity of the run.
         steps: How many steps the runs had made before any was made again.
     """
     for result in item.runs:
-        if id(result) not in again:
+        known = project.every_way
+        if id(result) not in known:
             if project.steps - steps > MAX_STEPS:
                 return False
-            again[id(result)] = made_again(project, result, every_way=True)
-        run = again[id(result)]
+            known[id(result)] = made_again(project, result, every_way=True)
+        run = known[id(result)]
         if run.run.exhausted or _as_a_whole(run) or item.option.attribute in run.run.of_unknown:
             return False
         if any(counted(key) for key in _keys_of(run, item.option)):
