@@ -105,11 +105,16 @@ def jobs_of(files: ProjectFiles) -> list[RunBy]:
         except OSError:
             continue
         if path.endswith((".yaml", ".yml")):
-            if _MAY_LIMIT.search(text):
+            if may_limit(text):
                 found += _of_yaml(path, whole, image)
         elif not path.endswith(DATA):
             found += _of_script(path, whole, text)
     return found
+
+
+def may_limit(text: str) -> bool:
+    """Tell whether a YAML file may be looked into for limits of jobs."""
+    return _MAY_LIMIT.search(text) is not None
 
 
 def job_for(jobs: Iterable[RunBy], programs: Iterable[str], config: str) -> Job | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME
-from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted
+from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
 from cfgfix.usage.run_host import site_of
 
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
@@ -19,6 +19,16 @@ class MentionIndex:
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
         self._scopes: dict[str, list[int]] | None = None
+        self._trace_list: list[Trace] | None = None
+
+    def _traces(self) -> list[Trace]:
+        """Return what the runs of the project show, nothing where not all programs were run."""
+        project = self.project
+        if project.spent():
+            return []
+        if self._trace_list is None:
+            self._trace_list = [*map(trace_of, project.results), *project.others]
+        return self._trace_list
 
     def scopes(self, name: str) -> list[int]:
         """Return the scopes that mention a name, by identity."""
@@ -66,22 +76,13 @@ class MentionIndex:
         explained: set[str] = set()
         paths = {other for result in results if path in result.opened for other in result.opened[path].keys}
         # Where not all programs were run, what others read explains nothing.
-        for result in [] if self.project.spent() else self.project.results:
-            run = result.run
-            loaded = {site[-1] for site in result.unresolved}
-            loaded |= {site_of(opened.loading)[-1] for opened in result.opened.values()}
-            if path in result.opened or run.exhausted or not sites.isdisjoint(loaded):
+        for trace in self._traces():
+            if path in trace.opened or trace.exhausted or not sites.isdisjoint(trace.loaded):
                 continue
-            others |= run.entered.keys() - run.left_early
+            others |= trace.scopes
             # What another program reads of a config that it loads elsewhere is no key of this one.
-            for opened in result.opened.values():
-                explained.update(
-                    key.name
-                    for key in opened.keys.values()
-                    # A section of the same name elsewhere may be of one kind with this one.
-                    if counted(key) and not (len(key.path) > 1 and key.path in paths)
-                )
-            explained.update(item.name for item in run.asked)
+            explained.update(name for name, inner in trace.names if inner is None or inner not in paths)
+            explained.update(trace.asked)
         return Mentions(
             self, set() if everywhere else mine, set() if everywhere else others, explained, asked
         )

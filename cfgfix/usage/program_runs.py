@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Mapping as Table
 from collections.abc import Sequence as Row
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
@@ -16,7 +18,7 @@ from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import Command
-from cfgfix.usage.config_files import ConfigFile
+from cfgfix.usage.config_files import ConfigFile, KeyPath
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names
 from cfgfix.usage.project_files import DATA, ProjectFiles
 from cfgfix.usage.run_host import Host, Opened, Site, site_of
@@ -50,6 +52,7 @@ class RunResult:
         forced: The file that was put in at a load site, or nothing.
         unresolved: Load sites of which the file is not known, with what the program asks of it.
         unknown_overrides: Overrides of the command line that name no key, with the section that they ask.
+        touched: The config files whose text the run depends on, by path relative to the project.
     """
 
     entrance: Entrance
@@ -60,6 +63,114 @@ class RunResult:
     forced: str
     unresolved: dict[Site, tuple[Loading, ConfigKey]]
     unknown_overrides: list[tuple[str, Mapping]]
+    touched: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a run shows of the configs that it does not open.
+
+    Attributes:
+        opened: The configs that it opens, by path relative to the project.
+        exhausted: Whether it was cut off.
+        loaded: The calls that load a config: file, line and column.
+        scopes: The scopes that it ran to their ends, by identity.
+        names: The keys that it reads of its configs: the name and, for one inside a section, the path.
+        asked: The names that it asked for and that were not there.
+    """
+
+    opened: frozenset[str]
+    exhausted: bool
+    loaded: frozenset[tuple[str, int, int]]
+    scopes: frozenset[int]
+    names: tuple[tuple[Any, KeyPath | None], ...]
+    asked: frozenset[str]
+
+
+def trace_of(result: RunResult) -> Trace:
+    """Return what a run shows of the configs that it does not open."""
+    run = result.run
+    loaded = {site[-1] for site in result.unresolved}
+    loaded |= {site_of(opened.loading)[-1] for opened in result.opened.values()}
+    names = {
+        # A section of the same name in another config may be of one kind with this one.
+        (key.name, key.path if len(key.path) > 1 else None)
+        for opened in result.opened.values()
+        for key in opened.keys.values()
+        if counted(key)
+    }
+    return Trace(
+        frozenset(result.opened),
+        run.exhausted,
+        frozenset(loaded),
+        frozenset(run.entered.keys() - run.left_early),
+        tuple(names),
+        frozenset(item.name for item in run.asked),
+    )
+
+
+Outcome = tuple[Any, ...]
+"""What a run decides of the runs that are made: plain values, equal where they decide the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One run as it was made.
+
+    Attributes:
+        entrance: The module's path and the function where it begins.
+        command: The command that started it, or None.
+        forced: The files that were put in at load sites.
+        result: The identity of its result.
+        base: The identity of the result that it was made again of, with both ways taken; 0 for none.
+        before: The steps of all runs before it.
+        steps: Its own.
+        outcome: What it decides of the runs that are made.
+    """
+
+    entrance: tuple[str, str]
+    command: Command | None
+    forced: tuple[tuple[Site, str], ...]
+    result: int
+    base: int
+    before: int
+    steps: int
+    outcome: Outcome
+
+    @property
+    def has_options(self) -> bool:
+        """Whether it declares options."""
+        return bool(self.outcome[2])
+
+
+def outcome_of(result: RunResult) -> Outcome:
+    """Return what a run decides of the runs that are made."""
+    run, made = result.run, result.opened.get(result.forced)
+    fits: tuple[Any, ...] = ()
+    if made is not None and made.root is not None:
+        count = sum(1 for key in made.keys.values() if key.path and counted(key))
+        lacks = lacking(made, result)
+        fits = (share_read(made) >= FITS, lacks, lacks <= max(1, count // 10))
+    asks = [
+        *(
+            (site_of(loading), loading.how, tuple(sorted(key.asked)))
+            for loading, key in result.unresolved.values()
+        ),
+        *(
+            (site_of(opened.loading), opened.loading.how, tuple(sorted(_names_at_top(result, path))))
+            for path, opened in result.opened.items()
+            if _from_outside(opened.loading.path)
+        ),
+    ]
+    return (
+        run.exhausted,
+        bool(run.loadings),
+        bool(run.options),
+        tuple(result.opened),
+        tuple(sorted(result.touched)),
+        fits,
+        tuple(asks),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +207,14 @@ class ProjectRuns:
         self.known = self.files.known
         self.configs: dict[str, ConfigFile | None] = {}
         self.results: list[RunResult] = []
+        self.others: list[Trace] = []
+        """What is kept of further runs, which were made before and not made again."""
+        self.made: list[Made] = []
+        """Every run, in order."""
+        self.driven = 0
+        """How many of them were made before any verdict was asked for."""
+        self.steps_at: dict[str, int] = {}
+        """The steps that had been made when the verdicts on a config were begun, by its path."""
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix that cut something off."""
         self.steps = 0
@@ -190,6 +309,7 @@ class ProjectRuns:
                 self._keep_for_options(self.one(entrance, None))
                 self.option_steps += self.steps - before
                 self.steps = before
+        self.driven = len(self.made)
 
     def _keep_for_options(self, result: RunResult) -> None:
         """Keep a run that loads nothing for what it shows of the options."""
@@ -198,7 +318,7 @@ class ProjectRuns:
 
     def spent(self) -> bool:
         """Tell whether no more runs are made."""
-        return len(self.results) >= MAX_RUNS or self.steps >= MAX_STEPS
+        return len(self.results) + len(self.others) >= MAX_RUNS or self.steps >= MAX_STEPS
 
     def other_ways(self, result: RunResult) -> list[RunResult]:
         """Return a run made again with both ways taken at conditions on configs.
@@ -223,6 +343,7 @@ class ProjectRuns:
         again.entered, again.open_sites = self.entered, self.open_sites
         again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps
         again.results, again.every_way, again.steps = [], {}, 0
+        again.others, again.made, again.driven, again.steps_at = self.others, [], 0, {}
         for result in self.results:
             if path in result.opened:
                 again.results.append(made_again(again, result))
@@ -236,9 +357,17 @@ class ProjectRuns:
         command: Command | None,
         forced: Table[Site, str] | None = None,
         *,
-        every_way: bool = False,
+        base: RunResult | None = None,
     ) -> RunResult:
-        """Run a program once."""
+        """Run a program once.
+
+        Args:
+            entrance: Where it begins.
+            command: The command that starts it, or None.
+            forced: Files that are put in at load sites.
+            base: The run that is made again with both ways taken at conditions on configs; None for none.
+        """
+        every_way = base is not None
         host = Host(self, entrance, command, forced or {})
         run = Interpreter(self.program, host, every_way=every_way)
         run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
@@ -246,10 +375,11 @@ class ProjectRuns:
             run.run_function(entrance.module, entrance.function)
         else:
             run.run(entrance.module)
+        before = self.steps
         self.steps += run.steps
         if run.failure is not None:
             self.failures.append(internal_fault(run.failure, entrance.module.path))
-        return RunResult(
+        result = RunResult(
             entrance,
             command,
             host.opened,
@@ -258,7 +388,21 @@ class ProjectRuns:
             next(iter((forced or {}).values()), ""),
             host.unresolved,
             host.unknown_overrides,
+            frozenset(host.touched),
         )
+        self.made.append(
+            Made(
+                (entrance.module.path, entrance.function),
+                command,
+                tuple((forced or {}).items()),
+                id(result),
+                id(base) if base is not None else 0,
+                before,
+                run.steps,
+                outcome_of(result),
+            )
+        )
+        return result
 
     def pydantic_for(self, folder: str) -> int:
         """Return the major release of pydantic that a folder's program is for.
@@ -292,7 +436,7 @@ class ProjectRuns:
                 for site in sites
                 if path not in site.known
                 and not (path in named and site.known)
-                and self._fits(path, site.loading, site.names)
+                and self.fits(path, site.loading.how, site.names)
             ]
             near = {id(site): self._nearness(path, site.entrance) for site in fitting}
             fitting.sort(
@@ -329,8 +473,15 @@ class ProjectRuns:
             count += 1
         return count
 
-    def _fits(self, path: str, loading: Loading, names: set[str]) -> bool:
-        if not path.endswith(loads_form(loading)):
+    def fits(self, path: str, how: str, names: AbstractSet[str]) -> bool:
+        """Tell whether a file has the shape that a load site asks for.
+
+        Args:
+            path: The file, relative to the project.
+            how: The function that the site loads with.
+            names: The keys at the top that it asks for.
+        """
+        if not path.endswith(loads_form(how)):
             return False
         config = self.config(path)
         if config is None:
@@ -390,7 +541,7 @@ def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = Fal
         opened = result.opened.get(result.forced)
         if opened is not None:
             forced = {site_of(opened.loading): result.forced}
-    return project.one(result.entrance, result.command, forced, every_way=every_way)
+    return project.one(result.entrance, result.command, forced, base=result if every_way else None)
 
 
 def counted(key: ConfigKey) -> bool:
@@ -426,9 +577,9 @@ def lacking(opened: Opened, result: RunResult) -> int:
     return len(asked) + len(refused)
 
 
-def loads_form(loading: Loading) -> tuple[str, ...]:
-    """Return how the names of the files end that a call loads."""
-    return {"json": (".json",), "toml": (".toml",)}.get(loading.how, (".yaml", ".yml"))
+def loads_form(how: str) -> tuple[str, ...]:
+    """Return how the names of the files end that a function loads."""
+    return {"json": (".json",), "toml": (".toml",)}.get(how, (".yaml", ".yml"))
 
 
 def _from_outside(path: Value) -> bool:

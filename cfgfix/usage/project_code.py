@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Spot
@@ -25,7 +25,9 @@ from cfgfix.usage.jobs import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.code.model.program import Program
     from cfgfix.usage.config_runs import Verdict
+    from cfgfix.usage.kept_runs import KeptRuns
     from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.unopened import Followed
@@ -84,12 +86,12 @@ class Known:
     Attributes:
         configs: What it says of every config that it opens, by its path relative to the repository.
         followed: What was found, for the files that none of it opens.
-        options: What is wrong with options of programs.
+        options: What is wrong with options of programs; None where that was not asked.
     """
 
     configs: dict[str, CodeSays]
     followed: Followed
-    options: tuple[OptionHit, ...]
+    options: tuple[OptionHit, ...] | None
 
 
 _DECLARES = (b"add_argument", b"DEFINE_")
@@ -123,6 +125,11 @@ class ProjectCode:
         self._tensorflow = tensorflow
         self._known: Known | None = None
         self._runs: ProjectRuns | None = None
+        self._code: bytes = b""
+        """What tells the code, the commands and the names of the configs."""
+        self._stamped: dict[str, tuple[int, ...]] = {}
+        self._runs_with: dict[str, ProjectRuns] = {}
+        """The runs of which those that open a config were made in this process, by its path."""
         self._again: dict[tuple[str, bytes], CodeSays | None] = {}
         self.inputs: list[str] = []
         self.failures: list[CfgfixError] = []
@@ -146,7 +153,11 @@ class ProjectCode:
 
     def options(self) -> tuple[OptionHit, ...]:
         """Return what is wrong with the options of programs."""
-        return self.known().options
+        found = self.known().options
+        if found is None:
+            self._known = self._work_out(whole=True)
+            found = self._known.options
+        return found or ()
 
     def followed(self) -> Followed:
         """Return what was found of the code, for the files that none of it opens."""
@@ -155,20 +166,24 @@ class ProjectCode:
     def known(self) -> Known:
         """Return what is known of the code, worked out at the first call."""
         if self._known is None:
-            try:
-                self._known = self._made()
-            except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
-                from cfgfix.usage.unopened import Followed
-
-                self.failures.append(internal_fault(error, self.root))
-                self._known = Known({}, Followed(), ())
+            self._known = self._work_out()
         return self._known
+
+    def _work_out(self, *, whole: bool = False) -> Known:
+        try:
+            return self._made(whole=whole)
+        except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+            from cfgfix.usage.unopened import Followed
+
+            self.failures.append(internal_fault(error, self.root))
+            return Known({}, Followed(), ())
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self) -> Known:
+    def _made(self, *, whole: bool = False) -> Known:
+        """Return what is known of the code; what is kept of the runs is enough unless the whole is asked for."""
         files = self._files()
         from cfgfix.usage.unopened import Followed
 
@@ -181,27 +196,28 @@ class ProjectCode:
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data and not any(map(_declares_options, files)):
             return Known({}, Followed(len(files)), ())
-        stamps = []
-        for path in beside:
-            with contextlib.suppress(OSError):
-                facts = os.stat(os.path.join(self.root, path))
-                stamps.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns))
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
-        question = cache.key_of(
-            (
-                [(file.path, file.stamp) for file in files],
-                stamps,
-                self.root,
-                os.getcwd(),
-                repr(self._key),
-                repr(replace(requirement, looked_in=())),
-            )
+        about = (
+            [(file.path, file.stamp) for file in files],
+            self._stamps(listed.texts),
+            listed.data,
+            self.root,
+            os.getcwd(),
+            repr(self._key),
+            repr(replace(requirement, looked_in=())),
         )
+        self._code, self._stamped = cache.key_of(about), dict(self._stamps(listed.data))
+        question = cache.key_of((self._code, list(self._stamped.items())))
         tree = cache.name_of([self.root])
-        known = cache.load(f"runs-{tree}", question) if self._keep else None
+        known = cache.load(f"runs-{tree}", question) if self._keep and not whole else None
         if known is not None:
             return _unpacked(known)
+        again = self._again_for(files) if not whole else None
+        if again is not None:
+            if not self.failures:
+                cache.store(f"runs-{tree}", question, _packed(again))
+            return again
         runs = self._run(files)
         from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.unopened import followed
@@ -213,16 +229,79 @@ class ProjectCode:
             tuple(_option_hit(runs, verdict) for verdict in option_verdicts(runs)),
         )
         if self._keep and not self.failures:
-            cache.store(f"runs-{tree}", question, _packed(found))
+            from cfgfix.usage.kept_runs import packed_runs
+
+            packed = _packed(found)
+            cache.store(f"runs-{tree}", question, packed)
+            cache.store(f"made-{tree}", self._code, (self._stamped, packed, packed_runs(runs)))
         return found
+
+    def _stamps(self, paths: Iterable[str]) -> list[tuple[str, tuple[int, ...]]]:
+        """Return what tells files below the root from others of their names."""
+        found: list[tuple[str, tuple[int, ...]]] = []
+        for path in paths:
+            with contextlib.suppress(OSError):
+                facts = os.stat(os.path.join(self.root, path))
+                found.append((path, (facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns)))
+        return found
+
+    def _again_for(self, files: list[Any]) -> Known | None:
+        """Return what is known of the code after only texts of configs have changed; None where everything must be run."""
+        from cfgfix.usage.verdicts import verdicts_by_file
+
+        found = self._kept_runs(files)
+        if found is None:
+            return None
+        runs, kept, before = found
+        verdicts = verdicts_by_file(runs, steps=kept.steps_at)
+        if runs.failures:
+            return None
+        configs = {**before.configs, **{path: _says(item) for path, item in verdicts.items()}}
+        declares = any(made.has_options for made in runs.made)
+        return Known(configs, before.followed, None if declares else before.options)
+
+    def _kept_runs(
+        self, files: list[Any], wanted: frozenset[str] = frozenset()
+    ) -> tuple[ProjectRuns, KeptRuns, Known] | None:
+        """Return the runs that were kept, those made again that changed configs decide; None where there are none.
+
+        Args:
+            files: The Python files.
+            wanted: Further configs whose runs are made again.
+        """
+        data = cache.load(f"made-{cache.name_of([self.root])}", self._code) if self._keep else None
+        if data is None:
+            return None
+        from cfgfix.usage.kept_runs import run_again, unpacked_runs
+
+        stamps, known, made = data
+        kept = unpacked_runs(made)
+        changed = frozenset(path for path, stamp in self._stamped.items() if stamps.get(path) != stamp)
+        try:
+            with self._program(files) as program:
+                runs = run_again(program, self.root, kept, changed, wanted)
+        except Exception:  # noqa: BLE001 - everything is run then, and says what is wrong
+            return None
+        return None if runs is None or runs.failures else (runs, kept, _unpacked(known))
 
     def _requirement(self, files: list[Any]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
 
     def _run(self, files: list[Any]) -> ProjectRuns:
+        from cfgfix.usage.program_runs import ProjectRuns
+
+        with self._program(files) as program:
+            runs = ProjectRuns(program, self.root)
+            runs.failures = self.failures
+            runs.run()
+            self._runs = runs
+        return runs
+
+    @contextlib.contextmanager
+    def _program(self, files: list[Any]) -> Iterator[Program]:
+        """Give the linked program; behind it all modules are read and the summaries are kept."""
         from cfgfix.code.inference.releases import IMPORTS
         from cfgfix.code.model.program import Program
-        from cfgfix.usage.program_runs import ProjectRuns
 
         clear_package_cache()
         tree = cache.name_of(file.path for file in files)
@@ -232,16 +311,12 @@ class ProjectCode:
             program = Program(files, store, needles)
             program.requirement = self._requirement(files)
             program.scan()
-            runs = ProjectRuns(program, self.root)
-            runs.failures = self.failures
-            runs.run()
-            self._runs = runs
+            yield program
             store.keep_only(set(program.files))
             # All modules are read before the store is closed: later questions come without it.
             for _ in program.all_modules():
                 pass
             program.save()
-        return runs
 
     def _with_text(self, name: str, source: SourceFile, digest: bytes) -> CodeSays | None:
         """Return what the code says of a config whose text is another one than on disk."""
@@ -257,7 +332,11 @@ class ProjectCode:
     def _said(self, name: str, source: SourceFile) -> CodeSays | None:
         from cfgfix.usage.verdicts import verdicts_by_file
 
-        runs = self._runs or self._run(self._files())
+        runs = self._runs or self._runs_with.get(name)
+        if runs is None:
+            files = self._files()
+            kept = self._kept_runs(files, frozenset({name}))
+            runs = self._runs_with[name] = kept[0] if kept is not None else self._run(files)
         found = verdicts_by_file(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
         return _says(found) if found is not None else None
 
@@ -359,7 +438,11 @@ def _packed(known: Known) -> Any:
     ]
     followed = known.followed
     calls = [(call.place, call.endings, call.names) for call in followed.calls]
-    options = [(path, check, _packed_hit(hit)) for path, check, hit in known.options]
+    options = (
+        None
+        if known.options is None
+        else [(path, check, _packed_hit(hit)) for path, check, hit in known.options]
+    )
     return (
         configs,
         options,
@@ -459,7 +542,11 @@ def _unpacked(data: Any) -> Known:
         )
         for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches in found
     }
-    return Known(configs, followed, tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options))
+    return Known(
+        configs,
+        followed,
+        None if options is None else tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options),
+    )
 
 
 def _unpacked_reached(data: Any) -> Reached:

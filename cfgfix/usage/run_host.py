@@ -90,6 +90,8 @@ class Host:
         self.unresolved: dict[Site, tuple[Loading, ConfigKey]] = {}
         self.unknown_overrides: list[tuple[str, Mapping]] = []
         """Overrides of the command line that name no key, with the section that they ask."""
+        self.touched: set[str] = set()
+        """The config files whose text the run depends on."""
         script = os.path.dirname(os.path.abspath(entrance.module.path))
         folders = [os.getcwd()]
         if command is not None:
@@ -103,6 +105,7 @@ class Host:
 
     def text_of(self, path: str) -> str:
         """Return the text of a config file of the project."""
+        self.touched.add(path)
         return self.project.text_of(path)
 
     def arguments(self) -> list[str] | None:
@@ -163,6 +166,7 @@ class Host:
 
     def value_of(self, path: str, loading: Loading, evidence: str) -> Value | None:
         """Return what loading a file of the project gives."""
+        self.touched.add(path)
         config = self.project.config(path)
         if config is None:
             return None

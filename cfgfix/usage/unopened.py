@@ -109,7 +109,7 @@ def followed(project: ProjectRuns) -> Followed:
             continue
         spot = site.loading.spot
         place = f"{project.relative(spot.path)}:{spot.line}"
-        calls.setdefault((place, loads_form(site.loading)), set()).update(site.names)
+        calls.setdefault((place, loads_form(site.loading.how)), set()).update(site.names)
     return Followed(
         len(project.program.files),
         len(project.entered),

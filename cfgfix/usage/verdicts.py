@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.core.errors import internal_fault
@@ -66,7 +67,9 @@ class ConfigVerdicts:
     branches: tuple[Branch, ...]
 
 
-def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str, ConfigVerdicts]:
+def verdicts_by_file(
+    project: ProjectRuns, only: str | None = None, steps: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, ConfigVerdicts]:
     """Return what the runs say of each config that they opened.
 
     Each is named by its path relative to the project.
@@ -74,6 +77,7 @@ def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str,
     Args:
         project: The runs.
         only: The one config that is asked for; None for all.
+        steps: How many steps had been made where the verdicts on a config were worked out before, by its path.
     """
     by_file: dict[str, list[RunResult]] = {}
     for result in project.results:
@@ -85,6 +89,8 @@ def verdicts_by_file(project: ProjectRuns, only: str | None = None) -> dict[str,
     arguments = Arguments(project, sinks)
     found: dict[str, ConfigVerdicts] = {}
     for path, results in by_file.items():
+        project.steps = steps.get(path, project.steps)
+        project.steps_at[path] = project.steps
         try:
             runs = ConfigRuns(project, path, results, mentioned)
             programs = {runs.relative(result.entrance.module.path) for result in results}

@@ -432,6 +432,10 @@ class Program:
         key = self._key_of(name, importer)
         return self._load(key) if key is not None else None
 
+    def module_at(self, path: str) -> Module | None:
+        """Return the module of a file by its path; None where it is none of the project's."""
+        return self._load(os.path.normpath(path))
+
     def path_of(self, name: str, importer: Module | None = None) -> str | None:
         """Return the path of the module of a dotted name, unread, or None."""
         key = self._key_of(name, importer)

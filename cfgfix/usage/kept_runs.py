@@ -1,0 +1,284 @@
+"""What is kept of a project's runs: enough to make only those again whose outcome a changed config decides.
+
+A run depends on the code, on the commands, on which configs there are, and on the text of those that it touches. Where only
+texts of configs have changed, the runs that touch none of them are taken as they were, and the others are made again. The
+outcome of a run decides which further runs are made; where it is another one than before, nothing that was kept is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cfgfix.code.model.program import Program
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import read_source
+from cfgfix.usage.commands import Command
+from cfgfix.usage.entrances import Entrances
+from cfgfix.usage.jobs import may_limit
+from cfgfix.usage.program_runs import (
+    MAX_STEPS,
+    ProjectRuns,
+    RunResult,
+    Trace,
+    outcome_of,
+    trace_of,
+)
+from cfgfix.usage.run_host import Site
+
+LIMITS = (MAX_STEPS // 2, MAX_STEPS, 2 * MAX_STEPS)
+"""Sums of steps at which other runs are made, or none."""
+MAX_SHARE = 0.7
+"""Largest share of all steps that is made again; beyond it everything is."""
+_SETTINGS = frozenset({"pyproject.toml", "package.json"})
+"""Files that say how the project is built, what it installs and what it needs."""
+_TOUCHED = 4
+"""Where the outcome of a run has the files that it touches."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """One run as it is kept.
+
+    Attributes:
+        entrance: The module's path and the function where it begins.
+        command: The command that started it, or None.
+        forced: The files that were put in at load sites.
+        base: The place of the run that it was made again of, with both ways taken; -1 for none.
+        counts: Whether verdicts rest on it.
+        before: The steps of all runs before it.
+        steps: Its own.
+        outcome: What it decides of the runs that are made.
+        trace: What it shows of configs that it does not open, with its scopes as numbers by module; None where no verdict rests on it.
+    """
+
+    entrance: tuple[str, str]
+    command: Command | None
+    forced: tuple[tuple[Site, str], ...]
+    base: int
+    counts: bool
+    before: int
+    steps: int
+    outcome: tuple[Any, ...]
+    trace: tuple[Any, ...] | None
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The configs whose text it depends on."""
+        return frozenset(self.outcome[_TOUCHED])
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The configs that it opens."""
+        opened: tuple[str, ...] = self.outcome[3]
+        return opened
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRuns:
+    """The runs of a project as they are kept.
+
+    Attributes:
+        runs: The runs, in the order in which they were made.
+        sites: The load sites of which it is not wholly known which files they get: the function, and the keys that are asked for.
+        fitting: For each file the places of the sites whose shape it has.
+        limits: The files that may say limits of jobs.
+        steps: The steps of all these runs.
+        steps_at: The steps that had been made when the verdicts on a config were begun, by its path.
+    """
+
+    runs: tuple[KeptRun, ...]
+    sites: tuple[tuple[str, frozenset[str]], ...]
+    fitting: Mapping[str, tuple[int, ...]]
+    limits: frozenset[str]
+    steps: int
+    steps_at: Mapping[str, int]
+
+
+def packed_runs(project: ProjectRuns) -> Any:
+    """Return what is kept of a project's runs, as data that `marshal` can write."""
+    results = {id(result): result for result in project.results}
+    places: dict[int, int] = {}
+    rows = []
+    driven = project.made[: project.driven]
+    steps = driven[-1].before + driven[-1].steps if driven else 0
+    last = {made.result: number for number, made in enumerate(driven)}
+    for number, made in enumerate(driven):
+        base = places.get(made.base, -1)
+        places[made.result] = number
+        result = results.get(made.result) if last[made.result] == number else None
+        command = made.command
+        rows.append(
+            (
+                made.entrance,
+                None
+                if command is None
+                else (
+                    command.path,
+                    command.line,
+                    command.program,
+                    command.is_module,
+                    tuple(command.arguments),
+                    tuple(command.variables),
+                    command.folder,
+                ),
+                made.forced,
+                base,
+                result is not None,
+                made.before,
+                made.steps,
+                made.outcome,
+                None if result is None else _packed_trace(result),
+            )
+        )
+    sites = [(site.loading.how, sorted(site.names)) for site in project.open_sites]
+    fitting = {path: found for path in project.files.data if (found := _fitting(project, path, sites))}
+    limits = [path for path in project.files.data if _may_limit(project, path)]
+    return rows, sites, fitting, limits, steps, project.steps_at
+
+
+def unpacked_runs(data: Any) -> KeptRuns:
+    """Return the runs that `packed_runs` made data of."""
+    rows, sites, fitting, limits, steps, steps_at = data
+    return KeptRuns(
+        tuple(
+            KeptRun(entrance, Command(*command) if command is not None else None, *rest)
+            for entrance, command, *rest in rows
+        ),
+        tuple((how, frozenset(names)) for how, names in sites),
+        fitting,
+        frozenset(limits),
+        steps,
+        steps_at,
+    )
+
+
+def affected_by(kept: KeptRuns, changed: Iterable[str]) -> frozenset[str]:
+    """Return the configs whose verdicts may change with the text of some.
+
+    That are those that a run touches together.
+    """
+    found = set(changed)
+    count = -1
+    while count != len(found):
+        count = len(found)
+        for run in kept.runs:
+            if not found.isdisjoint(run.touched):
+                found.update(run.opened)
+    return frozenset(found)
+
+
+def run_again(
+    program: Program, root: str, kept: KeptRuns, changed: frozenset[str], wanted: frozenset[str] = frozenset()
+) -> ProjectRuns | None:
+    """Return the runs of a project after texts of configs have changed.
+
+    None where all must be made. Only those are made that touch what is affected; of the others the traces are there.
+
+    Args:
+        program: The linked program, whose code has not changed.
+        root: The project's folder.
+        kept: The runs as they were.
+        changed: The configs whose text is another one, by path relative to the root.
+        wanted: Further configs whose runs are asked for.
+    """
+    affected = affected_by(kept, changed | wanted)
+    live = [run for run in kept.runs if not affected.isdisjoint(run.touched)]
+    if sum(run.steps for run in live) > MAX_SHARE * kept.steps:
+        return None
+    project = ProjectRuns(program, root)
+    if not all(_same_shape(project, kept, path) for path in changed):
+        return None
+    if not live:
+        project.others = [_trace(program, run) for run in kept.runs if run.counts]
+        project.steps = kept.steps
+        return project
+    project.entered = Entrances(program, project.files).found()
+    entrances = {(item.module.path, item.function): item for item in project.entered}
+    made: dict[int, RunResult] = {}
+    drift = 0
+    for number, run in enumerate(kept.runs):
+        project.steps = run.before + drift
+        if _other_side(project.steps, run.before):
+            return None
+        if affected.isdisjoint(run.touched):
+            if run.counts:
+                project.others.append(_trace(program, run))
+            continue
+        entrance = entrances.get(run.entrance)
+        if entrance is None:
+            return None
+        base = made.get(run.base)
+        result = project.one(entrance, run.command, dict(run.forced), base=base)
+        if outcome_of(result) != run.outcome:
+            return None
+        made[number] = result
+        if base is not None:
+            project.every_way[id(base)] = result
+        if run.counts:
+            project.results.append(result)
+        drift += result.run.steps - run.steps
+    project.steps = kept.steps + drift
+    return None if _other_side(project.steps, kept.steps) else project
+
+
+def _other_side(one: int, other: int) -> bool:
+    """Tell whether two sums of steps lie on different sides of a limit."""
+    return any((one >= limit) != (other >= limit) for limit in LIMITS)
+
+
+def _same_shape(project: ProjectRuns, kept: KeptRuns, path: str) -> bool:
+    """Tell whether a changed file is to the project what it was before: for load sites, for jobs, for how it is built."""
+    if (
+        path in project.files.texts
+        or os.path.basename(path) in _SETTINGS
+        or path in kept.limits
+        or _may_limit(project, path)
+    ):
+        return False
+    sites = [(how, sorted(names)) for how, names in kept.sites]
+    return _fitting(project, path, sites) == tuple(kept.fitting.get(path, ()))
+
+
+def _fitting(project: ProjectRuns, path: str, sites: list[tuple[str, list[str]]]) -> tuple[int, ...]:
+    return tuple(number for number, (how, names) in enumerate(sites) if project.fits(path, how, set(names)))
+
+
+def _may_limit(project: ProjectRuns, path: str) -> bool:
+    if not path.endswith((".yaml", ".yml")):
+        return False
+    try:
+        return may_limit(read_source(os.path.join(project.root, path)).text)
+    except UnreadableError:
+        return True
+
+
+def _packed_trace(result: RunResult) -> tuple[Any, ...]:
+    trace = trace_of(result)
+    scopes: dict[str, list[int]] = {}
+    for number, scope in result.run.entered.items():
+        if number in trace.scopes:
+            scopes.setdefault(os.path.normpath(scope.module.path), []).append(scope.number)
+    return (
+        tuple(trace.opened),
+        trace.exhausted,
+        tuple(trace.loaded),
+        scopes,
+        trace.names,
+        tuple(trace.asked),
+    )
+
+
+def _trace(program: Program, run: KeptRun) -> Trace:
+    assert run.trace is not None
+    opened, exhausted, loaded, scopes, names, asked = run.trace
+    found: set[int] = set()
+    for path, numbers in scopes.items():
+        module = program.module_at(path)
+        if module is not None:
+            found.update(id(module.summary.scopes[number]) for number in numbers)
+    return Trace(
+        frozenset(opened), exhausted, frozenset(loaded), frozenset(found), tuple(names), frozenset(asked)
+    )
