@@ -121,6 +121,7 @@ def test_what_a_page_shows_is_what_happens(page, tmp_path):
     follow(page, tmp_path, measuring=False)
 
 
+@pytest.mark.acceptance
 @pytest.mark.tensorflow
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_TENSORFLOW)

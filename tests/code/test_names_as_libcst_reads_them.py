@@ -17,6 +17,8 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.model.values import External
 
+pytestmark = pytest.mark.acceptance
+
 
 def keras_files() -> list[Path]:
     """Return files that somebody else wrote and that call TensorFlow a good deal."""

@@ -10,7 +10,7 @@ from foreign_samples import FOREIGN, compose_problems, held, lay
 from test_pre_commit import GOOD, ROOT, commit_checkout, run
 
 pytest.importorskip("pre_commit")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
 
 if sys.version_info >= (3, 11):
     import tomllib
