@@ -20,7 +20,7 @@ from cfgfix.code.model.summary import (
     Expr,
     Scope,
 )
-from cfgfix.code.model.values import Constant, Dataset, Made, Site, Value, alternatives
+from cfgfix.code.model.values import Constant, Dataset, Function, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass
 
 NEEDLES = (b"EfficientNet", b"MobileNetV3", b"ConvNeXt", b"Rescaling", b"preprocess_input")
@@ -72,7 +72,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
             division = _Division(second.scope, second.call.place, second.call.block)
         elif scalers:
             first = scalers[0]
-            found = _divided(fit)
+            found = _divided(program, fit)
             if found is None:
                 continue
             division = found
@@ -168,7 +168,7 @@ def _number(value: Value | None, written: Expr | None) -> float | None:
     return None
 
 
-def _divided(fit: Site) -> _Division | None:
+def _divided(program: Program, fit: Site) -> _Division | None:
     """Return where what a model is fitted with was divided by 255."""
     given = alternatives(fit.argument(0, "x"))
     if len(given) == 1 and isinstance(given[0], Dataset):
@@ -177,6 +177,8 @@ def _divided(fit: Site) -> _Division | None:
                 found = _divides(function.scope)
                 if found is not None:
                     return found
+            if step.op in ("from_tensor_slices", "from_tensors") and step.site is not None:
+                return _divided_array(program, step.site.call.argument(0, "tensors"), step.site)
         return None
     if len(given) == 1 and isinstance(given[0], Made) and given[0].name.startswith(f"{_GENERATOR}.flow"):
         flow = given[0].site
@@ -189,17 +191,23 @@ def _divided(fit: Site) -> _Division | None:
                 if place is not None and scale is not None and scale <= _LARGEST_SCALE:
                     return _Division(maker.site.scope, place, maker.site.call.block)
         return None
-    written = fit.call.argument(0, "x")
+    return _divided_array(program, fit.call.argument(0, "x"), fit)
+
+
+def _divided_array(program: Program, written: Expr | None, use: Site) -> _Division | None:
+    """Return where the array that a call is given, or the first of those, was divided by 255."""
+    if written is not None and written[0] == ITEMS and written[2]:
+        written = written[2][0]
     if written is None or written[0] != NAME:
         return None
-    return _divided_name(written[1], fit)
+    return _divided_name(program, written[1], use)
 
 
-def _divided_name(name: str, fit: Site) -> _Division | None:
-    """Return where an array was divided by 255 in the same scope, before a model is fitted with it."""
-    scope = fit.scope
-    events = [event for event in scope.binding(name) if event.place[:2] < fit.call.place[:2]]
-    if not events or any(event.block not in (0, fit.call.block) for event in events):
+def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
+    """Return where an array was divided by 255 in the same scope, before a call uses it, or in the function that gave it."""
+    scope = use.scope
+    events = [event for event in scope.binding(name) if event.place[:2] < use.call.place[:2]]
+    if not events or any(event.block not in (0, use.call.block) for event in events):
         return None
     for event in reversed(events):
         value = event.value
@@ -219,9 +227,38 @@ def _divided_name(name: str, fit: Site) -> _Division | None:
         found = _quotient(value, scope)
         if found is not None:
             return _Division(scope, found, event.block)
+        if value[0] == CALL and len(event.targets) == 1:
+            way = _way_to(event.targets[0], name)
+            function = program.flow.stands_for(scope, scope.calls[value[1]].func)
+            if way is not None and isinstance(function, Function):
+                return _given_divided(function.scope, way)
         if not any(part[:2] == (NAME, name) for part in walk(value, scope)):
             return None
     return None
+
+
+def _way_to(target: Expr, name: str) -> tuple[int, ...] | None:
+    """Return the positions at which a name stands in the target of an assignment."""
+    if target[:2] == (NAME, name):
+        return ()
+    for number, item in enumerate(target[2] if target[0] == ITEMS else ()):
+        way = _way_to(item, name)
+        if way is not None:
+            return (number, *way)
+    return None
+
+
+def _given_divided(scope: Scope, way: tuple[int, ...]) -> _Division | None:
+    """Return where a function divides what it returns at some positions by 255."""
+    results = [event.value for event in scope.events() if event.kind == "return"]
+    if len(results) != 1 or results[0] is None:
+        return None
+    found = results[0]
+    for number in way:
+        if found[0] != ITEMS or number >= len(found[2]):
+            return None
+        found = found[2][number]
+    return _divided_on_the_way(found, scope)
 
 
 def _divides(scope: Scope) -> _Division | None:
