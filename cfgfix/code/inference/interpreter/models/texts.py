@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,6 +60,12 @@ def joined(parts: Iterable[str | None], origins: frozenset[ConfigKey] = NOTHING)
     return PartialText(tuple(found), origins)
 
 
+_WIDE = re.compile(r"\d{4}")
+"""A width or precision of a format that asks for a text longer than any that is kept."""
+_WIDE_PERCENT = re.compile(r"%[^%A-Za-z]*\d{4}")
+"""The same in a text with `%` signs."""
+
+
 def formatted(value: Value, written: str | None) -> str | None:
     """Return a value as an f-string writes it, or None where that is not known."""
     if isinstance(value, FilePath):
@@ -66,7 +73,7 @@ def formatted(value: Value, written: str | None) -> str | None:
     if type(value) is not Scalar or written is None:
         return None
     try:
-        return format(value.value, written)[:MAX_TEXT] if len(written) < 12 else None
+        return None if _WIDE.search(written) else format(value.value, written)[:MAX_TEXT]
     except (TypeError, ValueError):
         return None
 
@@ -80,7 +87,7 @@ def percent(left: Scalar, right: Value) -> Value:
         known = tuple(item.value for item in right.items if type(item) is Scalar)
         values = known if len(known) == len(right.items) else None
     origins = left.origins | origins_of(held(right, 2))
-    if values is None or len(left.value) > MAX_TEXT or "*" in left.value:
+    if values is None or len(left.value) > MAX_TEXT or "*" in left.value or _WIDE_PERCENT.search(left.value):
         return Unknown(origins)
     try:
         return Scalar((left.value % values)[:MAX_TEXT], origins)
@@ -126,6 +133,8 @@ def text_method(call: Call, owner: Value) -> Value:
     values = [item.value if type(item) is Scalar else None for item in call.args]
     if isinstance(known, str) and None not in values and not call.keywords:
         if name in _PLAIN_TEXT or name in _TESTS:
+            if _may_grow(known, name, values):
+                return Unknown(origins)
             try:
                 result = getattr(known, name)(*values)
             except (TypeError, ValueError, OverflowError):
@@ -159,6 +168,15 @@ def text_method(call: Call, owner: Value) -> Value:
     for value in call.args:
         call.use(value)
     return Unknown(origins)
+
+
+def _may_grow(known: str, name: str, values: list[Any]) -> bool:
+    """Tell whether a method may give a text far longer than any that is kept."""
+    if name == "zfill":
+        return not (values and type(values[0]) is int and values[0] <= MAX_TEXT)
+    if name == "replace" and len(values) > 1 and isinstance(values[1], str):
+        return (len(known) + 1) * len(values[1]) > MAX_TEXT
+    return False
 
 
 def _format(

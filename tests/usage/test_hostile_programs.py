@@ -1,0 +1,89 @@
+"""What a program asks for that has no bounds costs neither memory nor time: no text, list or number grows beyond what is kept."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GROWS = [
+    'cfg["name"] * cfg["many"]',
+    '[0] * cfg["many"]',
+    'cfg["many"] ** cfg["many"] ** 5',
+    "1 << cfg['many']",
+    '"x".ljust(cfg["many"])',
+    '"x".center(cfg["many"])',
+    '"7".zfill(cfg["many"])',
+    "f\"{cfg['rate']:{cfg['many']}}\"",
+    "f\"{cfg['name']:9999999999}\"",
+    '"{:>9999999999}".format(cfg["name"])',
+    '"%9999999999d" % cfg["epochs"]',
+    '"%*d" % (cfg["many"], 3)',
+    '"%.9999999999f" % cfg["rate"]',
+    'list(range(cfg["many"]))',
+    "bytes(cfg['many'])",
+    '("ab" * 500).replace("a", "c" * 1900).replace("b", "d" * 1900)',
+    '"-".join(str(number) for number in range(cfg["many"]))',
+    "dict.fromkeys(range(10 ** 10))",
+    "{number for number in range(10 ** 10)}",
+    "sorted(itertools.count())",
+    "str(10 ** 10 ** 7)",
+]
+PROGRAM = """\
+import itertools
+
+import tensorflow as tf
+import yaml
+
+cfg = yaml.safe_load(open("config.yaml"))
+grown = {grows}
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.SGD(cfg["rate"]), "mse")
+model.fit(tf.zeros([1, 1]), epochs=cfg["epochs"])
+"""
+CONFIG = "name: abc\nmany: 99999999999\nrate: fast\nepochs: 3\n"
+
+
+@pytest.mark.parametrize("grows", GROWS)
+def test_what_grows_is_not_made(tmp_path: Path, grows: str) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM.format(grows=grows))
+    (tmp_path / "config.yaml").write_text(CONFIG)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "concise"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=limited,
+    )
+    assert done.returncode == 1, done.stderr
+    # The run went on behind it.
+    assert "config.yaml:3:7: error REF018" in done.stdout
+    assert "internal error" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "written", ['"run_%d_2024" % 7', 'f"{7:03d}_2024"', '"7".zfill(4)', '"a2024".replace("a", "b")']
+)
+def test_plain_texts_are_still_made(tmp_path: Path, written: str) -> None:
+    text = eval(written)
+    program = PROGRAM.format(grows=written) + f'print(cfg["only"] if grown == {text!r} else cfg["other"])\n'
+    (tmp_path / "train.py").write_text(program)
+    (tmp_path / "config.yaml").write_text(CONFIG.replace("fast", "0.5") + "only: 1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "concise"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "other" not in done.stdout
