@@ -14,7 +14,18 @@ from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.guards import literals
 from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
 from cfgfix.code.model.program import Module, Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, MAPPING, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    CONSTANT,
+    MAPPING,
+    NAME,
+    SUBSCRIPT,
+    Call,
+    Event,
+    Expr,
+    Scope,
+)
 from cfgfix.code.model.values import (
     Constant,
     Dataset,
@@ -731,6 +742,28 @@ def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> boo
     if not all(type(bound) is int for bound in bounds) or bounds[2:] == [0]:
         return False
     return not range(*bounds)[most : most + 1]
+
+
+_PASSES_ON = frozenset({"enumerate", "tqdm", "list", "reversed", "sorted", "zip", "items", "values"})
+
+
+def goes_through_experiments(program: Program, scope: Scope, expr: Expr | None, depth: int = 4) -> bool:
+    """Tell whether a loop goes through what a config or a function of the project lists: few, and each a run of its own."""
+    if expr is None or depth == 0:
+        return False
+    if expr[0] in (ATTRIBUTE, SUBSCRIPT):
+        return True
+    if expr[0] == NAME:
+        bound = scope.binding(expr[1])
+        return len(bound) == 1 and goes_through_experiments(program, scope, bound[0].value, depth - 1)
+    if expr[0] != CALL:
+        return False
+    call = scope.calls[expr[1]]
+    last = call.method or (dotted(call.func) or "").rpartition(".")[2]
+    if last in _PASSES_ON:
+        given = call.func[1] if last in ("items", "values") and call.method else next(iter(call.args), None)
+        return goes_through_experiments(program, scope, given, depth - 1)
+    return isinstance(program.static_value(call.func, scope), Function)
 
 
 def only_tried(scope: Scope, block: int) -> bool:

@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import in_tests, inside_function, keras_model_method, short
+from cfgfix.code.checks.common import (
+    goes_through_experiments,
+    in_tests,
+    inside_function,
+    keras_model_method,
+    short,
+)
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
@@ -84,6 +90,9 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                 seen.add((id(scope), loop))
                 yield hit_at(
                     site,
+                    severity="info"
+                    if goes_through_experiments(program, scope, scope.blocks[loop].test)
+                    else None,
                     flow=() if made is site else (at(made, label="makes the model"),),
                     values={
                         "what": "loads" if _LOADS.fullmatch(made.name) else "makes",

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, bound_in_loop, few_turns, in_tests
+from cfgfix.code.checks.common import (
+    COMPILED,
+    bound_in_loop,
+    few_turns,
+    goes_through_experiments,
+    in_tests,
+)
 from cfgfix.code.checks.moves import out_of_loop
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.guards import statement_of
@@ -233,6 +239,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
                 "method": target.scope.name,
                 "line": target.scope.place[0],
             },
+            severity="info" if goes_through_experiments(program, scope, test) else None,
             needs=((scope, site.call.block),),
             related=(
                 Step(target.scope, target.scope.place, 0, "compiled for each object by itself"),
