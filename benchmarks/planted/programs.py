@@ -61,6 +61,21 @@ def step(x, y):
 """
 
 HEALTHY = {
+    "loop_masks_and_empty_shares": """
+class Masked(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.where(x > 1, x, -np.inf)
+masked = Masked()
+@tf.function
+def shared(x, y):
+    with tf.GradientTape() as tape:
+        weights = tf.nn.softmax(masked(tf.concat([x, tf.fill([8, 1], 2.0)], 1)))
+        loss = tf.reduce_mean((model(weights[:, :16]) - y) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return {"loss": loss, "share": tf.reduce_sum(y) / tf.reduce_sum(y)}
+for x, y in ready():
+    shared(x, y)
+""",
     "fit_ready": "fitted(ready())",
     "fit_arrays": "fitted(None, x=np.zeros([512, 16], 'f'), y=np.zeros([512, 1], 'f'), batch_size=8, steps=None, epochs=6)".replace(
         "fitted(None, x=", "model.compile('sgd', 'mse'); model.fit("
@@ -103,6 +118,50 @@ for epoch in range(4):
 }
 
 FAULTS = {
+    "fit_nan_in_a_layer": """
+class Log(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.math.log(x)
+def signed(value):
+    x = tf.ones([16])
+    return tf.where(value == 8 * 30 + 3, -x, x), tf.zeros([1])
+given = tf.keras.Input([16])
+logs = tf.keras.Model(given, tf.keras.layers.Dense(1)(Log(name="levels")(given)))
+logs.compile("sgd", "mse")
+logs.fit(numbers().map(signed).batch(8).prefetch(2), steps_per_epoch=200, verbose=0)
+""",
+    "loop_nan_in_the_loss": """
+@tf.function
+def sinking(x, y, rest):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2) + tf.math.log(tf.maximum(rest, 0.0))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return {"loss": loss}
+for number, (x, y) in enumerate(ready()):
+    sinking(x, y, tf.constant(40.0 - number))
+""",
+    "loop_nan_in_a_gradient": """
+below, above = tf.keras.layers.Dense(4, name="below"), tf.keras.layers.Dense(1, name="above")
+below.build([None, 16]), above.build([None, 4])
+weights = below.trainable_variables + above.trainable_variables
+@tf.function
+def rooted(x, y):
+    with tf.GradientTape() as tape:
+        hidden = below(x)
+        far = tf.norm(hidden - tf.stop_gradient(hidden), axis=1)
+        loss = tf.reduce_mean(far) + tf.reduce_mean((above(hidden) - y) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+    return loss
+optimizer = tf.keras.optimizers.SGD()
+for x, y in ready():
+    rooted(x, y)
+""",
+    "eager_nan": """
+for number, (x, y) in enumerate(ready()):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2) + tf.math.sqrt(20.0 - number)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+""",
     "loop_padding": """
 lengths = [20 + 4 * (number * 7 % 11) for number in range(64)] + [180 + number % 9 for number in range(16)]
 data = tf.data.Dataset.from_tensor_slices(lengths).map(lambda n: {"x": tf.ones([n, 64]), "n": n}).cache().shuffle(80)

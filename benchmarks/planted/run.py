@@ -167,6 +167,10 @@ CASES: dict[str, Case] = {
     "loop_eager": Case("run", says("graph", "TFF010")),
     "loop_one_dataset_slow": Case("run", says("input")),
     "loop_keeps_tensors": Case("run", says("memory")),
+    "fit_nan_in_a_layer": Case("run", says("numbers", "step 31 on.*layer levels .Log.*step 31")),
+    "loop_nan_in_the_loss": Case("run", says("numbers", "step 41 on.*first the loss")),
+    "loop_nan_in_a_gradient": Case("run", says("numbers", "gradient of .*below/bias.*step 1")),
+    "eager_nan": Case("run", says("numbers", "step 22 on")),
     "loop_padding": Case("run", says("padding", "`x` is padding")),
     "loop_stall_in_the_step": Case(
         "run", says("stall", "step.*every (15.9|16) steps"), 0, stall, slept(0.08)
@@ -206,6 +210,7 @@ def run_case(name: str) -> Found:
         plan = Plan(batches=120, seconds=6, step_seconds=case.step, trace=False)
         found: Found = measure(getattr(pipelines, name), plan).as_dict()
     else:
+        from cfgfix.measure import numerics
         from cfgfix.measure.sampling import silent
         from cfgfix.measure.training import job
 
@@ -215,6 +220,9 @@ def run_case(name: str) -> Found:
             Path("train.py").write_text(text)
             options = {"script": "train.py", "plan": {"steps": 150, "seconds": 30, "data_seconds": 5}}
             found = job(options, silent)
+            if found["not_finite"]:
+                origin = numerics.job({"script": "train.py", "steps": 170, "seconds": 60}, silent)
+                found = numerics.with_origin(found, origin)
             os.chdir("/")
     return {"found": found, "pauses": pauses}
 

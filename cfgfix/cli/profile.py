@@ -141,14 +141,19 @@ def run(
     plan: dict[str, Any] = {"steps": steps, "seconds": seconds}
     if no_data:
         plan["data_seconds"] = 0
-    found = _run(
-        "cfgfix.measure.training:job",
-        {**shared, "dataset": None, "data_path": None, "batch_size": 1},
-        plan=plan,
-        script=script if module else os.path.abspath(script),
-        arguments=list(arguments),
-        module=module,
-    )
+    job = {**shared, "dataset": None, "data_path": None, "batch_size": 1}
+    program: dict[str, Any] = {
+        "script": script if module else os.path.abspath(script),
+        "arguments": list(arguments),
+        "module": module,
+    }
+    found = _run("cfgfix.measure.training:job", job, plan=plan, **program)
+    if found["not_finite"] is not None:
+        from cfgfix.measure.numerics import MORE_STEPS, with_origin
+
+        last = (found["not_finite"]["step"] or steps) + MORE_STEPS
+        origin = _run("cfgfix.measure.numerics:job", job, steps=last, seconds=4 * seconds, **program)
+        found = with_origin(found, origin)
     _finish({**found, "source": " ".join([script, *arguments])}, shared)
 
 

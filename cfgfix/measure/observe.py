@@ -29,6 +29,8 @@ MEMORY_SECONDS = 0.25
 """Between two readings of the memory."""
 FEW_STEPS = 20
 """Steps below which the time given is stretched."""
+KEPT_SCALARS = 4
+"""Scalars of each step that are kept."""
 KEPT_STEPS = 20_000
 """Steps of a loop that are kept; the observation ends there."""
 DEPTH = 60
@@ -121,7 +123,7 @@ class Observation:
         self.loops: dict[tuple[str, str], Loop] = {}
         self.looks: list[Look] = []
         self.tracings = Tracings()
-        self.fetches = Fetches()
+        self.fetches = Fetches(self._in_a_step)
         self.memory: list[tuple[float, float]] = []
         """Moments and resident bytes of this process."""
         self.xla: set[str] = set()
@@ -131,6 +133,10 @@ class Observation:
         self.stopped = False
         self.done = 0
         """Steps seen that take gradients."""
+        self.returned: list[tuple[int, Any]] = []
+        """The steps, counted from one, and the scalars that they returned by name, or what Keras wraps them in."""
+        self.trained: list[Any] = []
+        """The variables that gradients were last taken for."""
         self.first_step: float | None = None
         self._steps, self._seconds = steps, seconds
         self._thread = threading.get_ident()
@@ -203,6 +209,10 @@ class Observation:
                 setattr(kind, name, own)
 
         self._undo.append(undo)
+
+    def _in_a_step(self) -> bool:
+        """Tell whether the training thread is in a step, and not busy with getting a batch."""
+        return self._open is not None and self._state != "wait"
 
     @property
     def _here(self) -> bool:
@@ -338,11 +348,15 @@ class Observation:
             self._running = function
             begin = time.perf_counter()
             try:
-                return self.tracings.call(plain, function, arguments, keywords)
+                given = self.tracings.call(plain, function, arguments, keywords)
             except Exception as error:
                 if loop is not None and type(error).__name__ == "OutOfRangeError":
                     self._step_was_none(loop)
                 raise
+            else:
+                if id(function) in self._trainers:
+                    self._keep(given)
+                return given
             finally:
                 spent = time.perf_counter() - begin
                 self._inside_call, self._state = False, state
@@ -363,6 +377,17 @@ class Observation:
 
         return call
 
+    def _keep(self, given: Any) -> None:
+        """Keep the scalars that a training step returns; they are read after the run."""
+        loop = self._open_loop
+        if loop is None or self._open is None or loop.kind not in ("fit", "loop"):
+            return
+        if hasattr(given, "get_value"):
+            # As Keras' functions give their logs; asking whether there are any would wait for them.
+            self.returned.append((len(loop.steps), given))
+        else:
+            self.returned.append((len(loop.steps), scalars_of(given)))
+
     @staticmethod
     def _iterator_kind() -> Any:
         import tensorflow as tf
@@ -372,10 +397,13 @@ class Observation:
     def _derived(self, plain: Any) -> Any:
         def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
             if self._here:
+                sources = keywords.get("sources", arguments[1] if len(arguments) > 1 else None)
+                self.trained = _variables(sources)
                 if self._inside_call:
                     self._trainers[id(self._running)] = self._running
                 elif self._open is not None:
                     self._open.trains = True
+                    self._keep(keywords.get("target", arguments[0] if arguments else None))
             return plain(tape, *arguments, **keywords)
 
         return gradient
@@ -480,6 +508,29 @@ class Observation:
 
 def _value(variable: Any) -> float:
     return float(variable.read_value()._numpy())  # noqa: SLF001 - `numpy` is watched
+
+
+def _variables(sources: Any) -> list[Any]:
+    """Return the variables among what gradients are taken for."""
+    import tensorflow as tf
+
+    return [
+        part
+        for part in tf.nest.flatten(sources)
+        if isinstance(part, (tf.Variable, tf.keras.Variable)) and hasattr(part, "dtype")
+    ]
+
+
+def scalars_of(given: Any) -> dict[str, Any]:
+    """Return the first scalars among what a training step returns, by name."""
+    named = dict(given) if isinstance(given, dict) else {"loss": given}
+    if isinstance(given, (tuple, list)):
+        named = {("loss" if place == 0 else f"output {place}"): part for place, part in enumerate(given)}
+    found = {}
+    for name, part in list(named.items())[:KEPT_SCALARS]:
+        if getattr(getattr(part, "dtype", None), "is_floating", False) and part.shape.rank == 0:
+            found[str(name)] = part
+    return found
 
 
 def shape_number(element: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bisect
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +19,18 @@ import numpy as np
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.wording import counted
 from cfgfix.measure import data as data_profile
+from cfgfix.measure.numerics import (
+    NotFinite,
+    broken_weights,
+    find_not_finite,
+    judge_numbers,
+    read_scalars,
+)
 from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation
 from cfgfix.measure.pace import Load
 from cfgfix.measure.padding import Padding, judge_padding, read_padding
 from cfgfix.measure.sampling import Progress, iterate, silent, user_code
+from cfgfix.measure.script import main_loop, run_script
 from cfgfix.measure.statistics import Summary, robust_deviation, summarise
 from cfgfix.measure.step import judge_retraces
 from cfgfix.measure.summaries import with_summaries
@@ -143,6 +150,8 @@ class RunProfile:
     """Whether the program was ended once enough was seen."""
     data: Mapping[str, Any] | None
     """The profile of the dataset by itself."""
+    not_finite: NotFinite | None = None
+    """What the training went on with that is no number; None where all is."""
     padding: Padding | None = None
     """Of its batches; None where nothing in them is known for padding, or the steps take little of the time."""
     verdicts: tuple[Verdict, ...] = ()
@@ -172,6 +181,7 @@ class RunProfile:
             "cpus": {"usable": self.load.cpus, "busy": self.load.busy, "elsewhere": self.load.elsewhere},
             "stopped": self.stopped,
             "data": dict(self.data) if self.data else None,
+            "not_finite": self.not_finite.as_dict() if self.not_finite else None,
             "padding": self.padding.as_dict() if self.padding else None,
             "older_limits": [],
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
@@ -191,20 +201,6 @@ def short(place: str) -> str:
 
 
 # --- which loop, which steps
-
-
-def main_loop(loops: Sequence[Loop]) -> Loop | None:
-    """Return the loop that trains.
-
-    It is the one with most time in steps that take gradients, else in steps at all.
-    """
-    own = [loop for loop in loops if loop.kind in ("fit", "loop") and loop.steps]
-    training = [loop for loop in own if any(step.trains for step in loop.steps)]
-
-    def weight(loop: Loop) -> float:
-        return sum(step.seconds for step in loop.steps if not step.starts)
-
-    return max(training or own, key=weight, default=None)
 
 
 def warm_up(steps: Sequence[Step]) -> int:
@@ -517,6 +513,7 @@ def analyse(
         load=load,
         stopped=observation.stopped,
         data=profile,
+        not_finite=find_not_finite(read_scalars(observation.returned), broken_weights(observation.trained)),
         padding=_padding(dataset) if shares["call"] >= STEP_BOUND else None,
         notes=tuple(notes),
         user_files=tuple(_files(observation)),
@@ -620,6 +617,7 @@ def judge(
     total = sum(step.seconds for step in steps)
     eager = not any(step.calls for step in steps)
     made = [
+        *judge_numbers(found.not_finite),
         *_input(found, wait_share=wait_share, floor=floor, busy=busy),
         *_stalls(found),
         *_between(found, eager=eager),
@@ -632,7 +630,12 @@ def judge(
         *_memory(found),
     ]
     order = (Outcome.PROBLEM, Outcome.INCONCLUSIVE, Outcome.INFO, Outcome.GOOD)
-    return tuple(sorted(made, key=lambda verdict: (order.index(verdict.outcome), -(verdict.worth or 1.0))))
+
+    def rank(verdict: Verdict) -> tuple[int, bool, float]:
+        # A training that computes no numbers is worth nothing however fast it is.
+        return order.index(verdict.outcome), verdict.name != "numbers", -(verdict.worth or 1.0)
+
+    return tuple(sorted(made, key=rank))
 
 
 def gain(share: float) -> float:
@@ -859,21 +862,6 @@ def _memory(found: RunProfile) -> Iterator[Verdict]:
 
 
 # --- in the child process
-
-
-def run_script(target: str, arguments: Sequence[str], *, module: bool) -> None:
-    """Run a script, or a module, as `python` would.
-
-    Its name is `__main__`, and it has its arguments and its folder first in the path.
-    """
-    import runpy
-
-    sys.argv[:] = [target, *arguments]
-    if module:
-        runpy.run_module(target, run_name="__main__", alter_sys=True)
-        return
-    sys.path.insert(0, os.path.dirname(os.path.abspath(target)))
-    runpy.run_path(target, run_name="__main__")
 
 
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

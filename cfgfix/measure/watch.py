@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -229,9 +229,14 @@ _FETCHES = {
 
 
 class Fetches:
-    """Counts where eager tensors are fetched to the host while the watch is on."""
+    """Counts where eager tensors are fetched to the host while the watch is on.
 
-    def __init__(self) -> None:
+    Args:
+        counts: Tells at each fetch whether it counts; None: all do.
+    """
+
+    def __init__(self, counts: Callable[[], bool] | None = None) -> None:
+        self._counts = counts
         self._found: dict[tuple[str, str], list[float]] = {}
         self._inside = False
         self._thread = threading.get_ident()
@@ -256,8 +261,12 @@ class Fetches:
 
     def _wrapped(self, plain: Any, how: str) -> Any:
         def method(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
-            if self._inside or threading.get_ident() != self._thread:
-                # What a pipeline's threads fetch is no wait of the step.
+            if (
+                self._inside
+                or threading.get_ident() != self._thread
+                or not (self._counts is None or self._counts())
+            ):
+                # What a pipeline's threads fetch, and what is fetched while it is built, is no wait of the step.
                 return plain(tensor, *arguments, **keywords)
             place = _user_place()
             if place is None:
