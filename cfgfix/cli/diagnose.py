@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
+from cfgfix.cli.measuring import (
+    HTML,
+    JSON,
+    QUIET,
+    absolute,
+    code_of,
+    data_source,
+    finite,
+    function_option,
+    need_tensorflow,
+    number_option,
+    print_answer,
+    progress_line,
+    source_root_option,
+    together,
+)
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.writing import write_whole
 
@@ -18,52 +31,30 @@ VERSION = 1
 """Of the JSON form."""
 
 
-def subject_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that name what is judged and measured, and how long."""
-    for option in reversed(
-        (
-            click.option(
-                "--step",
-                metavar="MODULE:FUNCTION",
-                help="Your function that returns (model, loss, optimizer), or a function of one batch.",
-            ),
-            click.option(
-                "--config-loader",
-                metavar="MODULE:FUNCTION",
-                help="Your function from the config's path to your config object.",
-            ),
-            click.option(
-                "--source-root",
-                "source_roots",
-                multiple=True,
-                type=click.Path(exists=True, file_okay=False),
-                help="Folder of the program's code: judged, and imported from. By default the source-roots of the settings.",
-            ),
-            click.option("--hardware", help="The machine the config is meant for; by default this one."),
-            click.option(
-                "--step-ms",
-                type=click.FloatRange(0, min_open=True),
-                help="How long your device needs for a batch.",
-            ),
-            click.option(
-                "--batches", default=100, show_default=True, type=click.IntRange(10), help="How many to time."
-            ),
-            click.option(
-                "--no-storage",
-                is_flag=True,
-                help="Do not measure storage; measuring takes the files out of the page cache.",
-            ),
-            click.option(
-                "--time-limit",
-                default=600.0,
-                show_default=True,
-                type=click.FloatRange(1),
-                help="Seconds for each measuring process.",
-            ),
-        )
-    ):
-        function = option(function)
-    return data_source(function)
+subject_options = together(
+    data_source,
+    function_option(
+        "--step", "Your function that returns (model, loss, optimizer), or a function of one batch."
+    ),
+    function_option("--config-loader", "Your function from the config's path to your config object."),
+    source_root_option(
+        "Folder of the program's code: judged, and imported from. By default the source-roots of the settings."
+    ),
+    click.option("--hardware", help="The machine the config is meant for; by default this one."),
+    click.option(
+        "--step-ms",
+        type=click.FloatRange(0, min_open=True),
+        help="How long your device needs for a batch.",
+    ),
+    number_option("--batches", 100, least=10, text="How many to time."),
+    click.option(
+        "--no-storage",
+        is_flag=True,
+        help="Do not measure storage; measuring takes the files out of the page cache.",
+    ),
+    number_option("--time-limit", 600.0, least=1, text="Seconds for each measuring process."),
+)
+"""The options that name what is judged and measured, and how long."""
 
 
 @click.command("diagnose", context_settings={"help_option_names": ["-h", "--help"]})
@@ -76,11 +67,9 @@ def subject_options(function: Callable[..., None]) -> Callable[..., None]:
     type=click.Path(dir_okay=False),
     help="Also write the text to a file; diagnostic_report.txt where none is named.",
 )
-@click.option(
-    "--html", "html", type=click.Path(dir_okay=False), help="Also write one self-contained HTML page."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@HTML
+@JSON
+@QUIET
 def diagnose(
     *, config: str | None, output: str | None, html: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -90,17 +79,14 @@ def diagnose(
     their own with a time limit. Each check passes, fails or is skipped with the reason; a check that breaks has failed.
     Exit code 0: no check failed; 1: one did; 2: wrong use; 4: a fault in cfgfix.
     """
-    from cfgfix.core.terminal import Paint, wants_colour
+    from cfgfix.core.terminal import Paint
     from cfgfix.diagnose.checks import State, diagnose
     from cfgfix.output.diagnosis import render
 
     need_tensorflow()
     subject = subject_of(config, options)
-    show = progress_line(quiet=options["quiet"])
-    try:
+    with progress_line(quiet=options["quiet"]) as show:
         found = diagnose(subject, show)
-    finally:
-        show("", 1.0)
     data = form_of(found, config, options)
     if output is not None:
         write_whole(output, render(data, Paint(on=False)))
@@ -108,11 +94,7 @@ def diagnose(
         from cfgfix.output.page import page
 
         write_whole(html, page({"diagnosis": data}))
-    if as_json:
-        click.echo(json.dumps(data, indent=2))
-    else:
-        paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
-        click.echo(render(data, paint), nl=False)
+    print_answer(data, render, as_json=as_json)
     if any(outcome.state is State.FAIL for outcome in found):
         raise SystemExit(int(ExitCode.FINDINGS))
 
@@ -156,14 +138,10 @@ def subject_of(config: str | None, options: dict[str, Any]) -> Any:
         sources=tuple(roots),
         hardware=options["hardware"],
         options={
-            "dataset": options["dataset"],
+            **code_of(options, roots),
             "step": options["step"],
-            "data_path": absolute(options["data_path"]),
             "config": absolute(config),
-            "config_loader": options["config_loader"],
-            "source_roots": [os.path.abspath(root) for root in roots],
             "tensorboard": None,
-            "speech": {"batch_size": options["batch_size"]},
         },
         seconds=options["time_limit"],
         batches=options["batches"],

@@ -5,14 +5,29 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from cfgfix.cli.measuring import (
+    JSON,
+    QUIET,
+    absolute,
+    code_of,
+    data_source,
+    finite,
+    function_option,
+    need_numpy,
+    need_tensorflow,
+    number_option,
+    print_answer,
+    progress_line,
+    require_data_source,
+    source_root_option,
+    together,
+)
 from cfgfix.core.errors import CfgfixError, ExitCode
 
 VERSION = 1
@@ -29,71 +44,21 @@ def profile() -> None:
     """
 
 
-def _shared(function: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(
-        (
-            click.option(
-                "--config",
-                type=click.Path(exists=True, dir_okay=False),
-                help="The YAML config; functions that take an argument are called with it.",
-            ),
-            click.option(
-                "--config-loader",
-                metavar="MODULE:FUNCTION",
-                help="Your function from the config's path to your config object.",
-            ),
-            click.option(
-                "--source-root",
-                "source_roots",
-                multiple=True,
-                type=click.Path(exists=True, file_okay=False),
-                help="Folder to import your modules from, besides this one.",
-            ),
-            click.option(
-                "--time-limit",
-                default=600.0,
-                show_default=True,
-                type=click.FloatRange(1),
-                help="Seconds until the measuring process is stopped.",
-            ),
-            click.option("--show-output", is_flag=True, help="Show what your code prints."),
-            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-            click.option(
-                "--tensorboard", metavar="LOGDIR", help="Write summaries for TensorBoard, and the trace."
-            ),
-            click.option("--exit-zero", is_flag=True, help="Exit with 0 where a verdict names a problem."),
-            click.option("--quiet", "-q", is_flag=True, help="No progress."),
-        )
-    ):
-        function = option(function)
-    return function
-
-
-def data_source(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that name a pipeline."""
-    for option in reversed(
-        (
-            click.option(
-                "--dataset",
-                metavar="MODULE:FUNCTION",
-                help="Your dataset, or the function that returns it: tf.data, PyDataset, a generator of batches.",
-            ),
-            click.option(
-                "--data-path",
-                type=click.Path(exists=True, file_okay=False),
-                help="An LJSpeech-style folder for the built-in pipeline; with --dataset, where its files lie.",
-            ),
-            click.option(
-                "--batch-size",
-                type=click.IntRange(1),
-                default=16,
-                show_default=True,
-                help="Of the built-in pipeline.",
-            ),
-        )
-    ):
-        function = option(function)
-    return function
+_shared = together(
+    click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False),
+        help="The YAML config; functions that take an argument are called with it.",
+    ),
+    function_option("--config-loader", "Your function from the config's path to your config object."),
+    source_root_option("Folder to import your modules from, besides this one."),
+    number_option("--time-limit", 600.0, least=1, text="Seconds until the measuring process is stopped."),
+    click.option("--show-output", is_flag=True, help="Show what your code prints."),
+    JSON,
+    click.option("--tensorboard", metavar="LOGDIR", help="Write summaries for TensorBoard, and the trace."),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 where a verdict names a problem."),
+    QUIET,
+)
 
 
 @profile.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -101,20 +66,8 @@ def data_source(function: Callable[..., None]) -> Callable[..., None]:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @_shared
 @click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
-@click.option(
-    "--steps",
-    default=200,
-    show_default=True,
-    type=click.IntRange(20),
-    help="Training steps to observe; then the program is stopped.",
-)
-@click.option(
-    "--seconds",
-    default=60.0,
-    show_default=True,
-    type=click.FloatRange(1),
-    help="At most, from the first step on.",
-)
+@number_option("--steps", 200, least=20, text="Training steps to observe; then the program is stopped.")
+@number_option("--seconds", 60.0, least=1, text="At most, from the first step on.")
 @click.option(
     "--no-data", is_flag=True, help="Do not measure the dataset by itself where the steps wait for it."
 )
@@ -160,10 +113,8 @@ def run(
 @profile.command("data")
 @data_source
 @_shared
-@click.option("--batches", default=200, show_default=True, type=click.IntRange(10), help="How many to time.")
-@click.option(
-    "--seconds", default=30.0, show_default=True, type=click.FloatRange(1), help="At most, for each run."
-)
+@number_option("--batches", 200, least=10, text="How many to time.")
+@number_option("--seconds", 30.0, least=1, text="At most, for each run.")
 @click.option(
     "--step-ms",
     type=click.FloatRange(0, min_open=True),
@@ -201,11 +152,7 @@ def data(
 
     It also says what the time of a batch goes to.
     """
-    if not shared["dataset"] and not shared["data_path"]:
-        raise CfgfixError(
-            "there is nothing to measure",
-            hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
-        )
+    require_data_source(shared)
     plan = {
         "batches": batches,
         "seconds": seconds,
@@ -221,18 +168,13 @@ def data(
 @profile.command("step")
 @data_source
 @_shared
-@click.option(
+@function_option(
     "--step",
-    metavar="MODULE:FUNCTION",
-    help="Your compiled Keras model, or a function that returns it, or (model, loss, optimizer), or a function of one batch.",
+    "Your compiled Keras model, or a function that returns it, or (model, loss, optimizer), or a function of one batch.",
 )
-@click.option(
-    "--rounds", default=20, show_default=True, type=click.IntRange(3), help="How often each part is timed."
-)
-@click.option("--steps", default=50, show_default=True, type=click.IntRange(10), help="Of the training loop.")
-@click.option(
-    "--seconds", default=60.0, show_default=True, type=click.FloatRange(1), help="At most, for each part."
-)
+@number_option("--rounds", 20, least=3, text="How often each part is timed.")
+@number_option("--steps", 50, least=10, text="Of the training loop.")
+@number_option("--seconds", 60.0, least=1, text="At most, for each part.")
 @click.option("--no-compare", is_flag=True, help="Do not try XLA and mixed precision.")
 def step(
     *, step: str | None, rounds: int, steps: int, seconds: float, no_compare: bool, **shared: Any
@@ -253,7 +195,7 @@ def step(
 @profile.command("compare")
 @click.argument("before", type=click.Path(exists=True, dir_okay=False))
 @click.argument("after", type=click.Path(exists=True, dir_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def compare(*, before: str, after: str, as_json: bool) -> None:
     """Compare two profiles, BEFORE and AFTER, as --json wrote them.
 
@@ -282,33 +224,15 @@ def _form(path: str) -> dict[str, Any]:
 @profile.command("devices")
 @data_source
 @_shared
-@click.option(
-    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.5), help="How long to watch."
-)
-@click.option(
-    "--interval",
-    default=0.1,
-    show_default=True,
-    type=click.FloatRange(0.01),
-    help="Seconds between readings of a GPU.",
-)
+@number_option("--seconds", 10.0, least=0.5, text="How long to watch.")
+@number_option("--interval", 0.1, least=0.01, text="Seconds between readings of a GPU.")
 @click.option("--pid", type=click.IntRange(1), help="Watch the devices a running job uses.")
-@click.option("--step", metavar="MODULE:FUNCTION", help="Watch while this step trains on --dataset.")
-@click.option(
-    "--pipeline",
-    metavar="MODULE:FUNCTION",
-    help="Your function that returns (items, [stage, stage]): busy share of each and overlap.",
+@function_option("--step", "Watch while this step trains on --dataset.")
+@function_option(
+    "--pipeline", "Your function that returns (items, [stage, stage]): busy share of each and overlap."
 )
-@click.option(
-    "--items", default=50, show_default=True, type=click.IntRange(5), help="Of the pipeline to time."
-)
-@click.option(
-    "--depth",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Results that may wait between stages.",
-)
+@number_option("--items", 50, least=5, text="Of the pipeline to time.")
+@number_option("--depth", 2, least=1, text="Results that may wait between stages.")
 @click.option(
     "--logical-cpus",
     default=0,
@@ -336,7 +260,6 @@ def devices(
 
     if sum(bool(choice) for choice in (pid, step, pipeline)) > 1:
         raise CfgfixError("--pid, --step and --pipeline exclude each other")
-    show = _progress(shared)
     overlap = None
     if step or pipeline:
         watcher = Watcher(interval)
@@ -356,8 +279,8 @@ def devices(
         if pipeline:
             overlap = measuring.overlap_from(answer["pipeline"])
     else:
-        found, topology, gpu = measuring.watch(seconds=seconds, interval=interval, pid=pid, progress=show)
-    show("", 1.0)
+        with progress_line(quiet=shared["quiet"]) as show:
+            found, topology, gpu = measuring.watch(seconds=seconds, interval=interval, pid=pid, progress=show)
     working = bool(pid or step or pipeline)
     made = measuring.make_profile(found, topology, gpu, pid=pid, overlap=overlap, working=working).as_dict()
     if shared["tensorboard"]:
@@ -415,22 +338,17 @@ def _every(text: str) -> tuple[str, float]:
 def _run(
     entry: str, shared: Mapping[str, Any], *, on_start: Callable[[int], None] | None = None, **extra: Any
 ) -> dict[str, Any]:
-    """Run a job in a child process; the paths are made absolute, since user code may change the folder."""
+    """Run a job in a child process."""
     need_tensorflow()
     from cfgfix.measure.sampling import run_child
 
-    show = _progress(shared)
     options = {
         **extra,
-        "dataset": shared["dataset"],
-        "data_path": absolute(shared["data_path"]),
+        **code_of(shared, shared["source_roots"]),
         "config": absolute(shared["config"]),
-        "config_loader": shared["config_loader"],
-        "source_roots": [os.path.abspath(root) for root in shared["source_roots"]],
         "tensorboard": absolute(shared["tensorboard"]),
-        "speech": {"batch_size": shared["batch_size"]},
     }
-    try:
+    with progress_line(quiet=shared["quiet"]) as show:
         return run_child(
             entry,
             options,
@@ -439,79 +357,6 @@ def _run(
             on_start=on_start,
             show_output=shared["show_output"],
         )
-    finally:
-        show("", 1.0)
-
-
-def need_tensorflow() -> None:
-    """Say how to install TensorFlow where it is not.
-
-    Raises:
-        CfgfixError: It is not installed.
-    """
-    _need("tensorflow", "TensorFlow")
-
-
-def need_numpy() -> None:
-    """Say how to install NumPy, all that watching devices takes, where it is not.
-
-    Raises:
-        CfgfixError: It is not installed.
-    """
-    _need("numpy", "NumPy")
-
-
-def _need(module: str, name: str) -> None:
-    import importlib.util
-
-    if importlib.util.find_spec(module) is None:
-        raise CfgfixError(f"this command needs {name}", hint="pip install 'cfgfix[tf]'")
-
-
-def absolute(path: str | None) -> str | None:
-    """Return a path that holds in any working folder."""
-    return os.path.abspath(path) if path else None
-
-
-def _progress(shared: Mapping[str, Any]) -> Callable[[str, float], None]:
-    return progress_line(quiet=shared["quiet"])
-
-
-def progress_line(*, quiet: bool) -> Callable[[str, float], None]:
-    """Return what shows progress on standard error.
-
-    One line rewritten in a terminal, a line per task elsewhere.
-    """
-    terminal = sys.stderr.isatty()
-    state: dict[str, Any] = {"what": "", "told": 0.0}
-
-    def show(what: str, share: float) -> None:
-        if quiet:
-            return
-        if terminal:
-            now = time.monotonic()
-            if what == state["what"] and now - state["told"] < 0.1:
-                return
-            state["told"] = now
-            text = f"{what} {min(share, 1.0):4.0%}" if what else ""
-            sys.stderr.write(f"\r\x1b[K{text[:100]}")
-            sys.stderr.flush()
-        elif what and what != state["what"]:
-            sys.stderr.write(f"{what} ...\n")
-        state["what"] = what
-
-    return show
-
-
-def finite(value: Any) -> Any:
-    """Return JSON data with infinities and missing numbers as null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return value
 
 
 def form_of(found: dict[str, Any], config: str | None) -> dict[str, Any]:
@@ -539,14 +384,9 @@ def has_problem(form: Mapping[str, Any]) -> bool:
 
 def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
     """Add the fixes to the verdicts, print, and exit."""
-    form = form_of(found, shared["config"])
-    if shared["as_json"]:
-        click.echo(json.dumps(form, indent=2))
-    else:
-        from cfgfix.core.terminal import Paint, wants_colour
-        from cfgfix.output.profile import render
+    from cfgfix.output.profile import render
 
-        paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
-        click.echo(render({**found, "verdicts": form["verdicts"]}, paint), nl=False)
+    form = form_of(found, shared["config"])
+    print_answer(form, render, as_json=shared["as_json"], shown={**found, "verdicts": form["verdicts"]})
     problem = has_problem(form) and not shared["exit_zero"]
     raise SystemExit(int(ExitCode.FINDINGS if problem else ExitCode.CLEAN))

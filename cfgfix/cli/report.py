@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import click
 
 from cfgfix.cli.diagnose import subject_options
-from cfgfix.cli.profile import need_tensorflow, progress_line
+from cfgfix.cli.measuring import QUIET, finite, need_tensorflow, progress_line, terminal_paint
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.core.writing import write_whole
 
@@ -35,7 +34,7 @@ PART_SECONDS = {"data": 30.0, "step": 60.0}
     is_flag=True,
     help="Also search for better settings with `cfgfix tune`; nothing is written into CONFIG.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@QUIET
 def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> None:
     """Diagnose and profile a training and keep the results in DIR.
 
@@ -48,9 +47,8 @@ def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> No
 
     need_tensorflow()
     subject = subject_of(config, options)
-    show = progress_line(quiet=options["quiet"])
-    work = _Work(folder, config, subject, options, show)
-    try:
+    with progress_line(quiet=options["quiet"]) as show:
+        work = _Work(folder, config, subject, options, show)
         for name, run in (
             ("diagnosis", work.diagnosis),
             # The data is judged against the step, so that is timed first.
@@ -61,8 +59,6 @@ def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> No
         ):
             if run is not None:
                 work.attempt(name, run)
-    finally:
-        show("", 1.0)
     work.finish()
     click.echo(work.text(), nl=False)
     click.echo(f"{os.path.join(folder, PAGE)}  {', '.join(work.written)}")
@@ -145,12 +141,10 @@ class _Work:
 
     def text(self, *, colour: bool | None = None) -> str:
         """Return the parts as text; coloured where the terminal shows it, unless told."""
-        from cfgfix.core.terminal import Paint, wants_colour
+        from cfgfix.core.terminal import Paint
         from cfgfix.output import diagnosis, profile, search
 
-        paint = Paint(
-            on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()) if colour is None else colour
-        )
+        paint = terminal_paint() if colour is None else Paint(on=colour)
         blocks = []
         ranked = "\n".join(diagnosis.causes(self._causes(), paint))
         if ranked:
@@ -224,7 +218,6 @@ class _Work:
         return self._profile("devices", made)
 
     def search(self) -> dict[str, Any]:
-        from cfgfix.cli.profile import finite
         from cfgfix.cli.tune import VERSION, plan_of
         from cfgfix.cli.tune import tune as command
         from cfgfix.diagnose.search import search

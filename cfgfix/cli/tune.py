@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from typing import Any
 
 import click
 
-from cfgfix.cli.profile import absolute, data_source, finite, need_tensorflow, progress_line
+from cfgfix.cli.measuring import (
+    HTML,
+    JSON,
+    QUIET,
+    code_of,
+    data_source,
+    finite,
+    function_option,
+    need_tensorflow,
+    number_option,
+    print_answer,
+    progress_line,
+    require_data_source,
+    source_root_option,
+)
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.writing import write_whole
 
@@ -20,23 +31,15 @@ VERSION = 1
 @click.command("tune", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("config", required=False, type=click.Path(exists=True, dir_okay=False))
 @data_source
-@click.option(
+@function_option(
     "--step",
-    metavar="MODULE:FUNCTION",
-    help="Your function that returns (model, loss, optimizer), or a function of one batch: measured with the pipeline.",
+    "Your function that returns (model, loss, optimizer), or a function of one batch: measured with the pipeline.",
 )
-@click.option(
+@function_option(
     "--config-loader",
-    metavar="MODULE:FUNCTION",
-    help="Your function from the config's path to your config object; it gets the path of a changed copy.",
+    "Your function from the config's path to your config object; it gets the path of a changed copy.",
 )
-@click.option(
-    "--source-root",
-    "source_roots",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder to import your modules from, besides this one.",
-)
+@source_root_option("Folder to import your modules from, besides this one.")
 @click.option("--workers", metavar="N,N,...", help="Parallel calls to try; -1 is tf.data's own choice.")
 @click.option("--prefetch", metavar="N,N,...", help="Batches that wait, to try; -1 is tf.data's own choice.")
 @click.option("--private-threads", metavar="N,N,...", help="Threads of the pipeline's own to try.")
@@ -56,31 +59,23 @@ VERSION = 1
     type=click.Choice(["older-grid"]),
     help="older-grid: batch size 8, 16, 32 by workers 4, 8, 16. Changes the batch size.",
 )
-@click.option(
+@number_option(
     "--seconds",
-    default=2.0,
-    show_default=True,
-    type=click.FloatRange(0.1),
-    help="Of each trial in the first round; the best third goes on with three times as much.",
+    2.0,
+    least=0.1,
+    text="Of each trial in the first round; the best third goes on with three times as much.",
 )
-@click.option(
-    "--pairs",
-    default=5,
-    show_default=True,
-    type=click.IntRange(5),
-    help="Paired runs of the best and the present setting.",
-)
+@number_option("--pairs", 5, least=5, text="Paired runs of the best and the present setting.")
 @click.option(
     "--cold",
     is_flag=True,
     help="Take the files of --data-path out of the page cache before each trial; this can slow other jobs.",
 )
-@click.option(
+@number_option(
     "--time-limit",
-    default=120.0,
-    show_default=True,
-    type=click.FloatRange(1),
-    help="Seconds after which a trial that does not end is stopped and counts as failed.",
+    120.0,
+    least=1,
+    text="Seconds after which a trial that does not end is stopped and counts as failed.",
 )
 @click.option("--resume", is_flag=True, help="Go on with an interrupted search of the same things.")
 @click.option(
@@ -91,12 +86,10 @@ VERSION = 1
 @click.option(
     "--apply", "write", is_flag=True, help="Write the better setting into CONFIG, where the gain is proven."
 )
-@click.option(
-    "--html", "html", type=click.Path(dir_okay=False), help="Also write one self-contained HTML page."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@HTML
+@JSON
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 where a better setting is found.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@QUIET
 def tune(
     *,
     config: str | None,
@@ -115,16 +108,14 @@ def tune(
     your code failed or the file could not be written; 4: a fault in cfgfix.
     """
     from cfgfix.diagnose.search import apply, search
+    from cfgfix.output.search import render
 
     need_tensorflow()
     if write and config is None:
         raise CfgfixError("--apply needs a config to write", hint="name the YAML file")
     plan = plan_of(config, options)
-    show = progress_line(quiet=options["quiet"])
-    try:
+    with progress_line(quiet=options["quiet"]) as show:
         found = search(plan, show)
-    finally:
-        show("", 1.0)
     refused = None
     applied = False
     if write and config is not None and found.gain:
@@ -139,14 +130,7 @@ def tune(
         from cfgfix.output.page import page
 
         write_whole(html, page({"search": data}, title="cfgfix tune"))
-    if as_json:
-        click.echo(json.dumps(data, indent=2))
-    else:
-        from cfgfix.core.terminal import Paint, wants_colour
-        from cfgfix.output.search import render
-
-        paint = Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
-        click.echo(render(data, paint), nl=False)
+    print_answer(data, render, as_json=as_json)
     if refused is not None:
         raise refused
     if found.gain and not applied and not exit_zero:
@@ -162,11 +146,7 @@ def plan_of(config: str | None, options: dict[str, Any]) -> Any:
     from cfgfix.diagnose.search import OLDER_GRID, Plan, default_space
     from cfgfix.hardware.detect import detect
 
-    if not options["dataset"] and not options["data_path"]:
-        raise CfgfixError(
-            "there is nothing to measure",
-            hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
-        )
+    require_data_source(options)
     if options["dataset"] and config is None:
         raise CfgfixError(
             "without a config there are no settings to search", hint="cfgfix tune CONFIG --dataset ..."
@@ -204,12 +184,8 @@ def plan_of(config: str | None, options: dict[str, Any]) -> Any:
     return Plan(
         config=config,
         options={
-            "dataset": options["dataset"],
+            **code_of(options, options["source_roots"]),
             "step": step,
-            "data_path": absolute(options["data_path"]),
-            "config_loader": options["config_loader"],
-            "source_roots": [os.path.abspath(root) for root in options["source_roots"]],
-            "speech": {"batch_size": options["batch_size"]},
         },
         space=space,
         wanted=frozenset(wanted | set(OLDER_GRID if options["preset"] else ())),

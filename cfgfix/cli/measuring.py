@@ -1,0 +1,205 @@
+"""What the commands that measure share: options, what they need, their progress, and how they print an answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import click
+
+from cfgfix.core.errors import CfgfixError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.core.terminal import Paint
+
+Command: TypeAlias = Callable[..., None]
+Option: TypeAlias = Callable[[Command], Command]
+Show: TypeAlias = Callable[[str, float], None]
+"""Shows what is going on, and how much of it is done."""
+
+JSON: Option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+QUIET: Option = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+HTML: Option = click.option(
+    "--html", "html", type=click.Path(dir_okay=False), help="Also write one self-contained HTML page."
+)
+
+
+def number_option(name: str, default: float, *, least: float, text: str) -> Option:
+    """Return an option that takes a number; it is a whole one where the default is."""
+    kind = click.IntRange(int(least)) if isinstance(default, int) else click.FloatRange(least)
+    return click.option(name, default=default, show_default=True, type=kind, help=text)
+
+
+def function_option(name: str, text: str) -> Option:
+    """Return an option that names a function of the user."""
+    return click.option(name, metavar="MODULE:FUNCTION", help=text)
+
+
+def source_root_option(text: str) -> Option:
+    """Return the option that names folders of the user's modules."""
+    return click.option(
+        "--source-root",
+        "source_roots",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        help=text,
+    )
+
+
+def together(*options: Option) -> Option:
+    """Return several options as one; the help shows them in this order."""
+
+    def add(function: Command) -> Command:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+data_source = together(
+    function_option(
+        "--dataset",
+        "Your dataset, or the function that returns it: tf.data, PyDataset, a generator of batches.",
+    ),
+    click.option(
+        "--data-path",
+        type=click.Path(exists=True, file_okay=False),
+        help="An LJSpeech-style folder for the built-in pipeline; with --dataset, where its files lie.",
+    ),
+    number_option("--batch-size", 16, least=1, text="Of the built-in pipeline."),
+)
+"""The options that name a pipeline."""
+
+
+def require_data_source(options: Mapping[str, Any]) -> None:
+    """Say how to name a pipeline where the options name none.
+
+    Raises:
+        CfgfixError: They name none.
+    """
+    if not options["dataset"] and not options["data_path"]:
+        raise CfgfixError(
+            "there is nothing to measure",
+            hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
+        )
+
+
+def code_of(options: Mapping[str, Any], roots: Sequence[str]) -> dict[str, Any]:
+    """Return what a measuring process needs to import and run the user's pipeline.
+
+    Paths are made absolute, since user code may change the folder.
+    """
+    return {
+        "dataset": options["dataset"],
+        "data_path": absolute(options["data_path"]),
+        "config_loader": options["config_loader"],
+        "source_roots": [os.path.abspath(root) for root in roots],
+        "speech": {"batch_size": options["batch_size"]},
+    }
+
+
+def need_tensorflow() -> None:
+    """Say how to install TensorFlow where it is not.
+
+    Raises:
+        CfgfixError: It is not installed.
+    """
+    _need("tensorflow", "TensorFlow")
+
+
+def need_numpy() -> None:
+    """Say how to install NumPy, all that watching devices takes, where it is not.
+
+    Raises:
+        CfgfixError: It is not installed.
+    """
+    _need("numpy", "NumPy")
+
+
+def _need(module: str, name: str) -> None:
+    import importlib.util
+
+    if importlib.util.find_spec(module) is None:
+        raise CfgfixError(f"this command needs {name}", hint="pip install 'cfgfix[tf]'")
+
+
+def absolute(path: str | None) -> str | None:
+    """Return a path that holds in any working folder."""
+    return os.path.abspath(path) if path else None
+
+
+@contextlib.contextmanager
+def progress_line(*, quiet: bool) -> Iterator[Show]:
+    """Show progress on standard error while the body runs, then take it away.
+
+    One line rewritten in a terminal, a line per task elsewhere.
+    """
+    terminal = sys.stderr.isatty()
+    state: dict[str, Any] = {"what": "", "told": 0.0}
+
+    def show(what: str, share: float) -> None:
+        if quiet:
+            return
+        if terminal:
+            now = time.monotonic()
+            if what == state["what"] and now - state["told"] < 0.1:
+                return
+            state["told"] = now
+            text = f"{what} {min(share, 1.0):4.0%}" if what else ""
+            sys.stderr.write(f"\r\x1b[K{text[:100]}")
+            sys.stderr.flush()
+        elif what and what != state["what"]:
+            sys.stderr.write(f"{what} ...\n")
+        state["what"] = what
+
+    try:
+        yield show
+    finally:
+        show("", 1.0)
+
+
+def finite(value: Any) -> Any:
+    """Return JSON data with infinities and missing numbers as null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return value
+
+
+def terminal_paint() -> Paint:
+    """Return the colours of what is printed on standard output."""
+    from cfgfix.core.terminal import Paint, wants_colour
+
+    return Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
+
+
+def print_answer(
+    form: Mapping[str, Any],
+    render: Callable[[Mapping[str, Any], Paint], str],
+    *,
+    as_json: bool,
+    shown: Mapping[str, Any] | None = None,
+) -> None:
+    """Print the JSON form of an answer, or its text.
+
+    Args:
+        form: The JSON form.
+        render: Makes the text.
+        as_json: Whether the form is printed.
+        shown: What the text is made of, where that is not the form.
+    """
+    if as_json:
+        click.echo(json.dumps(form, indent=2))
+    else:
+        click.echo(render(form if shown is None else shown, terminal_paint()), nl=False)
