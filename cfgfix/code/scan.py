@@ -139,7 +139,7 @@ class Check:
     Attributes:
         function: Yields what the rule finds in a program.
         needles: Byte strings of which a file must hold one.
-        passed_over: Which modules, by identity, the function's room says nothing of; None for no such room.
+        passed_over: Which modules, by identity, the function's group says nothing of; None for no such group.
     """
 
     function: Callable[[Program], Iterable[Hit]]

@@ -16,8 +16,8 @@ from cfgfix.code.inference.releases import (
     bound_twice,
     keras_is_two,
     keras_of_release,
+    of_other_releases,
     where_keras_known,
-    with_other_releases,
     written_for_one,
 )
 from cfgfix.code.model.expressions import place_of, text
@@ -34,9 +34,8 @@ NEEDLES = IMPORTS
 _ABSENT: Any = object()
 
 
-def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 @once

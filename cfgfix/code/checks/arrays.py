@@ -12,9 +12,9 @@ from cfgfix.code.inference.releases import (
     api,
     asked_for,
     bound_twice,
+    of_other_releases,
     rebound,
     where_known,
-    with_other_releases,
     written_for_one,
 )
 from cfgfix.code.model.hit import Hit, Rewrite, Step
@@ -50,10 +50,8 @@ _RELEASES: tuple[Version, ...] = (
 """Releases of NumPy that are asked about."""
 
 
-def passed_over(program: Program, check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
-    del check
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from cfgfix.code.inference.releases import (
     callers_ask,
     keras_of_release,
     keras_three,
+    of_other_releases,
     refused_by_three,
-    with_other_releases,
     written_for_one,
 )
 from cfgfix.code.model.expressions import constant, dotted, is_true, place_of, text
@@ -47,9 +47,8 @@ _INNER = "tensorflow.python."
 """The copy of Keras inside TensorFlow, which is never Keras 3."""
 
 
-def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 def _surely_keras(program: Program, site: Site) -> bool:

@@ -15,10 +15,10 @@ from cfgfix.code.inference.releases import (
     failing_imports,
     for_others,
     keras_of_release,
+    of_other_releases,
     rebound,
     standalone,
     where_keras_known,
-    with_other_releases,
     written_for_one,
 )
 from cfgfix.code.model.hit import Hit
@@ -52,10 +52,8 @@ _IN_OPS = frozenset(
 2.15.0 and 3.15.1); `identity`, `repeat`, `switch` and others mean something else there."""
 
 
-def passed_over(program: Program, check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
-    del check
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 def gone_module(program: Program) -> Iterator[Hit]:

@@ -14,8 +14,8 @@ from cfgfix.code.inference.releases import (
     bound_twice,
     keras_of_release,
     keras_three,
+    of_other_releases,
     refused_by_three,
-    with_other_releases,
     written_for_one,
 )
 from cfgfix.code.model.expressions import constant, text, walk
@@ -53,12 +53,8 @@ from cfgfix.core.records import dataclass
 NEEDLES = IMPORTS
 
 
-def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, whose own folder asks for Keras 2.
-
-    This group of checks says nothing of them.
-    """
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 _FUNCTIONAL = ("inputs", "training", "mask")

@@ -14,8 +14,8 @@ from cfgfix.code.inference.releases import (
     asked_for,
     keras_of_release,
     keras_three,
+    of_other_releases,
     refused_by_three,
-    with_other_releases,
     written_for_one,
 )
 from cfgfix.code.model.expressions import dotted, text, walk
@@ -73,10 +73,8 @@ class _Use(NamedTuple):
     site: Site | None
 
 
-def passed_over(program: Program, check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
-    del check
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 def _owner(name: str) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import value_named
 from cfgfix.code.inference.flow.statements import only_tells
 from cfgfix.code.inference.guards import expects_absence, statement_of
-from cfgfix.code.inference.releases import IMPORTS, api, with_other_releases, written_for_one
+from cfgfix.code.inference.releases import IMPORTS, api, of_other_releases, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
 from cfgfix.code.model.program import Program, once
@@ -17,9 +17,8 @@ from cfgfix.code.tensorflow.api import Api
 NEEDLES = IMPORTS
 
 
-def passed_over(program: Program, _check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 _OPTIONS = "tensorflow.data.Options"

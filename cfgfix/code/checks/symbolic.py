@@ -13,8 +13,8 @@ from cfgfix.code.inference.releases import (
     api,
     asked_for,
     keras_three,
+    of_other_releases,
     refused_by_three,
-    with_other_releases,
 )
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.program import Program
@@ -51,12 +51,8 @@ _NONE = frozenset(
 )
 
 
-def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, whose own folder asks for Keras 2.
-
-    This group of checks says nothing of them.
-    """
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 def operation_on_symbolic(program: Program) -> Iterator[Hit]:

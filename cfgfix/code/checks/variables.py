@@ -14,8 +14,8 @@ from cfgfix.code.inference.releases import (
     asked_for,
     bound_twice,
     keras_three,
+    of_other_releases,
     refused_by_three,
-    with_other_releases,
 )
 from cfgfix.code.model.expressions import MISSING, constant, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
@@ -60,12 +60,8 @@ _OWN = frozenset(
 """Names that a class has, or uses of its object, where it says itself what its variables are."""
 
 
-def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, whose own folder asks for Keras 2.
-
-    This group of checks says nothing of them.
-    """
-    return with_other_releases(program)
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
 
 
 def untracked(program: Program) -> Iterator[Hit]:

@@ -176,6 +176,12 @@ def with_other_releases(program: Program) -> frozenset[int]:
     return _modules_below(program, apart)
 
 
+def of_other_releases(program: Program, check: object) -> frozenset[int]:
+    """Return what `with_other_releases` does, whatever check is asked about."""
+    del check
+    return with_other_releases(program)
+
+
 @once
 def with_old_releases(program: Program) -> frozenset[int]:
     """Return the modules, by identity, for releases before the inspected ones.
