@@ -47,7 +47,7 @@ NEEDLES = IMPORTS
 
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
+    """Return the modules, by identity, of which a check of this group says nothing."""
     return with_old_releases(program) if check is never_existed else with_other_releases(program)
 
 
@@ -234,6 +234,21 @@ _PRECISION = {
 }
 
 
+def _hit(
+    table: Api, reference: Reference, severity: str, confidence: str, rewrites: tuple[Rewrite, ...] = ()
+) -> Hit:
+    """Return the hit on a name that is not there."""
+    return Hit(
+        reference.scope,
+        reference.place,
+        reference.block,
+        values_of(table, reference),
+        severity=severity,
+        confidence=confidence,
+        rewrites=rewrites,
+    )
+
+
 def experimental_precision(program: Program) -> Iterator[Hit]:
     """Find `tf.keras.mixed_precision.experimental` and the old graph rewrite."""
     table = api(program)
@@ -257,15 +272,8 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
             rewrites = (
                 Rewrite("replace", reference.scope, reference.place, f"{alias}.keras.mixed_precision.{new}"),
             )
-        yield Hit(
-            reference.scope,
-            reference.place,
-            reference.block,
-            values_of(table, reference),
-            severity=severity,
-            confidence=confidence,
-            rewrites=rewrites if new != "LossScaleOptimizer" else (),
-        )
+        rewrites = rewrites if new != "LossScaleOptimizer" else ()
+        yield _hit(table, reference, severity, confidence, rewrites)
 
 
 def keras_gone(program: Program) -> Iterator[Hit]:
@@ -289,15 +297,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             alias = tensorflow_alias(reference.scope)
             if alias is not None and reference.expr is not None:
                 rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
-        yield Hit(
-            reference.scope,
-            reference.place,
-            reference.block,
-            values_of(table, reference),
-            severity=severity,
-            confidence=confidence,
-            rewrites=rewrites,
-        )
+        yield _hit(table, reference, severity, confidence, rewrites)
     for site in program.flow.under("keras.optimizers.legacy."):
         if site.raw.startswith("tensorflow.keras"):
             mask = table.raises(site.name)
@@ -335,14 +335,7 @@ def gone(program: Program) -> Iterator[Hit]:
         if presence.name == _REWRITE:
             # `experimental_precision` tells of it.
             continue
-        yield Hit(
-            reference.scope,
-            reference.place,
-            reference.block,
-            values_of(table, reference),
-            severity=severity,
-            confidence=confidence,
-        )
+        yield _hit(table, reference, severity, confidence)
 
 
 _SIMPLE = frozenset(

@@ -18,21 +18,29 @@ NEEDLES = (
 )
 
 
+def called_in_loops(program: Program) -> Iterator[Site]:
+    """Yield the calls of compiled functions that Python code makes in a loop."""
+    hot = hot_paths(program)
+    for site in program.flow.compiled:
+        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+            continue
+        if innermost_loop(site.scope, site.call.block) is not None:
+            yield site
+
+
+def padded_argument(site: Site) -> Dataset | None:
+    """Return the padded batch with an open dimension that a call is given, or None."""
+    return next((found for value in site.args if (found := padded_element(value)) is not None), None)
+
+
 def variable_shapes(program: Program) -> Iterator[Hit]:
     """Find compiled functions that a loop gives batches of changing lengths.
 
     Each batch is padded to its own longest element, and no argument of `tf.function` allows for that.
     """
-    hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.compiled:
-        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
-            continue
-        if innermost_loop(site.scope, site.call.block) is None:
-            continue
-        batch = next(
-            (found for value in site.args for found in [padded_element(value)] if found is not None), None
-        )
+    for site in called_in_loops(program):
+        batch = padded_argument(site)
         if batch is None or batch.site is None:
             continue
         for target in site.targets:

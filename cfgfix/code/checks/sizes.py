@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.batch_shapes import padded_batch, padded_element
+from cfgfix.code.checks.batch_shapes import called_in_loops, padded_argument, padded_batch
 from cfgfix.code.checks.common import (
     downstream,
     flag,
@@ -18,7 +18,7 @@ from cfgfix.code.checks.common import (
 )
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
-from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, innermost_loop
+from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import (
@@ -148,13 +148,8 @@ def padded_for_xla(program: Program) -> Iterator[Hit]:
     They are padded to their own longest element.
     """
     yield from padded_for_fit(program)
-    hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.compiled:
-        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
-            continue
-        if innermost_loop(site.scope, site.call.block) is None:
-            continue
+    for site in called_in_loops(program):
         compiled = [
             target.compiled
             for target in site.targets
@@ -162,9 +157,7 @@ def padded_for_xla(program: Program) -> Iterator[Hit]:
         ]
         if not compiled:
             continue
-        batch = next(
-            (found for value in site.args for found in [padded_element(value)] if found is not None), None
-        )
+        batch = padded_argument(site)
         if batch is None or batch.site is None or id(batch.site.call) in seen:
             continue
         seen.add(id(batch.site.call))
@@ -230,13 +223,8 @@ def open_batch_for_xla(program: Program) -> Iterator[Hit]:
 
     XLA compiles for each shape.
     """
-    hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.compiled:
-        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
-            continue
-        if innermost_loop(site.scope, site.call.block) is None:
-            continue
+    for site in called_in_loops(program):
         if not any(target.compiled is not None and is_jit(target.compiled) for target in site.targets):
             continue
         for value in site.args:

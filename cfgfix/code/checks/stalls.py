@@ -42,13 +42,10 @@ def stalls(program: Program) -> Iterator[Hit]:
         for site in program.flow.within(scope):
             if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
                 continue
-            what = _STALLS.get(site.name)
-            path: tuple[Site, ...] = ()
-            if what is None:
-                found = _stalling(program, site)
-                if found is None:
-                    continue
-                what, path = found
+            found = _stalling(program, site)
+            if found is None:
+                continue
+            what, path = found
             every = _period(program, scope, site.call.block, block)
             if every is None:
                 continue
@@ -139,13 +136,10 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
             ):
                 continue
             for site in program.flow.within(scope):
-                what = _STALLS.get(site.name)
-                path: tuple[Site, ...] = ()
-                if what is None:
-                    found = _stalling(program, site)
-                    if found is None:
-                        continue
-                    what, path = found
+                found = _stalling(program, site)
+                if found is None:
+                    continue
+                what, path = found
                 every = _period(program, scope, site.call.block, 0)
                 if every is None:
                     continue
@@ -179,6 +173,9 @@ def _by_chunks(scope: Scope, block: int) -> bool:
 
 
 def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
+    """Return in words what a call does that stops training, and the way to it inside the called function."""
+    if site.name in _STALLS:
+        return _STALLS[site.name], ()
     for target in site.targets:
         for inner in program.flow.within(target.scope):
             what = _STALLS.get(inner.name)
