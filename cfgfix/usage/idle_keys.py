@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
@@ -220,45 +221,30 @@ def find_overwritten(runs: ConfigRuns) -> None:
         logs = [spot for key in keys for spot in key.logs]
         reads = [spot for key in keys for spot in key.reads]
         if writes and all(key.writes for key in keys):
-            runs.reported.add(path)
-            runs.add(
-                Verdict(
-                    "replaced-key",
-                    path,
-                    entry.key,
-                    {"key": format_key_path(path), "place": runs.place(writes[0])},
-                    spot=writes[0],
-                    label="replaced here",
-                )
-            )
+            _tell(runs, "replaced-key", entry, writes[0], "replaced here")
         elif (logs or reads) and _counts_in_another_way(runs, path):
             continue
         elif logs and reads and str(path[-1]) not in runs.mentioned:
-            runs.reported.add(path)
-            runs.add(
-                Verdict(
-                    "logged-key",
-                    path,
-                    entry.key,
-                    {"key": format_key_path(path), "place": runs.place(logs[0])},
-                    spot=logs[0],
-                    label="only logged",
-                )
-            )
+            _tell(runs, "logged-key", entry, logs[0], "only logged")
         elif (
             reads
             and not any(key.may_write for key in keys)
             and str(path[-1]) not in runs.mentioned
             and not _counts_in_another_way(runs, path)
         ):
-            runs.reported.add(path)
-            runs.add(
-                Verdict(
-                    "unused-value",
-                    path,
-                    entry.key,
-                    {"key": format_key_path(path), "place": runs.place(reads[0])},
-                    spot=reads[0],
-                    label="read here, and used by nothing",
-                )
-            )
+            _tell(runs, "unused-value", entry, reads[0], "read here, and used by nothing")
+
+
+def _tell(runs: ConfigRuns, kind: str, entry: Entry, spot: Spot, label: str) -> None:
+    """Add a verdict on a value that has no effect, with the place in the code that shows it."""
+    runs.reported.add(entry.path)
+    runs.add(
+        Verdict(
+            kind,
+            entry.path,
+            entry.key,
+            {"key": format_key_path(entry.path), "place": runs.place(spot)},
+            spot=spot,
+            label=label,
+        )
+    )
