@@ -220,7 +220,30 @@ def measure_overlap(
     )
 
 
-class Sampler:
+class _Reader:
+    """Reads something every `interval` seconds in a thread of its own."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop reading."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    def _run(self) -> None:
+        raise NotImplementedError
+
+
+class Sampler(_Reader):
     """Reads NVML in a thread of its own.
 
     Args:
@@ -230,10 +253,8 @@ class Sampler:
     """
 
     def __init__(self, nvml: Any, *, interval: float = 0.1, pid: int | None = None) -> None:
+        super().__init__(interval)
         self._nvml = nvml
-        self._interval = interval
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
         self._start = 0.0
         self._anchor: dict[tuple[int, str], tuple[int, float]] = {}
         self._data: dict[tuple[int, str], tuple[str, str, list[float], list[float]]] = {}
@@ -275,19 +296,8 @@ class Sampler:
                 return True
         return False
 
-    def start(self) -> None:
-        """Begin to read."""
-        self._start = time.perf_counter()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop reading."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(5)
-
     def _run(self) -> None:
+        self._start = time.perf_counter()
         while not self._stop.is_set():
             self.read()
             self._stop.wait(self._interval)
@@ -522,7 +532,7 @@ def open_nvml() -> tuple[Any | None, str]:
     return pynvml, f"{count} GPU" + ("s" if count > 1 else "")
 
 
-class CpuSampler:
+class CpuSampler(_Reader):
     """Reads how busy the CPUs are, of the machine and of one process with its children.
 
     Args:
@@ -531,23 +541,11 @@ class CpuSampler:
     """
 
     def __init__(self, *, interval: float = 0.25, pid: int | None = None) -> None:
-        self._interval, self._pid = interval, pid
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        super().__init__(interval)
+        self._pid = pid
         self._machine: tuple[list[float], list[float]] = ([], [])
         self._process: tuple[list[float], list[float]] = ([], [])
         self._memory: tuple[list[float], list[float]] = ([], [])
-
-    def start(self) -> None:
-        """Begin to read."""
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop reading."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(5)
 
     def _run(self) -> None:
         import psutil
